@@ -1,0 +1,55 @@
+# Each target does all of its own set-up: Python 3.11 or newer and make are enough to begin with.
+# Another Python than `python3`: make PYTHON=python3.12 TARGET
+
+PYTHON ?= python3
+DATA ?=
+# Two workers: a chat, its kernel and a browser keep two cores busy.
+WORKERS ?= 2
+
+export PYTHON
+export VENV := .venv
+BIN := $(VENV)/bin
+SETUP := scripts/setup.sh
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lab lint bench lock clean browser
+
+help: ## What there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA=path/to.csv takes your own table
+	AUTOGEN_NB_CONFIRM=never $(BIN)/python scripts/demo.py $(if $(DATA),--data "$(DATA)")
+
+lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks
+
+test: $(VENV)/.has-dev browser ## The whole test suite; core/ must be covered to the last branch
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=
+	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
+
+lint: $(VENV)/.has-dev ## ruff and mypy
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.has-dev ## Every benchmark in turn, each with its raw floor
+	$(BIN)/python -m benchmarks
+
+lock: ## Writes requirements-dev.lock: the newest versions of everything, as tested from now on
+	$(SETUP) lock
+
+clean: ## Removes the environment and everything that was built
+	rm -rf $(VENV) build dist
+
+browser:
+	@$(SETUP) browser
+
+$(VENV)/.made:
+	$(SETUP) venv
+	@touch $@
+
+# A stamp is younger than what it was installed from; without that, it is made again.
+$(VENV)/.has-%: pyproject.toml requirements-dev.lock | $(VENV)/.made
+	$(SETUP) install $*
+	@touch $@

@@ -1,0 +1,82 @@
+"""AutoGen, native to Jupyter.
+
+The parts are put together here, and only when they are first used: importing the package loads no model library,
+starts nothing and reads nothing.
+"""
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from autogen_nb._version import __version__
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+_PUBLIC = {
+    "Agent": "autogen_nb.agents.agent",
+    "AssistantAgent": "autogen_nb.agents.assistant",
+    "ChatResult": "autogen_nb.agents.results",
+    "ConversableAgent": "autogen_nb.agents.conversable",
+    "register_function": "autogen_nb.agents.tools",
+    "UserProxyAgent": "autogen_nb.agents.user_proxy",
+}
+
+__all__ = ["__version__", "last", "load_ipython_extension", "unload_ipython_extension", *_PUBLIC]  # noqa: PLE0604  # all are texts
+
+last: Any = None
+"""The `ChatResult` of the last ``%%autogen`` cell."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'autogen_nb' has no attribute {name!r}")
+    _register_surfaces()
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """Adds ``%%autogen`` and ``%autogen`` to the shell: what ``%load_ext autogen_nb`` calls."""
+    from autogen_nb.notebook.extension import load
+
+    load(shell, _register_surfaces)
+
+
+def unload_ipython_extension(shell: "InteractiveShell") -> None:
+    """Takes them away again and ends the agents' kernels: what ``%unload_ext autogen_nb`` calls."""
+    from autogen_nb.notebook.extension import unload
+
+    unload(shell)
+
+
+def _register_surfaces() -> None:
+    """Tells `run` where chats can be shown: in a terminal, or in the notebook that this process serves."""
+    from autogen_nb import run
+
+    if run.has_surface():
+        return
+
+    def terminal() -> run.Surface:
+        from autogen_nb.human.terminal import TerminalHuman
+        from autogen_nb.views.plain import PlainView
+
+        return run.Surface(PlainView, TerminalHuman)
+
+    def notebook() -> run.Surface:
+        from autogen_nb.notebook.surface import surface
+
+        return surface()
+
+    run.register_surface(lambda: True, terminal)
+    run.register_surface(_in_a_kernel, notebook)
+
+
+def _in_a_kernel() -> bool:
+    """Whether this process is a Jupyter kernel; a process that has not loaded IPython is none."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return getattr(shell, "kernel", None) is not None

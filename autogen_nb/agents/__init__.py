@@ -1,0 +1,1 @@
+"""AutoGen's names and spellings over the strict core."""

@@ -1,0 +1,235 @@
+"""Who answers a chat's questions: the agents' models and executors, their own methods, a person."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, assert_never, cast
+
+from autogen_nb.agents import functions
+from autogen_nb.agents.prompts import REFLECT
+from autogen_nb.core.ports import Completion, Executor, Human, Model, Request, RunEnded
+from autogen_nb.core.roles import wire
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import (
+    Answer,
+    ApprovalAsked,
+    CodeAsked,
+    CodeRan,
+    FunctionsAsked,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelDelta,
+    ModelReplied,
+    OpeningAsked,
+    OpeningGiven,
+    OutputAdded,
+    Question,
+    ReplyFunctionAsked,
+    ReplyFunctionReturned,
+    SummaryAsked,
+    SummaryGiven,
+    TerminationAsked,
+    TerminationJudged,
+    Transient,
+)
+from autogen_nb.messages import Message
+from autogen_nb.outputs import Output, Stream
+from autogen_nb.run import Here, There
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
+
+class Cast:
+    """The agents of a chat, and the person beside them, as the world of a flow.
+
+    Parameters
+    ----------
+    agents
+        Every agent that the flow may name.
+    human
+        Who is asked where no agent has a method of its own for it.
+    opening, summary
+        What answers the two questions that belong to the chat and not to an agent.
+    offsets
+        How many messages more or fewer an agent remembers than the flow counts; agents may have forgotten some.
+    waits
+        "sync" where the caller waits, "async" where it awaits: which of an agent's twin methods is meant.
+    """
+
+    def __init__(
+        self,
+        agents: Mapping[str, "ConversableAgent"],
+        human: Human,
+        *,
+        opening: Callable[[], Message | Awaitable[Message]],
+        summary: Callable[[], Here | There],
+        waits: str,
+        offsets: Mapping[str, int] | None = None,
+    ) -> None:
+        self._agents = agents
+        self._human = human
+        self._opening = opening
+        self._summary = summary
+        self._awaits = waits == "async"
+        self._offsets = offsets or {}
+
+    def __call__(self, question: Question) -> Here | There:
+        """Who answers the question."""
+        match question:
+            case ModelAsked():
+                return self._model(question)
+            case CodeAsked():
+                return self._code(question)
+            case HumanInputAsked():
+                return Here(lambda: self._words(question))
+            case ApprovalAsked():
+                return Here(lambda: self._human.approve(question))
+            case FunctionsAsked():
+                return Here(lambda: self._functions(question))
+            case TerminationAsked():
+                return Here(lambda: self._terminated(question))
+            case ReplyFunctionAsked():
+                return Here(lambda: self._own_reply(question))
+            case OpeningAsked():
+                return Here(self._opened)
+            case SummaryAsked():
+                return self._summary()
+            case _:
+                assert_never(question)
+
+    def _model(self, asked: ModelAsked) -> There:
+        agent, peer = self._agents[asked.agent], self._agents[asked.peer]
+        if agent.model is None:
+            raise ConfigError(f"{agent.name} has no model; give it an llm_config")
+        known = agent.chat_messages[peer][: asked.count + self._offsets.get(agent.name, 0)]
+        model, request = agent.model, request_of(agent, known)
+        return There(lambda: _replied(model, request, agent.name))
+
+    def _code(self, asked: CodeAsked) -> Here | There:
+        agent = self._agents[asked.agent]
+        assert agent.code is not None
+        if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
+            return Here(lambda: _own_run(agent, asked))
+        executor = agent.code.executor
+        return There(lambda: _run(executor, asked))
+
+    def _words(self, asked: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
+        agent = self._agents[asked.agent]
+        if self._awaits and agent.overrides("a_get_human_input"):
+            return _words_awaited(agent, asked.prompt)
+        if agent.overrides("get_human_input"):
+            return _words(agent, agent.get_human_input(asked.prompt))
+        return self._human.input(asked)
+
+    def _functions(self, asked: FunctionsAsked) -> Answer | Awaitable[Answer]:
+        agent = self._agents[asked.agent]
+        if agent.overrides("execute_function"):
+            calls = ({"name": call.name, "arguments": call.arguments} for call in asked.calls)
+            return FunctionsReturned(tuple(str(agent.execute_function(call)[1]["content"]) for call in calls))
+        results = [functions.called(agent.function_map, call.name, call.arguments)[1] for call in asked.calls]
+        if any(isinstance(result, Awaitable) for result in results):
+            return _finished(results)
+        return FunctionsReturned(tuple(map(functions.as_text, results)))
+
+    def _terminated(self, asked: TerminationAsked) -> TerminationJudged:
+        agent, peer = self._agents[asked.agent], self._agents[asked.peer]
+        message = agent.chat_messages[peer][asked.count - 1 + self._offsets.get(agent.name, 0)]
+        try:
+            return TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
+        except Exception as error:
+            raise CallbackError(
+                f"is_termination_msg of {agent.name} raised {type(error).__name__} on the message "
+                f"{message.get('content')!r}: {error}"
+            ) from error
+
+    def _own_reply(self, asked: ReplyFunctionAsked) -> Answer | Awaitable[Answer]:
+        agent, peer = self._agents[asked.agent], self._agents[asked.peer]
+        said = agent.called_reply(asked.number, peer, awaits=self._awaits)
+        return _own_reply(said) if isinstance(said, Awaitable) else ReplyFunctionReturned(*said)
+
+    def _opened(self) -> Answer | Awaitable[Answer]:
+        message = self._opening()
+        return _opened(message) if isinstance(message, Awaitable) else OpeningGiven(message)
+
+
+def request_of(agent: "ConversableAgent", messages: list[dict[str, Any]]) -> Request:
+    """What the agent's model is asked: its system message, then the conversation."""
+    system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
+    return Request((*system, *wire(messages)), agent.tools.definitions, agent.tools.functions)
+
+
+def reflection(
+    model: Model, agent: "ConversableAgent", messages: list[dict[str, Any]], args: Mapping[str, Any]
+) -> There:
+    """The summary that a model makes of a conversation."""
+    role = args.get("summary_role", "system")
+    instruction = {"role": role, "content": args.get("summary_prompt", REFLECT)}
+    request = Request((*wire(messages), instruction))
+
+    async def stream() -> AsyncIterator[Transient | Answer]:
+        async for item in _replied(model, request, agent.name):
+            if isinstance(item, ModelReplied):
+                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model)
+
+    return There(stream)
+
+
+async def _replied(model: Model, request: Request, agent: str) -> AsyncIterator[ModelDelta | ModelReplied]:
+    begun = time.monotonic()
+    async with aclosing(cast("Any", model.reply(request))) as parts:
+        async for part in parts:
+            if isinstance(part, Completion):
+                seconds = time.monotonic() - begun
+                usage, finish = part.usage, part.finish_reason
+                yield ModelReplied(part.message, part.model, usage, finish, part.cost, seconds)
+            else:
+                yield ModelDelta(agent, part)
+
+
+async def _run(executor: Executor, asked: CodeAsked) -> AsyncIterator[OutputAdded | CodeRan]:
+    begun = time.monotonic()
+    outputs: list[Output] = []
+    async with aclosing(cast("Any", executor.run(asked.blocks))) as items:
+        async for item in items:
+            if isinstance(item, RunEnded):
+                yield CodeRan(item.exit_code, tuple(outputs), item.ran, item.note, time.monotonic() - begun)
+            else:
+                outputs.append(item)
+                yield OutputAdded(asked.agent, item)
+
+
+def _own_run(agent: "ConversableAgent", asked: CodeAsked) -> CodeRan:
+    begun = time.monotonic()
+    exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in asked.blocks])[:2]
+    outputs = (Stream("stdout", str(log)),) if log else ()
+    return CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - begun)
+
+
+async def _words_awaited(agent: "ConversableAgent", prompt: str) -> HumanInputGiven:
+    return _words(agent, await agent.a_get_human_input(prompt))
+
+
+def _words(agent: "ConversableAgent", text: str | None) -> HumanInputGiven:
+    """What an overridden method said; None is taken for saying nothing, as AutoGen 0.2 takes it."""
+    return HumanInputGiven("" if text is None else str(text), by=agent.name)
+
+
+async def _finished(results: list[Any]) -> FunctionsReturned:
+    """The results, once all that are awaited at the same time have come."""
+
+    async def text(result: Any) -> str:
+        return functions.as_text((await functions.finished(result))[1] if isinstance(result, Awaitable) else result)
+
+    return FunctionsReturned(tuple(await asyncio.gather(*map(text, results))))
+
+
+async def _own_reply(said: Awaitable[tuple[bool, Message | None]]) -> ReplyFunctionReturned:
+    return ReplyFunctionReturned(*await said)
+
+
+async def _opened(message: Awaitable[Message]) -> OpeningGiven:
+    return OpeningGiven(await message)

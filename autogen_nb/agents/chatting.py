@@ -1,0 +1,228 @@
+"""A chat between two agents, put together and run: sync, async, or event by event."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from autogen_nb import run
+from autogen_nb.agents import results
+from autogen_nb.agents.answering import Cast, reflection
+from autogen_nb.agents.exchange import Exchange, earlier, offsets, view
+from autogen_nb.agents.results import ChatResult
+from autogen_nb.agents.sending import sendable
+from autogen_nb.core.chat import Flow, two_agent_chat
+from autogen_nb.core.ports import Human
+from autogen_nb.core.replies import Scene
+from autogen_nb.errors import AutogenError, CallbackError, ConfigError
+from autogen_nb.events import Said, SummaryGiven
+from autogen_nb.messages import Message
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
+SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What ``initiate_chat`` takes.
+
+    Parameters
+    ----------
+    message
+        The first message: a str, a dict, a callable of sender, recipient and context, or None to ask the person.
+    clear_history
+        Whether the two forget what they said to each other before.
+    silent
+        Whether the chat is not shown.
+    max_turns
+        How many messages the initiator sends at most; None for no limit.
+    summary_method
+        "last_msg", "reflection_with_llm", a callable of sender, recipient and `summary_args`, or None.
+    summary_args
+        ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a callable.
+    context
+        What is passed to `generate_init_message`; ``carryover`` is appended to the message.
+    """
+
+    message: Any = None
+    clear_history: bool = True
+    silent: bool = False
+    max_turns: int | None = None
+    summary_method: SummaryMethod = "last_msg"
+    summary_args: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+def options(
+    clear_history: bool = True,
+    silent: bool | None = False,
+    cache: None = None,
+    max_turns: int | None = None,
+    summary_method: SummaryMethod = "last_msg",
+    summary_args: Mapping[str, Any] | None = None,
+    message: Any = None,
+    **context: Any,
+) -> Options:
+    """The options for AutoGen's arguments.
+
+    Raises
+    ------
+    ConfigError
+        For a value that is out of range.
+    """
+    if cache is not None:
+        raise ConfigError("cache= is not available in this version; leave it out")
+    if max_turns is not None and max_turns < 1:
+        raise ConfigError(f"max_turns is {max_turns!r}; it must be at least 1, or None for no limit")
+    if isinstance(summary_method, str) and summary_method not in ("last_msg", "reflection_with_llm"):
+        raise ConfigError(
+            f"summary_method is {summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
+        )
+    return Options(message, clear_history, bool(silent), max_turns, summary_method, dict(summary_args or {}), context)
+
+
+class Chat:
+    """One chat between two agents: its flow, its world and its log.
+
+    Parameters
+    ----------
+    human
+        Who is asked; by default the person at the place where the caller is.
+    log
+        The record so far: a chat that was cut off goes on at its first open question.
+    scene
+        What was said before, where a conversation goes on; by default what the two agents remember.
+    """
+
+    def __init__(
+        self,
+        initiator: "ConversableAgent",
+        recipient: "ConversableAgent",
+        chosen: Options,
+        *,
+        waits: run.Waits,
+        human: Human | None = None,
+        log: run.Log | None = None,
+        known: frozenset[str] = frozenset(),
+    ) -> None:
+        if initiator is recipient or initiator.name == recipient.name:
+            raise ConfigError(f"two agents called {initiator.name!r} cannot chat: their names must differ")
+        self.initiator = initiator
+        self.recipient = recipient
+        self.options = chosen
+        self.log: run.Log = [] if log is None else log
+        self._agents = {agent.name: agent for agent in (initiator, recipient)}
+        self._known = known
+        self._waits = waits
+        self._offsets: dict[str, int] = {}
+        self._world = Cast(
+            self._agents,
+            human or run.surface().human(),
+            opening=self._opened,
+            summary=self._summarised,
+            waits=waits,
+            offsets=self._offsets,
+        )
+
+    def exchange(self) -> Exchange:
+        """The chat as a flow to run."""
+        if self.options.clear_history:
+            self.initiator.clear_history(self.recipient)
+            self.recipient.clear_history(self.initiator)
+        self.initiator.prepare(self.recipient)
+        self.recipient.prepare(self.initiator)
+        before = earlier(self.initiator, self.recipient)
+        self._offsets.update(offsets(self.initiator, self.recipient, before))
+        scene = Scene(before, self._known)
+        return Exchange(
+            self._agents.values(), self._flow(scene), self._world, scene=scene, log=self.log, waits=self._waits
+        )
+
+    def result(self) -> ChatResult:
+        """What the log comes to."""
+        history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
+        log = tuple(self.log)
+        return ChatResult(
+            chat_history=history,
+            summary=self._summary(),
+            cost=results.cost(log),
+            human_input=results.human_input(log),
+            log=log,
+        )
+
+    def _flow(self, scene: Scene) -> Flow:
+        asked = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
+        return two_agent_chat(
+            self.initiator.party(),
+            self.recipient.party(),
+            opening=self._opening(),
+            max_turns=self.options.max_turns,
+            scene=scene,
+            summarise="ask" if asked else "no",
+        )
+
+    def _opening(self) -> Message | Literal["ask", "person"]:
+        message = self.options.message
+        if callable(message) or self.initiator.overrides("generate_init_message"):
+            return "ask"
+        if message is None:
+            return "person"
+        return sendable(self.initiator.generate_init_message(message, **self.options.context))
+
+    def _opened(self) -> Message:
+        message, context = self.options.message, dict(self.options.context)
+        if callable(message):
+            with _named("message"):
+                return sendable(message(self.initiator, self.recipient, context))
+        with _named("generate_init_message"):
+            return sendable(self.initiator.generate_init_message(message, **context))
+
+    def _summarised(self) -> run.Here | run.There:
+        method, args = self.options.summary_method, self.options.summary_args
+        if callable(method):
+            return run.Here(lambda: self._called_summary(method, args))
+        model = self.initiator.model or self.recipient.model
+        if model is None:
+            raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
+        return reflection(model, self.recipient, self.recipient.chat_messages[self.initiator], args)
+
+    def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
+        with _named("summary_method"):
+            return SummaryGiven(str(method(self.initiator, self.recipient, args)))
+
+    def _summary(self) -> str:
+        if self.options.summary_method is None:
+            return ""
+        given = next((event.text for event in reversed(self.log) if isinstance(event, SummaryGiven)), None)
+        if given is not None:
+            return given
+        last = next((event for event in reversed(self.log) if isinstance(event, Said)), None)
+        return "" if last is None else last.message.text.replace("TERMINATE", "")
+
+
+@contextmanager
+def _named(what: str) -> Generator[None, None, None]:
+    """Names the caller's function that raised."""
+    try:
+        yield
+    except (AutogenError, ValueError, TypeError):
+        raise
+    except Exception as error:
+        raise CallbackError(f"{what} raised {type(error).__name__}: {error}") from error
+
+
+def run_sync(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: Options) -> ChatResult:
+    """The result of a chat, waited for and shown where the caller is."""
+    return run.unsuspended(_shown(Chat(initiator, recipient, chosen, waits="sync")))
+
+
+async def run_async(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: Options) -> ChatResult:
+    """The same, awaited."""
+    return await _shown(Chat(initiator, recipient, chosen, waits="async"))
+
+
+async def _shown(chat: Chat) -> ChatResult:
+    await chat.exchange().show(view(silent=chat.options.silent or chat.initiator.silent))
+    return chat.result()

@@ -1,0 +1,128 @@
+"""What AutoGen's loose configuration means: exact values, or one clear error at construction."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.core.approval import CONFIRMS, Confirm
+from autogen_nb.core.human_input import MODES, Mode
+from autogen_nb.core.ports import Executor, Model
+from autogen_nb.core.running import Reach
+from autogen_nb.errors import ConfigError
+from autogen_nb.run import engine
+
+_CODE_KEYS = ("confirm", "executor", "last_n_messages", "timeout", "use_docker", "work_dir")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeConfig:
+    """How an agent runs code; `release` ends an executor that was made for the agent."""
+
+    executor: Executor
+    reach: Reach = "auto"
+    confirm: Confirm = "never"
+    release: Callable[[], object] | None = None
+
+
+def human_input_mode(mode: str) -> Mode:
+    """The mode, if it is one."""
+    for known in MODES:
+        if mode == known:
+            return known
+    raise ConfigError(f"human_input_mode is {mode!r}; it must be one of {', '.join(MODES)}")
+
+
+def model_of(llm_config: Any) -> Model | None:
+    """The model that an ``llm_config`` names; a model itself and a model's name are taken too."""
+    if llm_config is None or llm_config is False:
+        return None
+    if hasattr(llm_config, "reply"):
+        model: Model = llm_config
+        return model
+    from autogen_nb.models.select import model_for
+
+    return model_for(llm_config)
+
+
+def code_config(config: Any) -> CodeConfig | None:
+    """How code is run for a ``code_execution_config``; None where it is not.
+
+    Raises
+    ------
+    TypeError
+        For a key that is not known.
+    ConfigError
+        For a value that is out of range or keys that exclude each other.
+    """
+    if config is False:
+        return None
+    if config is None:
+        config = {}
+    if not isinstance(config, Mapping):
+        raise TypeError(f"code_execution_config is {config!r}; it must be a dict, or False for no code execution")
+    given = dict(config)
+    if "code_executor" in given:
+        given["executor"] = given.pop("code_executor")
+    for key in given:
+        if key not in _CODE_KEYS:
+            near = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(_CODE_KEYS)}"
+            raise TypeError(f"code_execution_config has no key {key!r}; {hint}")
+    reach, confirm = _reach(given.get("last_n_messages", "auto")), _confirm(given)
+    executor = _executor(given)
+    release = None if given.get("executor") is not None else _kept_until_exit(executor)
+    return CodeConfig(executor, reach, confirm, release)
+
+
+def _reach(value: Any) -> Reach:
+    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        reach: Reach = value
+        return reach
+    raise ConfigError(f'last_n_messages is {value!r}; it must be "auto", 0 for off, or a number of messages')
+
+
+def _confirm(given: Mapping[str, Any]) -> Confirm:
+    value = given.get("confirm", "never")
+    for known in CONFIRMS:
+        if value == known:
+            return known
+    raise ConfigError(f"confirm is {value!r}; it must be one of {', '.join(CONFIRMS)}")
+
+
+def _executor(given: Mapping[str, Any]) -> Executor:
+    executor = given.get("executor")
+    settings = sorted(key for key in ("timeout", "use_docker", "work_dir") if given.get(key) is not None)
+    if executor is not None:
+        if settings:
+            raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
+        if not hasattr(executor, "run"):
+            raise ConfigError(f"executor is {executor!r}; it must be an executor, such as JupyterExecutor()")
+        chosen: Executor = executor
+        return chosen
+    if given.get("use_docker"):
+        raise ConfigError(
+            f"use_docker is {given['use_docker']!r}, and this version has no container executor yet: "
+            "set it to False to run code in a Jupyter kernel of the agent's own"
+        )
+    return _jupyter(given.get("work_dir"), given.get("timeout"))
+
+
+def _jupyter(work_dir: str | Path | None, timeout: float | None) -> Executor:
+    from autogen_nb.executors.jupyter import JupyterExecutor
+
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
+    return JupyterExecutor(cwd=Path.cwd() if work_dir is None else Path(work_dir), timeout=timeout)
+
+
+def _kept_until_exit(executor: Executor) -> Callable[[], object]:
+    """Has the executor stopped when the process ends; calling what is returned stops it earlier."""
+    forget = engine.at_exit(executor.stop)
+
+    def release() -> None:
+        forget()
+        engine.submit(executor.stop())
+
+    return release

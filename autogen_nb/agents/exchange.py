@@ -1,0 +1,127 @@
+"""A flow between agents, run and remembered: what every chat, and every single message, goes through."""
+
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import aclosing, closing
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from autogen_nb import run
+from autogen_nb.core.chat import Flow
+from autogen_nb.core.replies import Scene
+from autogen_nb.events import Event, Said
+from autogen_nb.messages import Message
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
+
+class Exchange:
+    """One flow with its world and its log; the agents remember what is said in it.
+
+    Parameters
+    ----------
+    agents
+        Every agent that the flow may name.
+    scene
+        The state that the flow works on; its counts of auto replies are the agents' own afterwards.
+    """
+
+    def __init__(
+        self,
+        agents: Iterable["ConversableAgent"],
+        flow: Flow,
+        world: run.World,
+        *,
+        scene: Scene,
+        log: run.Log,
+        waits: run.Waits,
+    ) -> None:
+        self._agents: Mapping[str, ConversableAgent] = {agent.name: agent for agent in agents}
+        self._flow = flow
+        self._world = world
+        self._scene = scene
+        self._log = log
+        self._waits = waits
+
+    def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
+        """The events as they happen, for a caller that waits."""
+        try:
+            for event in run.events(self._flow, self._world, self._log, tick):
+                self._note(event)
+                yield event
+        finally:
+            self._count()
+
+    async def aevents(self) -> AsyncGenerator[Event, None]:
+        """The events as they happen, for a caller that awaits."""
+        try:
+            async with aclosing(run.aevents(self._flow, self._world, self._log)) as happening:
+                async for event in happening:
+                    self._note(event)
+                    yield event
+        finally:
+            self._count()
+
+    async def happening(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
+        """The events for either caller: a sync flow's are waited for and do not suspend.
+
+        `tick` is called ten times a second meanwhile.
+        """
+        if self._waits == "sync":
+            with closing(self.events(tick)) as waited:
+                for event in waited:
+                    yield event
+            return
+        with run.ticking(tick):
+            async with aclosing(self.aevents()) as awaited:
+                async for event in awaited:
+                    yield event
+
+    async def show(self, view: run.View) -> None:
+        """Runs the flow to its end in a view."""
+        with closing(view):
+            async with aclosing(self.happening(view.tick)) as happening:
+                async for event in happening:
+                    view.show(event)
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Said):
+            sender, recipient = self._agents[event.sender], self._agents[event.recipient]
+            sender.remember(event.message, recipient, sent=True)
+            recipient.remember(event.message, sender, sent=False)
+            self._count()
+
+    def _count(self) -> None:
+        """Tells the agents their counts; a reply that stops changes them without a message."""
+        for one, other in permutations(self._agents.values(), 2):
+            one.auto_replies[other] = self._scene.auto_replies(one.name, other.name)
+
+
+class NoView:
+    """Shows nothing."""
+
+    def show(self, event: Event) -> None:
+        """Does nothing."""
+
+    def tick(self) -> None:
+        """Does nothing."""
+
+    def close(self) -> None:
+        """Does nothing."""
+
+
+def view(*, silent: bool | None) -> run.View:
+    """Where a flow is shown: where the caller is, or nowhere."""
+    return NoView() if silent else run.surface().view()
+
+
+def earlier(one: "ConversableAgent", other: "ConversableAgent") -> list[Said]:
+    """What an agent remembers of what it and another one said."""
+    pairs = {True: (one.name, other.name), False: (other.name, one.name)}
+    remembered = one.chat_messages.get(other, [])
+    return [Said(*pairs[message.get("role") == "assistant"], Message.of(message)) for message in remembered]
+
+
+def offsets(one: "ConversableAgent", other: "ConversableAgent", before: Sequence[Said]) -> dict[str, int]:
+    """How many messages more or fewer than these each of the two remembers."""
+    return {a.name: len(a.chat_messages.get(b, [])) - len(before) for a, b in ((one, other), (other, one))}

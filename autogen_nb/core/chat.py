@@ -1,0 +1,131 @@
+"""The two-agent chat as a generator of events.
+
+The rules: the initiator opens; then each message is answered by its recipient, until an agent has no reply or
+the initiator has had its `max_turns` messages answered. Nothing in here touches the world: a question is
+yielded, its answer is sent in.
+"""
+
+from collections.abc import Set as AbstractSet
+from typing import Literal, TypeAlias
+
+from autogen_nb.core.replies import Asking, Party, Scene, Stop, ask, reply
+from autogen_nb.events import (
+    ChatStarted,
+    Ended,
+    HumanInputAsked,
+    HumanInputGiven,
+    OpeningAsked,
+    OpeningGiven,
+    Said,
+    SummaryAsked,
+    SummaryGiven,
+)
+from autogen_nb.messages import Message
+
+Flow = Asking[None]
+Opening: TypeAlias = Message | Literal["ask", "person"]
+
+_ENDS = {
+    "answered": "{name} has nothing to add.",
+    "terminated": "{name} read the word that ends the chat.",
+    "exit": "The person ended the chat.",
+    "stopped": "The person stopped the chat.",
+    "max_auto_replies": "{name} has reached the limit of replies without a person.",
+    "max_turns": "The limit of turns was reached.",
+}
+
+
+def two_agent_chat(
+    initiator: Party,
+    recipient: Party,
+    *,
+    opening: Opening,
+    max_turns: int | None = None,
+    scene: Scene | None = None,
+    summarise: Literal["ask", "no"] = "no",
+) -> Flow:
+    """The chat that `initiator` opens with `recipient`.
+
+    Parameters
+    ----------
+    opening
+        The first message; "person" asks the initiator's person for it, "ask" the caller's code.
+    max_turns
+        How many messages the initiator sends at most; the reply to the last one is not processed.
+    scene
+        What was said before, where a conversation goes on.
+    summarise
+        Whether the summary is a question too ("ask"), or is left to who reads the log.
+    """
+    scene = scene or Scene()
+    yield ChatStarted(initiator.name, recipient.name)
+    end = yield from _exchange(scene, initiator, recipient, opening, max_turns)
+    if summarise == "ask":
+        yield from ask(SummaryAsked(initiator.name, recipient.name), SummaryGiven)
+    yield Ended(end.reason, end.detail)
+
+
+def sent_message(
+    sender: Party,
+    recipient: Party,
+    message: Message,
+    *,
+    request_reply: bool | None,
+    replying: AbstractSet[tuple[str, str]],
+    scene: Scene,
+) -> Flow:
+    """One message outside of a chat, and what follows from it.
+
+    Parameters
+    ----------
+    request_reply
+        Whether the recipient replies; None leaves it to `replying`, as all later messages do.
+    replying
+        Pairs of names: who replies to whom whenever a message comes.
+    """
+    speaker, listener = sender, recipient
+    wanted = request_reply
+    while True:
+        said = Said(speaker.name, listener.name, message)
+        scene.add(said)
+        yield said
+        if not ((listener.name, speaker.name) in replying if wanted is None else wanted):
+            return
+        outcome = yield from reply(scene, listener, speaker.name)
+        if isinstance(outcome, Stop):
+            return
+        message, wanted = outcome.message, None
+        speaker, listener = listener, speaker
+
+
+def _exchange(
+    scene: Scene, initiator: Party, recipient: Party, opening: Opening, max_turns: int | None
+) -> Asking[Stop]:
+    over = Stop("max_turns", _ENDS["max_turns"])
+    if max_turns is not None and max_turns < 1:
+        return over
+    message = yield from _opening(opening, initiator, recipient)
+    speaker, listener = initiator, recipient
+    turns = 1
+    while True:
+        said = Said(speaker.name, listener.name, message)
+        scene.add(said)
+        yield said
+        if speaker is recipient and turns == max_turns:
+            return over
+        outcome = yield from reply(scene, listener, speaker.name)
+        if isinstance(outcome, Stop):
+            return Stop(outcome.reason, outcome.detail or _ENDS[outcome.reason].format(name=listener.name))
+        message = outcome.message
+        speaker, listener = listener, speaker
+        turns += speaker is initiator
+
+
+def _opening(opening: Opening, initiator: Party, recipient: Party) -> Asking[Message]:
+    if isinstance(opening, Message):
+        return opening
+    if opening == "ask":
+        return (yield from ask(OpeningAsked(initiator.name, recipient.name), OpeningGiven)).message
+    prompt = f"Your first message to {recipient.name}: "
+    given = yield from ask(HumanInputAsked(initiator.name, recipient.name, prompt, empty_means="send"), HumanInputGiven)
+    return Message(given.text)

@@ -1,0 +1,109 @@
+"""What the layers above must bring: protocols of one to three methods, and the values they exchange."""
+
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
+from autogen_nb.messages import CodeBlock, Message, Usage
+from autogen_nb.outputs import Output
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model is asked.
+
+    Parameters
+    ----------
+    messages
+        The conversation in the wire format of OpenAI's chat completions API, the system message first.
+    tools
+        Tool definitions in that API's ``tools`` format.
+    functions
+        The same in the older ``functions`` format.
+    """
+
+    messages: Sequence[Mapping[str, Any]]
+    tools: Sequence[Mapping[str, Any]] = ()
+    functions: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's whole reply; `usage` is None where the server did not say."""
+
+    message: Message
+    model: str
+    usage: Usage | None = None
+    finish_reason: str = "stop"
+    cost: float | None = None
+
+
+class Model(Protocol):
+    """Something that continues a conversation."""
+
+    @property
+    def name(self) -> str:
+        """How the model is named to a person."""
+
+    def reply(self, request: Request) -> AsyncIterator[str | Completion]:
+        """Pieces of text as they come, then exactly one `Completion`, which is the last item.
+
+        Raises
+        ------
+        ModelError
+            When no usable reply can be had.
+
+        Notes
+        -----
+        Runs on the engine's loop; closing the iterator early cancels the request.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """How a run of code blocks ended.
+
+    Parameters
+    ----------
+    exit_code
+        0 for success; 124 when a block ran out of time.
+    ran
+        How many of the blocks were started.
+    note
+        What model and person must be told beyond the outputs, such as the loss of the kernel's state.
+    """
+
+    exit_code: int
+    ran: int
+    note: str = ""
+
+
+class Executor(Protocol):
+    """Something that runs code blocks."""
+
+    def run(self, blocks: Sequence[CodeBlock]) -> AsyncIterator[Output | RunEnded]:
+        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
+
+        Raises
+        ------
+        ExecutionError
+            When the code cannot be run at all.
+
+        Notes
+        -----
+        Runs on the engine's loop; cancelling it interrupts the code and leaves the executor usable.
+        """
+
+    async def stop(self) -> None:
+        """Ends what the executor holds (a kernel, a container); it may be called twice."""
+
+
+class Human(Protocol):
+    """Someone who may be asked; an answer may be awaitable."""
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
+        """The words of a person."""
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
+        """A person's decision about code."""

@@ -1,0 +1,274 @@
+"""How an agent comes to a reply: steps that are tried in order, each a generator of events.
+
+AutoGen 0.2's order: termination and human input; function and tool calls; code; model; the default reply.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from autogen_nb.core.code import Reading, defined, read
+from autogen_nb.core.human_input import EXIT, Ask, Mode, decide
+from autogen_nb.core.termination import Condition
+from autogen_nb.events import (
+    Answer,
+    EndReason,
+    FunctionsAsked,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelReplied,
+    Question,
+    Recorded,
+    ReplyFunctionAsked,
+    ReplyFunctionReturned,
+    Said,
+    TerminationAsked,
+    TerminationJudged,
+)
+from autogen_nb.messages import FunctionCall, Message
+
+_INTERRUPTED = "The user interrupted: this was not called."
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The agent says this."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The agent says nothing more, and the chat ends."""
+
+    reason: EndReason
+    detail: str = ""
+
+
+Outcome: TypeAlias = Reply | Stop | None
+"""What a step came to; None hands over to the next step."""
+
+A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
+Asking: TypeAlias = Generator[Recorded, Answer | None, T]
+Step: TypeAlias = Callable[["Scene", "Party", str], Asking[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """What the flow must know of an agent.
+
+    Parameters
+    ----------
+    steps
+        The reply steps in the order in which they are tried.
+    max_auto_replies
+        How many replies in a row the agent gives by itself before `human_input_mode` has its say.
+    termination
+        The condition that ends a chat, or "ask" where the agent's own predicate must be asked.
+    default_reply
+        What the agent says when no step has a reply; None ends the chat.
+    """
+
+    name: str
+    steps: tuple[Step, ...] = ()
+    human_input_mode: Mode = "NEVER"
+    max_auto_replies: int = 100
+    termination: Condition | Literal["ask"] = "ask"
+    default_reply: Message | None = None
+
+
+class Scene:
+    """What happened so far between agents: the state of a flow, derived from its events alone."""
+
+    def __init__(
+        self,
+        earlier: Iterable[Said] = (),
+        known: Iterable[str] = (),
+        auto_replies: Mapping[tuple[str, str], int] | None = None,
+    ) -> None:
+        self._exchanged: dict[frozenset[str], list[Said]] = {}
+        self._auto_replies = dict(auto_replies or {})
+        self._readings: dict[tuple[frozenset[str], int], Reading] = {}
+        self._ran: set[tuple[str, frozenset[str], int]] = set()
+        self.names = set(known)
+        for said in earlier:
+            self.add(said)
+        self._ran.update(self._answered())
+
+    def add(self, said: Said) -> None:
+        """Takes a message into the history of its two agents."""
+        self.exchanged(said.sender, said.recipient).append(said)
+
+    def _answered(self) -> Iterator[tuple[str, frozenset[str], int]]:
+        """Whose code of an earlier chat was run: who has spoken after a message has dealt with it."""
+        for pair, exchanged in self._exchanged.items():
+            last = {said.sender: index for index, said in enumerate(exchanged)}
+            for index, said in enumerate(exchanged):
+                if index < last.get(said.recipient, 0):
+                    yield said.recipient, pair, index
+
+    def exchanged(self, one: str, other: str) -> list[Said]:
+        """The messages between two agents, in order."""
+        return self._exchanged.setdefault(frozenset((one, other)), [])
+
+    def last(self, one: str, other: str) -> Said:
+        """The last message between two agents."""
+        return self.exchanged(one, other)[-1]
+
+    def reading(self, one: str, other: str, index: int) -> Reading:
+        """The code in one of the messages between two agents; the names that it defines are known from then on."""
+        key = (frozenset((one, other)), index)
+        if key not in self._readings:
+            found = read(self.exchanged(one, other)[index].message.text, self.names)
+            self._readings[key] = found
+            self.names.update(*(defined(block.code) for block in found.blocks))
+        return self._readings[key]
+
+    def claim(self, agent: str, peer: str, index: int) -> bool:
+        """Whether the agent has not yet run this message's code; from now on it has."""
+        key = (agent, frozenset((agent, peer)), index)
+        new = key not in self._ran
+        self._ran.add(key)
+        return new
+
+    def auto_replies(self, agent: str, peer: str) -> int:
+        """How many replies in a row the agent has given to the peer by itself."""
+        return self._auto_replies.get((agent, peer), 0)
+
+    def count_auto_reply(self, agent: str, peer: str) -> None:
+        """Counts one more."""
+        self._auto_replies[agent, peer] = self.auto_replies(agent, peer) + 1
+
+    def reset_auto_replies(self, agent: str, peer: str) -> None:
+        """Counts from zero again."""
+        self._auto_replies[agent, peer] = 0
+
+
+def ask(question: Question, kind: type[A]) -> Asking[A]:
+    """The answer to a question; another kind of answer is a fault of the driver."""
+    answer = yield question
+    if not isinstance(answer, kind):
+        raise TypeError(f"{type(question).__name__} was answered by {answer!r}, not by a {kind.__name__}")
+    return answer
+
+
+def reply(scene: Scene, party: Party, peer: str) -> Asking[Reply | Stop]:
+    """What the agent says to the peer's last message."""
+    for step in party.steps:
+        outcome = yield from step(scene, party, peer)
+        if outcome is not None:
+            return outcome
+    if party.default_reply is None:
+        return Stop("answered")
+    return Reply(party.default_reply)
+
+
+def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
+    """The step that may stop the chat or give the word to a person, by the table of `human_input`."""
+    terminated = yield from _terminated(scene, party, peer)
+    count = scene.auto_replies(party.name, peer)
+    move = decide(party.human_input_mode, terminated=terminated, count=count, limit=party.max_auto_replies)
+    if move == "auto":
+        scene.count_auto_reply(party.name, peer)
+        return None
+    if not isinstance(move, Ask):
+        scene.reset_auto_replies(party.name, peer)
+        return Stop(move)
+    prompt = _prompt(peer, move)
+    given = yield from ask(HumanInputAsked(party.name, peer, prompt, terminated, move.empty), HumanInputGiven)
+    if given.text == "" and move.empty == "auto":
+        scene.count_auto_reply(party.name, peer)
+        return None
+    scene.reset_auto_replies(party.name, peer)
+    if given.text == EXIT:
+        return Stop("exit")
+    if given.text == "" and move.empty == "stop":
+        return Stop("terminated")
+    return Reply(_spoken(given.text, scene.last(party.name, peer).message))
+
+
+def generate_function_call_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
+    """The step that calls the function, or the tools, that the last message asks for."""
+    message = scene.last(party.name, peer).message
+    calls = _calls(message)
+    if not calls:
+        return None
+    returned = yield from ask(FunctionsAsked(party.name, calls), FunctionsReturned)
+    if message.function_call:
+        return Reply(Message(returned.contents[0], role="function", name=calls[0].name))
+    responses = _responses(calls, returned.contents)
+    return Reply(Message("\n\n".join(returned.contents), role="tool", tool_responses=responses))
+
+
+def generate_oai_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
+    """The step that asks the agent's model."""
+    count = len(scene.exchanged(party.name, peer))
+    replied = yield from ask(ModelAsked(party.name, peer, count), ModelReplied)
+    return Reply(replied.message)
+
+
+@dataclass(frozen=True, slots=True)
+class AskFunction:
+    """The step that asks a reply function of the caller's own; `number` and `name` say which."""
+
+    number: int
+    name: str
+
+    def __call__(self, scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
+        """What the function says, if that is final."""
+        count = len(scene.exchanged(party.name, peer))
+        question = ReplyFunctionAsked(party.name, peer, self.number, self.name, count)
+        returned = yield from ask(question, ReplyFunctionReturned)
+        if not returned.final:
+            return None
+        return Stop("answered") if returned.message is None else Reply(returned.message)
+
+
+def _terminated(scene: Scene, party: Party, peer: str) -> Asking[bool]:
+    exchanged = scene.exchanged(party.name, peer)
+    if party.termination != "ask":
+        return party.termination(exchanged[-1].message)
+    question = TerminationAsked(party.name, peer, len(exchanged))
+    return (yield from ask(question, TerminationJudged)).terminate
+
+
+def _prompt(peer: str, move: Ask) -> str:
+    empty = {
+        "auto": "press Enter to let the agent go on by itself",
+        "send": "press Enter to send an empty message",
+        "stop": "press Enter to end the chat",
+    }[move.empty]
+    return f"Your words to {peer} ({empty}, type {EXIT!r} to end the chat): "
+
+
+def _spoken(text: str, last: Message) -> Message:
+    """A person's words; calls that the last message asked for are answered too, or no model could go on."""
+    calls = _calls(last)
+    if not calls:
+        return Message(text, role="user")
+    if last.function_call:
+        told: list[Any] = [{"role": "function", "name": calls[0].name, "content": _INTERRUPTED}]
+    else:
+        told = _responses(calls, [_INTERRUPTED] * len(calls))
+    return Message(text, role="user", tool_responses=told)
+
+
+def _calls(message: Message) -> tuple[FunctionCall, ...]:
+    if message.function_call:
+        return (_call(message.function_call, None),)
+    asked = (each for each in message.tool_calls or () if isinstance(each, dict))
+    return tuple(_call(each["function"], each.get("id")) for each in asked if isinstance(each.get("function"), dict))
+
+
+def _call(function: Mapping[str, Any], call_id: str | None) -> FunctionCall:
+    return FunctionCall(str(function.get("name") or ""), str(function.get("arguments") or ""), call_id)
+
+
+def _responses(calls: Sequence[FunctionCall], contents: Sequence[str]) -> list[Any]:
+    return [
+        {"tool_call_id": call.call_id, "role": "tool", "content": content}
+        for call, content in zip(calls, contents, strict=True)
+    ]

@@ -1,0 +1,154 @@
+"""The step that runs the code of a message: which message, which blocks, whether a person is asked first.
+
+1. The newest message within reach that holds code wins, and an agent runs a message's code once.
+2. Blocks run in order; the first that fails ends the run, and the reply says which did not run.
+3. A skipped block does not run, and the model reads why; an edited one runs as edited, and the model reads it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from autogen_nb.core.approval import Confirm, asks
+from autogen_nb.core.code import Reading
+from autogen_nb.core.replies import Asking, Outcome, Party, Reply, Scene, Stop, ask
+from autogen_nb.core.report import LIMIT, elided, report, text_of
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
+from autogen_nb.messages import CodeBlock, Message
+
+Reach: TypeAlias = int | Literal["auto"]
+_End: TypeAlias = Literal["done", "stop"]
+
+UNCLOSED = (
+    "The last code block of your message has no closing fence, so it was taken as cut off and was not run. "
+    "Send the whole block again, closed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunCode:
+    """The step that runs code.
+
+    Parameters
+    ----------
+    reach
+        How many messages back code is looked for; "auto" is all since the agent itself last spoke.
+    confirm
+        When a person is asked first.
+    together
+        Whether the blocks of a message are handed over as one; a subclass's own ``execute_code_blocks`` wants it.
+    limit
+        Characters of output that the model is shown at most.
+    """
+
+    reach: Reach = "auto"
+    confirm: Confirm = "never"
+    together: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
+        """The reply that tells what the code did, or None where there is no code to run."""
+        found = self._find(scene, party, peer)
+        if found is None:
+            return None
+        if not found.blocks:
+            return Reply(Message(UNCLOSED))
+        run = _Run(self.limit)
+        run_blocks = self._together if self.together else self._one_by_one
+        if (yield from run_blocks(party, run, found.blocks)) == "stop":
+            return Stop("stopped")
+        if found.unclosed:
+            run.notes.append(UNCLOSED)
+        return Reply(Message(run.reply()))
+
+    def _find(self, scene: Scene, party: Party, peer: str) -> Reading | None:
+        exchanged = scene.exchanged(party.name, peer)
+        for index in self._within_reach(exchanged, party.name):
+            reading = scene.reading(party.name, peer, index)
+            if reading.blocks or reading.unclosed:
+                return reading if scene.claim(party.name, peer, index) else None
+        return None
+
+    def _within_reach(self, exchanged: Sequence[Said], agent: str) -> Iterator[int]:
+        """The indices of the messages to look at, newest first."""
+        for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
+            if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
+                return
+            yield index
+
+    def _one_by_one(self, party: Party, run: "_Run", blocks: tuple[CodeBlock, ...]) -> Asking[_End]:
+        for index, block in enumerate(blocks):
+            approved = yield from self._approved(party, run, block, index, len(blocks))
+            if approved == "stop":
+                return "stop"
+            if isinstance(approved, CodeBlock):
+                run.add((yield from ask(CodeAsked(party.name, (approved,)), CodeRan)))
+            if run.failed:
+                run.left = len(blocks) - index - 1
+                break
+        return "done"
+
+    def _together(self, party: Party, run: "_Run", blocks: tuple[CodeBlock, ...]) -> Asking[_End]:
+        cleared: list[CodeBlock] = []
+        for index, block in enumerate(blocks):
+            approved = yield from self._approved(party, run, block, index, len(blocks))
+            if approved == "stop":
+                return "stop"
+            if isinstance(approved, CodeBlock):
+                cleared.append(approved)
+        if cleared:
+            ran = yield from ask(CodeAsked(party.name, tuple(cleared)), CodeRan)
+            run.add(ran)
+            run.left = len(cleared) - max(ran.ran, 1) if run.failed else 0
+        return "done"
+
+    def _approved(
+        self, party: Party, run: "_Run", block: CodeBlock, index: int, total: int
+    ) -> Asking[CodeBlock | Literal["skip", "stop"]]:
+        """The block to run, as the person left it."""
+        reasons = asks(self.confirm, block)
+        if reasons is None:
+            return block
+        question = ApprovalAsked(party.name, block, index, total, reasons)
+        given = yield from ask(question, ApprovalGiven)
+        if given.decision != "run":
+            run.skip(given)
+            return given.decision
+        if given.code is None or given.code == block.code:
+            return block
+        run.notes.append(f"The user changed the code before it ran. This is what ran:\n{given.code}")
+        return CodeBlock(block.language, given.code)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What a message's blocks came to."""
+
+    limit: int
+    exit_code: int = 0
+    started: bool = False
+    left: int = 0
+    texts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        return self.exit_code != 0
+
+    def add(self, ran: CodeRan) -> None:
+        self.exit_code = ran.exit_code
+        self.started = True
+        self.texts.append(text_of(ran.outputs, limit=None))
+        if ran.note:
+            self.notes.append(ran.note)
+
+    def skip(self, given: ApprovalGiven) -> None:
+        self.notes.append(f"The user skipped a block. The reason: {given.reason or 'none was given'}.")
+
+    def reply(self) -> str:
+        if self.left:
+            self.notes.append(f"{self.left} later block(s) did not run, because the one before failed.")
+        told = "".join(f"\n{note}" for note in self.notes)
+        if not self.started:
+            return f"The code was not run.{told}"
+        return report(self.exit_code, elided("\n".join(filter(None, self.texts)), self.limit) + told)

@@ -1,0 +1,85 @@
+"""The exception tree: branches by what the caller can do about it.
+
+AutogenError
+├── ConfigError            fix the code or the settings; nothing was started
+├── ModelError             try again, or choose another model
+│   ├── ModelUnavailable   the server could not be reached, or is overloaded
+│   ├── ModelRefused       the server said no: key, model name, request
+│   └── RecordingEnded     a replayed conversation has no further reply
+├── ExecutionError         the kernel could not be started or was lost
+│   └── TransferError      a variable cannot be handed over
+├── SessionError           the log does not match its flow: choose another log
+├── CallbackError          a function handed in by the user raised
+├── NobodyThere            a question needs a person and there is none
+└── ChatUnfinished         a chat ended before its answer: stopped, or a limit was met
+
+Code that an agent ran and that failed is not an error here: it is an answer with a non-zero exit code.
+"""
+
+
+class AutogenError(Exception):
+    """Root of every exception that this package raises on its own account."""
+
+
+class ConfigError(AutogenError, ValueError):
+    """A setting or an argument is wrong; raised before anything starts."""
+
+
+class ModelError(AutogenError):
+    """No usable reply came from a model.
+
+    Attributes
+    ----------
+    model : str
+        The model that was asked, as it was named to us.
+    """
+
+    def __init__(self, message: str, *, model: str = "") -> None:
+        super().__init__(message)
+        self.model = model
+
+
+class ModelUnavailable(ModelError):
+    """The model's server could not be reached, timed out or is overloaded; trying again may help."""
+
+
+class ModelRefused(ModelError):
+    """The model's server refused the request; trying the same again will not help."""
+
+
+class RecordingEnded(ModelError):
+    """A replayed conversation was asked for a reply that it does not hold."""
+
+
+class ExecutionError(AutogenError):
+    """Code could not be run at all."""
+
+
+class TransferError(ExecutionError):
+    """A variable could not be handed to, or taken from, the agent's kernel."""
+
+
+class SessionError(AutogenError):
+    """A recorded log does not belong to the flow that it was given to."""
+
+
+class CallbackError(AutogenError):
+    """A function that the user handed in raised; the cause is chained."""
+
+
+class NobodyThere(AutogenError):
+    """A question needs a person, and nobody can answer here."""
+
+
+class ChatUnfinished(AutogenError):
+    """A chat ended before its answer.
+
+    Attributes
+    ----------
+    reason : str
+        Which end it was, as in `autogen_nb.events.Ended.reason`.
+    """
+
+    def __init__(self, message: str, *, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason

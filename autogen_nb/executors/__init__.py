@@ -1,0 +1,1 @@
+"""Ways to run code blocks; each answers with a stream of outputs."""

@@ -1,0 +1,170 @@
+"""Runs code blocks in one Jupyter kernel of the agent's own; shell blocks run beside it."""
+
+import os
+import re
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.core.code import BASH, PYTHON, SHELL
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.errors import ExecutionError
+from autogen_nb.executors.shell import Shell
+from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.kernel import Finished, Kernel, with_interpreter
+from autogen_nb.kernels.request import Ask
+from autogen_nb.kernels.transfer import Variable
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Output, Stream
+
+_SHELL = SHELL | BASH
+_FILENAME = re.compile(r"# filename: (.+)")
+
+
+class JupyterExecutor:
+    """Runs blocks in a kernel that keeps its state from run to run; an `autogen_nb.core.ports.Executor`.
+
+    Parameters
+    ----------
+    cwd
+        The directory that code runs in; it is made, with its parents, if it is not there.
+    timeout
+        Seconds for one block, from its start to idle; None waits for ever.
+    imports
+        Modules that the kernel imports ahead of use, where they are installed.
+    ask
+        Answers `input()` in the code; without it, `input()` raises there.
+    environ
+        The environment of kernel and shell; None is what `scrubbed` leaves of this process's.
+    grace
+        Seconds that code has to yield to an interrupt before it is killed.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: str | Path = ".",
+        timeout: float | None = None,
+        imports: Sequence[str] = (),
+        ask: Ask | None = None,
+        environ: Mapping[str, str] | None = None,
+        grace: float = 5.0,
+    ) -> None:
+        self.cwd = Path(cwd).absolute()
+        self.timeout = timeout
+        self.ask = ask
+        environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, sys.executable)
+        self._kernel = Kernel(cwd=self.cwd, environ=environ, imports=imports, grace=grace)
+        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the kernel's process runs."""
+        return self._kernel.alive
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the kernel's process; None while there is none."""
+        return self._kernel.pid
+
+    async def start(self) -> None:
+        """Starts the kernel where none runs; it may be called at any time, and by many at once.
+
+        Raises
+        ------
+        ExecutionError
+            When the working directory cannot be made, or the kernel does not come up.
+        """
+        self._make_cwd()
+        await self._kernel.start()
+
+    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
+        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
+
+        Raises
+        ------
+        ExecutionError
+            When there is no kernel and none can be started.
+        """
+        self._make_cwd()
+        ran, code, notes = 0, 0, list[str]()
+        for block in blocks:
+            ran += 1
+            async with aclosing(self._block(block)) as items:
+                async for item in items:
+                    if isinstance(item, Finished):
+                        code = item.exit_code
+                        notes += [item.note] if item.note else []
+                    else:
+                        yield item
+            if code:
+                break
+        yield RunEnded(code, ran, " ".join(notes))
+
+    async def stop(self) -> None:
+        """Ends the kernel and all that it or a shell block started; it may be called twice."""
+        self._shell.stop()
+        await self._kernel.shutdown()
+
+    async def interrupt(self) -> None:
+        """Interrupts the block that runs, if any; it never costs the kernel's state."""
+        await self._kernel.interrupt()
+        await self._shell.interrupt()
+
+    async def restart(self) -> None:
+        """Ends the kernel, whatever it does, and starts a fresh one."""
+        await self._kernel.restart()
+
+    async def put(self, values: Mapping[str, Any]) -> None:
+        """Binds copies of the values to their names in the kernel: all of them, or none (`Kernel.put`)."""
+        self._make_cwd()
+        await self._kernel.put(values)
+
+    async def get(self, name: str) -> Any:
+        """A copy of a variable's value, as data only (`Kernel.get`)."""
+        return await self._kernel.get(name)
+
+    async def variables(self) -> tuple[Variable, ...]:
+        """The variables that the agent's code made (`Kernel.variables`)."""
+        return await self._kernel.variables()
+
+    def _make_cwd(self) -> None:
+        try:
+            self.cwd.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
+
+    def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
+        if block.language not in PYTHON | _SHELL:
+            known = "python, sh and bash"
+            return _refused(f"{block.language!r} blocks cannot be run here; known languages are {known}\n")
+        if (refusal := self._save(block.code)) is not None:
+            return _refused(refusal)
+        if block.language in PYTHON:
+            return self._kernel.execute(block.code, timeout=self.timeout, ask=self.ask)
+        return self._shell.execute(block.language, block.code, self.timeout)
+
+    def _save(self, code: str) -> str | None:
+        """Saves code whose first line names a file; returns why not, where it may not."""
+        first = code.lstrip("\n").partition("\n")[0]
+        found = _FILENAME.fullmatch(first.rstrip())
+        if found is None:
+            return None
+        name = found[1].strip()
+        root = self.cwd.resolve()
+        path = (root / name).resolve()
+        if root not in path.parents:
+            return f"{name!r} is not inside the working directory; nothing was saved or run\n"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(code, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            return f"{name!r} cannot be saved ({error}); nothing was run\n"
+        return None
+
+
+async def _refused(reason: str) -> AsyncGenerator[Output | Finished]:
+    yield Stream("stderr", reason)
+    yield Finished(1)

@@ -1,0 +1,23 @@
+"""Nobody: every question is an error that says how to go without it."""
+
+from typing import NoReturn
+
+from autogen_nb.errors import NobodyThere
+from autogen_nb.events import ApprovalAsked, HumanInputAsked
+
+
+class Nobody:
+    """The human where there is none."""
+
+    def input(self, question: HumanInputAsked) -> NoReturn:
+        """Says that nobody can speak here."""
+        raise NobodyThere(
+            f"{question.agent} wants a person's words, and nobody is there to give them: use human input 'never' here"
+        )
+
+    def approve(self, question: ApprovalAsked) -> NoReturn:
+        """Says that nobody can approve code here."""
+        raise NobodyThere(
+            f"{question.agent} wants a person's approval to run code, and nobody is there to give it: "
+            "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run unasked"
+        )

@@ -1,0 +1,1 @@
+"""Jupyter kernels for agents: launching, running code, handing variables over."""

@@ -1,0 +1,34 @@
+"""Calls of our own code inside the agent's kernel, as the source of a silent request."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+# Module objects of their own, so that nothing shows in the namespace of the agent's code.
+_INSTALL = """\
+(lambda modules, new, sources: (
+    [modules.__setitem__(name, new(name)) or exec(compile(source, name, "exec"), modules[name].__dict__)
+     for name, source in sources.items()],
+    modules["autogen_nb_inside"].install(modules["autogen_nb_encode"].save),
+))(__import__("sys").modules, type(__import__("sys")), {!r})
+"""
+
+
+@cache
+def installing() -> str:
+    """The source that brings `inside` and `encode` into a fresh kernel."""
+    names = ("encode", "inside")
+    sources = {f"autogen_nb_{name}": _HERE.joinpath(f"{name}.py").read_text("utf-8") for name in names}
+    return _INSTALL.format(sources)
+
+
+def calling(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
+    """The source that calls a function of `inside`, whose result is then in the file `reply`.
+
+    No value is part of it as source: the arguments are one literal of JSON text.
+    """
+    called = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
+    return f'__import__("sys").modules["autogen_nb_inside"].answer({called})'

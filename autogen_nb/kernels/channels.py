@@ -1,0 +1,119 @@
+"""The sockets of one kernel, read in one place and handed to whoever sent the request.
+
+1. Every message that comes is put into the inbox of the request that is its parent; without one it is dropped.
+2. Nothing is lost for want of room: a lost "idle" would be a request that never ends. (`inside` sees to the
+   kernel's end of it.)
+3. A message that cannot be read is dropped: the kernel may send what it likes.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+Inbox: TypeAlias = asyncio.Queue[Any]
+Message: TypeAlias = tuple[str, dict[str, Any]]
+"""The channel that it came on, and the message as jupyter_client has it."""
+
+# So many messages in a row, then the loop gets its turn: a kernel that prints without end must not hold it.
+_BURST = 32
+_RECONNECT_MS = 10
+
+
+class Channels:
+    """Shell, iopub and stdin of one kernel; made, used and closed on one running loop."""
+
+    def __init__(self, manager: Any) -> None:
+        import zmq
+
+        self._zmq = zmq
+        self._session = manager.session
+        self._inboxes: dict[str, Inbox] = {}
+        self.subscribed = asyncio.Event()
+        self._lost = asyncio.Event()
+        identity = self._session.bsession
+        self._sockets = {
+            name: self._connect(manager, name, kind, identity)
+            for name, kind in (("shell", zmq.DEALER), ("stdin", zmq.DEALER), ("iopub", zmq.SUB))
+        }
+        self._monitor = self._sockets["iopub"].get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        self._pumps = [asyncio.ensure_future(self._pump(name)) for name in self._sockets]
+        self._pumps.append(asyncio.ensure_future(self._watch()))
+
+    def _connect(self, manager: Any, name: str, kind: int, identity: bytes) -> Any:
+        socket = manager.context.socket(kind)
+        socket.linger = 0
+        # The sockets of a kernel that is starting are not there yet; 100 ms, the default, is long.
+        socket.reconnect_ivl = _RECONNECT_MS
+        # Without a limit: where a queue is full, the kernel's end drops messages.
+        socket.rcvhwm = 0
+        if name == "iopub":
+            socket.subscribe(b"")
+        else:
+            socket.identity = identity
+        separator = "-" if manager.transport == "ipc" else ":"
+        socket.connect(f"{manager.transport}://{manager.ip}{separator}{getattr(manager, f'{name}_port')}")
+        return socket
+
+    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: Inbox | None = None) -> str:
+        """Sends a message without waiting, and returns its id; what it causes comes into the inbox."""
+        message = self._session.msg(kind, content)
+        identifier: str = message["header"]["msg_id"]
+        if inbox is not None:
+            self._inboxes[identifier] = inbox
+        # Not `Session.send`: it goes round the asyncio socket, which then can miss that a reply has come
+        # (the socket's file descriptor is edge-triggered). The future is done unless the kernel is not there yet.
+        self._sockets[channel].send_multipart(self._session.serialize(message))
+        return identifier
+
+    def forget(self, identifier: str) -> None:
+        """Drops what still comes for this request."""
+        self._inboxes.pop(identifier, None)
+
+    async def drain(self, seconds: float = 0.5) -> None:
+        """Returns when all that an ended kernel had sent is delivered."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._lost.wait()
+        socket = self._sockets["iopub"]
+        if socket.closed:
+            return
+        with suppress(self._zmq.ZMQError):
+            # Read without asyncio: the pump may be waiting on the same socket, and what is there must not wait.
+            plain: Any = self._zmq.Socket.shadow(socket.underlying)
+            while True:
+                self._deliver("iopub", plain.recv_multipart(self._zmq.NOBLOCK))
+
+    def close(self) -> None:
+        """Closes all sockets; it may be called twice."""
+        for pump in self._pumps:
+            pump.cancel()
+        if self._monitor is not None:
+            self._sockets["iopub"].disable_monitor()
+            self._monitor = None
+        for socket in self._sockets.values():
+            socket.close(linger=0)
+
+    async def _pump(self, name: str) -> None:
+        socket = self._sockets[name]
+        count = 0
+        while True:
+            self._deliver(name, await socket.recv_multipart())
+            count += 1
+            if count % _BURST == 0:
+                await asyncio.sleep(0)
+
+    async def _watch(self) -> None:
+        await self._monitor.recv_multipart()
+        self._lost.set()
+
+    def _deliver(self, name: str, frames: list[bytes]) -> None:
+        if name == "iopub":
+            self.subscribed.set()
+        try:
+            _, parts = self._session.feed_identities(frames)
+            message = self._session.deserialize(parts)
+            inbox = self._inboxes.get(message["parent_header"].get("msg_id"))
+        except Exception:  # noqa: BLE001 - rule 3: any exception may come out of what a kernel made up
+            return
+        if inbox is not None and isinstance(message["content"], dict):
+            inbox.put_nowait((name, message))

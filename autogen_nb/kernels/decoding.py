@@ -1,0 +1,61 @@
+"""Messages of a kernel as outputs, whatever the kernel put into them.
+
+Source: "Messages on the IOPub (PUB/SUB) channel" of the Jupyter messaging specification.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+
+
+def output(kind: str, content: Mapping[str, Any]) -> Output | None:
+    """The output that a message of this type carries; None for types that carry none."""
+    match kind:
+        case "stream":
+            return Stream("stderr" if content.get("name") == "stderr" else "stdout", _text(content.get("text")))
+        case "display_data" | "update_display_data":
+            shown = _bundle(content.get("transient")).get("display_id")
+            return Display(
+                data=_bundle(content.get("data")),
+                metadata=_bundle(content.get("metadata")),
+                display_id=shown if isinstance(shown, str) else None,
+                update=kind == "update_display_data",
+            )
+        case "execute_result":
+            return Result(data=_bundle(content.get("data")), metadata=_bundle(content.get("metadata")))
+        case "error":
+            return failure(content)
+        case "clear_output":
+            return Cleared(wait=bool(content.get("wait")))
+    return None
+
+
+def failure(content: Mapping[str, Any]) -> Failure:
+    """The exception that an error message, or a reply with the status "error", tells of."""
+    lines = content.get("traceback")
+    return Failure(
+        ename=_text(content.get("ename")),
+        evalue=_text(content.get("evalue")),
+        traceback=tuple(_text(line) for line in lines) if isinstance(lines, list) else (),
+    )
+
+
+def exit_code(evalue: str) -> int | None:
+    """The code of a SystemExit with this text; None where the text is a message, which means 1."""
+    if evalue in ("", "None", "False"):
+        return 0
+    if evalue == "True":
+        return 1
+    try:
+        return int(evalue) & 0xFF
+    except ValueError:
+        return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _bundle(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,105 @@
+"""What a model is told of a variable: its type and shape, never a value out of it."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from autogen_nb.kernels.inside import shape
+
+_MAX_COLUMNS = 40
+_MAX_NAME = 60
+_SAMPLE = 1_000
+_CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
+def describe(name: str, value: Any) -> str:
+    """One line: ```name`: type, shape: columns with their dtypes``; no values and no rows."""
+    words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
+    detail = _detail(value)
+    return f"`{name}`: {words}{detail}"
+
+
+def size_of(value: Any) -> int | None:
+    """About how many bytes the value holds, at little cost; None where that cannot be had.
+
+    Columns of objects, and long containers, are measured on a sample of their items.
+    """
+    try:
+        return _size(value, 1)
+    except Exception:  # noqa: BLE001 - sizes are asked of the value's own class
+        return None
+
+
+def _detail(value: Any) -> str:
+    kind = _kind(value)
+    if kind == "pandas.DataFrame":
+        pairs = list(zip(value.columns[:_MAX_COLUMNS], value.dtypes.iloc[:_MAX_COLUMNS], strict=True))
+        return _columns(pairs, len(value.columns))
+    if kind == "polars.DataFrame":
+        return _columns(list(value.schema.items())[:_MAX_COLUMNS], value.width)
+    if kind in ("numpy.ndarray", "pandas.Series") or kind.endswith("Index"):
+        dtype = getattr(value, "dtype", None)
+        return "" if dtype is None else f", {dtype}"
+    return ""
+
+
+def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
+    listed = ", ".join(f"{_one_line(name)} ({_plain(dtype)})" for name, dtype in pairs)
+    more = f" and {count - len(pairs)} more columns" if count > len(pairs) else ""
+    return f": {listed}{more}" if listed else ""
+
+
+def _plain(dtype: Any) -> str:
+    # The categories themselves are values.
+    return "category" if str(dtype) == "category" else _one_line(dtype)
+
+
+def _one_line(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= _MAX_NAME else text[: _MAX_NAME - 1] + "…"
+
+
+def _kind(value: Any) -> str:
+    return f"{(type(value).__module__ or '').partition('.')[0]}.{type(value).__name__}"
+
+
+def _size(value: Any, depth: int) -> int | None:
+    kind = _kind(value)
+    if kind == "pandas.DataFrame":
+        columns = (value.iloc[:, position] for position in range(value.shape[1]))
+        return _of_series(value.index) + sum(_of_series(column) for column in columns)
+    if kind == "pandas.Series":
+        return _of_series(value) + _of_series(value.index)
+    if kind.startswith("pandas.") and kind.endswith("Index"):
+        return _of_series(value)
+    if kind == "polars.DataFrame":
+        return int(value.estimated_size())
+    if isinstance(nbytes := getattr(value, "nbytes", None), int):
+        return nbytes
+    return _of_container(value, depth) if type(value) in _CONTAINERS else sys.getsizeof(value)
+
+
+def _of_series(series: Any) -> int:
+    """The memory of a column or an index; where items are objects, from the first ones."""
+    shallow = series.memory_usage(deep=False) if _kind(series) != "pandas.Series" else series.memory_usage(index=False)
+    if str(series.dtype) not in ("object", "str", "string") or not len(series):
+        return int(shallow)
+    sample = series[:_SAMPLE] if _kind(series) != "pandas.Series" else series.iloc[:_SAMPLE]
+    items = sum(sys.getsizeof(item) for item in sample)
+    return int(shallow) + items * len(series) // len(sample)
+
+
+def _of_container(value: Any, depth: int) -> int | None:
+    """The container and, one level deep, a sample of its items."""
+    total = sys.getsizeof(value)
+    if not value or depth < 0:
+        return total
+    pairs = isinstance(value, Mapping)
+    sampled = 0
+    counted = 0
+    for item in value.values() if pairs else value:
+        sampled += _size(item, depth - 1) or 0
+        counted += 1
+        if counted == _SAMPLE:
+            break
+    return total + sampled * len(value) // counted

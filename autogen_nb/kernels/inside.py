@@ -1,0 +1,171 @@
+"""What runs inside the agent's kernel on our behalf; its source is sent there, so it imports nothing of ours.
+
+It lives in a module object of its own: nothing of it shows in the namespace that the agent's code sees.
+Each request is a call of `answer`, whose reply is a JSON file in the folder that both sides share.
+"""
+
+import asyncio
+import json
+import os
+import pickle
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_FLUSH_SECONDS = 0.02
+
+
+def install(save: Callable[[Any, str], Any]) -> None:
+    """Prepares the kernel that this runs in; once. `save` writes a value for the way back into a folder."""
+
+    def save_variable(name: str, folder: str) -> Any:
+        names = _shell().user_ns
+        return save(names[name], folder) if name in names else {"missing": True}
+
+    _FUNCTIONS["save"] = save_variable
+    _print_sooner()
+    _drop_nothing(_shell().kernel)
+    _wake_on_signals()
+    _keep_the_kernel_on_exit(_shell())
+
+
+def answer(function: str, arguments: str, reply: str) -> None:
+    """Calls a function of this module with arguments given as JSON, and writes what it returns to `reply`."""
+    found = _FUNCTIONS[function](**json.loads(arguments))
+    with open(f"{reply}.part", "w", encoding="ascii") as file:  # noqa: PTH123 - pathlib may be slow to import
+        json.dump(found, file)
+    os.replace(f"{reply}.part", reply)  # noqa: PTH105 - same
+
+
+def warm(names: list[str]) -> None:
+    """Imports modules ahead of their first use; those that are not installed are passed over."""
+    for name in names:
+        try:
+            __import__(name)
+        except Exception:  # noqa: BLE001, S112 - it fails again, in the person's sight, when it is used
+            continue
+
+
+def load(files: dict[str, str]) -> dict[str, str]:
+    """Binds each name to the value pickled in its file: all of them, or none.
+
+    Returns the name that failed and why, or nothing.
+    """
+    values = {}
+    for name, path in files.items():
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123 - see above
+                values[name] = pickle.load(file)  # noqa: S301 - it comes from the person's own notebook
+        except Exception as error:  # noqa: BLE001 - unpickling runs any class's code
+            return {"name": name, "why": f"{type(error).__name__}: {error}"}
+    _shell().user_ns.update(values)
+    return {}
+
+
+def variables() -> list[dict[str, Any]]:
+    """The variables that the agent's code made, as name, type, shape and size."""
+    return [
+        {"name": name, "type": type(value).__name__, "shape": shape(value), "size": _cheap_size(value)}
+        for name, value in _own(_shell())
+    ]
+
+
+def shape(value: Any) -> str:
+    """How large a value is, in a few words; "" for what has no size worth telling."""
+    dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars")) else None
+    if isinstance(dimensions, tuple) and dimensions:
+        if type(value).__name__ == "DataFrame":
+            return f"{dimensions[0]} rows x {dimensions[1]} columns"
+        if len(dimensions) == 1:
+            return _counted(dimensions[0], "value")
+        return " x ".join(str(number) for number in dimensions)
+    if type(value) in (list, tuple, set, frozenset, dict):
+        return _counted(len(value), "item")
+    if type(value) in (str, bytes, bytearray):
+        return _counted(len(value), "character" if type(value) is str else "byte")
+    return ""
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _is_from(value: Any, packages: tuple[str, ...]) -> bool:
+    return (type(value).__module__ or "").partition(".")[0] in packages
+
+
+def _cheap_size(value: Any) -> int | None:
+    try:
+        if _is_from(value, ("pandas",)) and hasattr(value, "memory_usage"):
+            usage = value.memory_usage(deep=False)
+            return int(usage.sum() if hasattr(usage, "sum") else usage)
+        if _is_from(value, ("numpy",)) and hasattr(value, "nbytes"):
+            return int(value.nbytes)
+    except Exception:  # noqa: BLE001 - the value's own code; its size is a courtesy
+        return None
+    return sys.getsizeof(value) if type(value) in (str, bytes, bytearray) else None
+
+
+def _own(shell: Any) -> Iterator[tuple[str, Any]]:
+    nothing = object()
+    classes = (type, type(sys), type(_own), type(len))
+    for name, value in list(shell.user_ns.items()):
+        if name.startswith("_") or value is shell.user_ns_hidden.get(name, nothing):
+            continue
+        if not isinstance(value, classes):
+            yield name, value
+
+
+def _shell() -> Any:
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()
+
+
+def _print_sooner() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "flush_interval"):
+            stream.flush_interval = _FLUSH_SECONDS
+
+
+def _drop_nothing(kernel: Any) -> None:
+    """Has outputs wait for a slow reader: 1,000 messages are the default, and the rest is dropped."""
+    thread = getattr(kernel, "iopub_thread", None)
+    if thread is not None:
+        # A socket may be touched on its own thread only.
+        thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
+
+
+def _wake_on_signals() -> None:
+    """Has the loop look up when a signal comes: else an interrupt reaches code that awaits only much later."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    try:
+        loop = asyncio.get_running_loop()
+        loop.add_reader(reading, os.read, reading, 4096)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    except (RuntimeError, ValueError, NotImplementedError):
+        # Not the main thread, or a loop of Windows.
+        os.close(reading)
+        os.close(writing)
+
+
+def _keep_the_kernel_on_exit(shell: Any) -> None:
+    class Exit(type(shell.exiter)):  # type: ignore[misc]  # the shell insists on its own class
+        """Ends the block that calls it, with an exit code; the kernel stays."""
+
+        def __call__(self, code: Any = None) -> None:
+            raise SystemExit(code)
+
+    # A reset of the namespace takes it from the shell.
+    shell.exiter = Exit(shell)
+    for name in ("exit", "quit"):
+        shell.user_ns[name] = shell.user_ns_hidden[name] = shell.exiter
+    # IPython's advice for whoever leaves by SystemExit is meant for a terminal.
+    warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"warm": warm, "load": load, "variables": variables}

@@ -1,0 +1,202 @@
+"""Starting a local kernel of this very interpreter, private to us, and ending it."""
+
+import asyncio
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.processes import adopt, disown, ended, has_ended, kill_tree
+
+_START = Path(__file__).with_name("start.py")
+# A socket's path has at most 104 bytes on macOS, 108 on Linux; ours adds ten to the folder's.
+_LONGEST_FOLDER = 80
+_ASK_AGAIN = 0.25
+_TAIL = 2_000
+
+
+class Launched:
+    """One running kernel process with its folder and channels.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        Private to us and to the kernel (mode 0700), gone when the kernel has ended.
+    exited : asyncio.Future
+        Done, with the return code, when the process has ended.
+    """
+
+    def __init__(self, folder: Path, manager: Any) -> None:
+        self.folder = folder
+        self._manager = manager
+        self._process = process = manager.provisioner.process
+        self.pid: int = process.pid
+        adopt(self.pid, folder)
+        self.exited = ended(process, group=True)
+        self.channels = Channels(manager)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs at this very moment."""
+        return not self.exited.done() and not has_ended(self._process)
+
+    async def interrupt(self) -> None:
+        """Sends SIGINT to the kernel and the processes of its group."""
+        if not self.exited.done():
+            await self._manager.interrupt_kernel()
+
+    async def end(self, grace: float) -> None:
+        """Ends the process, its descendants, and removes the folder; the code gets `grace` seconds to tidy up."""
+        if not self.exited.done() and grace > 0:
+            await self.interrupt()
+            await self._manager.request_shutdown()
+            await asyncio.wait([self.exited], timeout=grace)
+        if not self.exited.done():
+            kill_tree(self.pid)
+            await asyncio.wait([self.exited])
+        # A request that is still open gets what the code had sent.
+        await self.channels.drain()
+        self.channels.close()
+        # Closes jupyter_client's own socket and the context.
+        await self._manager.cleanup_resources()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        disown(self.pid)
+
+
+async def launch(
+    *, cwd: Path, environ: Mapping[str, str], python: str = sys.executable, patience: float = 60
+) -> Launched:
+    """A kernel that answers, and whose outputs reach us.
+
+    Raises
+    ------
+    ExecutionError
+        When the kernel does not come up; the message holds the end of what it wrote to stderr.
+    """
+    folder = _private_folder()
+    manager = _manager(folder, python)
+    launched = None
+    try:
+        with (folder / "log").open("wb") as log:
+            await manager.start_kernel(cwd=str(cwd), env=_environ(environ, folder), stdout=log, stderr=log)
+        launched = Launched(folder, manager)
+        await _answers(launched, patience)
+    except BaseException as error:
+        tail = _tail(folder / "log")
+        if launched is None and manager.has_kernel:
+            launched = Launched(folder, manager)
+        if launched is not None:
+            await launched.end(grace=0)
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError | TimeoutError | ChildProcessError):
+            raise ExecutionError(_explained(error, tail, python)) from error
+        raise
+    return launched
+
+
+async def _answers(launched: Launched, patience: float) -> None:
+    """Returns when the shell channel answers and the iopub channel delivers.
+
+    A message on iopub is the proof of a subscription; without one, the first outputs could be lost. A request
+    that reaches ipykernel 7 while it registers its handlers may lie there until the next one comes, so it is repeated.
+    """
+    inbox: asyncio.Queue[Any] = asyncio.Queue()
+    channels = launched.channels
+    identifiers = []
+
+    async def answered() -> None:
+        while True:
+            identifiers.append(channels.send("shell", "kernel_info_request", {}, inbox))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ASK_AGAIN):
+                    await channels.subscribed.wait()
+                    while (await inbox.get())[0] != "shell":
+                        pass
+                    return
+
+    task = asyncio.ensure_future(answered())
+    try:
+        waited: list[asyncio.Future[Any]] = [task, launched.exited]
+        done, _ = await asyncio.wait(waited, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        task.cancel()
+        for identifier in identifiers:
+            channels.forget(identifier)
+    if launched.exited in done:
+        raise ChildProcessError(f"it ended with exit code {launched.exited.result()}")
+    if not done:
+        raise TimeoutError(f"it did not answer within {patience:g} s")
+
+
+def _manager(folder: Path, python: str) -> Any:
+    from jupyter_client.manager import AsyncKernelManager
+
+    return _manager_of(AsyncKernelManager, folder, python)
+
+
+def _manager_of(cls: Any, folder: Path, python: str) -> Any:
+    log = logging.getLogger("autogen_nb.kernels")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
+    manager = cls(
+        transport="ipc" if hasattr(os, "fork") else "tcp",
+        connection_file=str(folder / "k.json"),
+        log=log,
+    )
+    manager._kernel_spec = _spec(python)
+    return manager
+
+
+def _spec(python: str) -> Any:
+    """A kernelspec of our own: one that the person calls "python3" would win over jupyter_client's."""
+    from jupyter_client.kernelspec import KernelSpec
+
+    options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
+    return KernelSpec(
+        # Safe path: neither the script's folder nor the working directory comes first on sys.path.
+        argv=[python, "-P", str(_START), "-f", "{connection_file}", *options],
+        display_name="autogen_nb",
+        language="python",
+        # The environment can name another default provisioner.
+        metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
+    )
+
+
+def _environ(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
+    return {
+        **environ,
+        "IPYTHONDIR": str(folder / "ipython"),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        # debugpy warns of frozen modules otherwise; nobody debugs this kernel.
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
+
+
+def _private_folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="agn-")
+    if len(os.fsencode(folder)) > _LONGEST_FOLDER and hasattr(os, "fork"):
+        Path(folder).rmdir()
+        folder = tempfile.mkdtemp(prefix="agn-", dir="/tmp")
+    return Path(folder)
+
+
+def _tail(log: Path) -> str:
+    try:
+        text = log.read_bytes()[-_TAIL:].decode(errors="replace")
+    except OSError:
+        return ""
+    return text.strip()
+
+
+def _explained(error: Exception, tail: str, python: str) -> str:
+    reason = tail.splitlines()[-1].strip() if tail else str(error)
+    hint = " (install ipykernel for this interpreter)" if "ipykernel" in reason or "IPython" in reason else ""
+    message = f"the agent's kernel could not be started with {python}: {reason}{hint}"
+    return f"{message}\n{tail}" if "\n" in tail else message

@@ -1,0 +1,231 @@
+"""One execute request, from sending to the kernel's being idle again.
+
+1. A request is over when the shell reply *and* the idle status have come, in whichever order (messaging
+   specification), when the process has died, or when it did not yield to an interrupt within the grace.
+2. An interrupt waits until the kernel has begun: before that, a kernel ignores SIGINT.
+3. The time limit does not run while a question waits for its answer.
+4. An interrupt that meets ipykernel between two steps of its own makes it drop the request: it goes idle
+   without a reply. The shell channel keeps its order, so the reply to a later question tells.
+5. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Literal, TypeAlias
+
+from autogen_nb.kernels.channels import Inbox
+from autogen_nb.kernels.decoding import exit_code, output
+from autogen_nb.kernels.launching import Launched
+from autogen_nb.outputs import Failure, Output, Stream
+
+Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
+"""Asks a person: the prompt, and whether what is typed must not be shown. EOFError means "no more input"."""
+End: TypeAlias = Literal["idle", "died", "stuck"]
+
+_END_OF_FILE = "\x04"
+
+
+class Request:
+    """A request that has been sent.
+
+    Attributes
+    ----------
+    launched
+        The kernel process that it was sent to.
+    end
+        How it ended; None while it goes on.
+    expired
+        Whether the time limit was met.
+    interrupted
+        Whether an interrupt was asked for.
+    """
+
+    def __init__(
+        self, launched: Launched, code: str, *, ask: Ask | None, timeout: float | None, grace: float, silent: bool
+    ) -> None:
+        self.launched = launched
+        self._ask = ask
+        self._grace = grace
+        self._silent = silent
+        self._loop = asyncio.get_running_loop()
+        self._inbox: Inbox = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._question: asyncio.Task[None] | None = None
+        self._timers: list[asyncio.TimerHandle] = []
+        self._begun = False
+        self._idle = False
+        self._reply: dict[str, Any] | None = None
+        self._dropped = False
+        self._exit: str | None = None
+        self.end: End | None = None
+        self.expired = False
+        self.interrupted = False
+        launched.exited.add_done_callback(self._died)
+        self._clock = _Clock(timeout, self._expired)
+        sent = launched.channels.send(
+            "shell",
+            "execute_request",
+            {
+                "code": code,
+                "silent": silent,
+                "store_history": not silent,
+                "user_expressions": {},
+                "allow_stdin": ask is not None,
+                # Else the kernel may drop the request that follows a failed one.
+                "stop_on_error": False,
+            },
+            self._inbox,
+        )
+        self._identifiers = [sent]
+
+    @property
+    def exit_code(self) -> int:
+        """The code that the block itself came to; only after the end."""
+        if self._exit is not None:
+            code = exit_code(self._exit)
+            return 1 if code is None else code
+        return 0 if (self._reply or {}).get("status") == "ok" and not self._dropped else 1
+
+    @property
+    def failure(self) -> str:
+        """The exception that the reply tells of, in one line; "" where it tells of none."""
+        reply = self._reply or {}
+        return "" if reply.get("status") == "ok" else f"{reply.get('ename')}: {reply.get('evalue')}"
+
+    async def next(self) -> Output | None:
+        """The next output; None when the request is over.
+
+        Raises what `ask` raised, except EOFError.
+        """
+        while self.end is None:
+            found = self._take(await self._inbox.get())
+            if found is not None:
+                return found
+        self._close()
+        return None
+
+    def interrupt(self, *, bounded: bool) -> None:
+        """Interrupts the code as soon as it has begun; if bounded, the request is over when the grace is."""
+        if bounded:
+            self._timers.append(self._loop.call_later(self._grace, self._inbox.put_nowait, "stuck"))
+        if not self.interrupted:
+            self.interrupted = True
+            if self._begun:
+                self._spawn(self.launched.interrupt())
+
+    def _take(self, item: Any) -> Output | None:
+        match item:
+            case (str(channel), dict(message)):
+                return self._take_message(channel, message["header"]["msg_type"], message["content"])
+            case "died" | "stuck":
+                self.end = item
+            case "expired":
+                self.expired = True
+                self.interrupt(bounded=True)
+            case BaseException():
+                raise item
+        return None
+
+    def _take_message(self, channel: str, kind: str, content: dict[str, Any]) -> Output | None:
+        if channel == "stdin":
+            self._put_question(content)
+        elif channel == "shell":
+            self._dropped = self._reply is None and kind != "execute_reply"
+            self._reply = self._reply or content
+        elif kind == "status":
+            self._begin(self._silent)
+            if content.get("execution_state") == "idle" and not self._idle:
+                self._idle = True
+                self._look_for_reply()
+        elif kind == "execute_input":
+            self._begin(True)
+        elif (found := output(kind, content)) is not None:
+            return self._left(found) if isinstance(found, Failure) and found.ename == "SystemExit" else found
+        if self._reply is not None and self._idle:
+            self.end = "idle"
+        return None
+
+    def _left(self, failure: Failure) -> Output | None:
+        """Code that leaves by SystemExit has not failed by it; a message is printed, as Python does."""
+        self._exit = failure.evalue
+        return Stream("stderr", f"{failure.evalue}\n") if exit_code(failure.evalue) is None else None
+
+    def _begin(self, begun: bool) -> None:
+        if begun and not self._begun:
+            self._begun = True
+            if self.interrupted:
+                self._spawn(self.launched.interrupt())
+
+    def _look_for_reply(self) -> None:
+        """Rule 4: what is asked now is answered after the reply, if there is to be one."""
+        if self.interrupted and self._reply is None:
+            probe = self.launched.channels.send("shell", "kernel_info_request", {}, self._inbox)
+            self._identifiers.append(probe)
+
+    def _put_question(self, content: dict[str, Any]) -> None:
+        if self._question is not None:
+            self._question.cancel()
+        if self._ask is not None:
+            answering = self._answer(self._ask, str(content.get("prompt", "")), bool(content.get("password", False)))
+            self._question = self._spawn(answering)
+
+    async def _answer(self, ask: Ask, prompt: str, password: bool) -> None:
+        self._clock.pause()
+        try:
+            text = await ask(prompt, password)
+        except EOFError:
+            text = _END_OF_FILE
+        self._clock.resume()
+        self.launched.channels.send("stdin", "input_reply", {"value": text})
+
+    def _expired(self) -> None:
+        self._inbox.put_nowait("expired")
+
+    def _died(self, _: "asyncio.Future[int]") -> None:
+        self._spawn(self._drain())
+
+    async def _drain(self) -> None:
+        await self.launched.channels.drain()
+        self._inbox.put_nowait("died")
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._inbox.put_nowait(error)
+
+    def _close(self) -> None:
+        self._clock.pause()
+        for timer in self._timers:
+            timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+        self.launched.exited.remove_done_callback(self._died)
+        for identifier in self._identifiers:
+            self.launched.channels.forget(identifier)
+
+
+class _Clock:
+    """Counts seconds down, except while paused."""
+
+    def __init__(self, seconds: float | None, call: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._left = seconds
+        self._call = call
+        self._timer: asyncio.TimerHandle | None = None
+        self.resume()
+
+    def resume(self) -> None:
+        if self._left is not None and self._timer is None:
+            self._timer = self._loop.call_later(self._left, self._call)
+
+    def pause(self) -> None:
+        if self._left is not None and self._timer is not None:
+            self._left = max(0.0, self._timer.when() - self._loop.time())
+            self._timer.cancel()
+            self._timer = None

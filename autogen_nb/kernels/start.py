@@ -1,0 +1,23 @@
+"""The main script of the agent's kernel process: an ipykernel that nothing of the person's own set-up changes.
+
+It runs inside that process only, as a file and not as a part of this package.
+"""
+
+import sys
+
+
+def main() -> None:
+    """Runs a kernel; the arguments are those of ``python -m ipykernel_launcher``."""
+    from ipykernel.kernelapp import IPKernelApp
+    from IPython.core import application
+
+    # Configuration and start-up files of the machine; those of the person are out of the way by IPYTHONDIR.
+    del application.SYSTEM_CONFIG_DIRS[:]
+    del application.ENV_CONFIG_DIRS[:]
+    # At the end: a `seaborn.py` beside the notebook hides no package, a module of the person's own is found.
+    sys.path.append("")
+    IPKernelApp.launch_instance()
+
+
+if __name__ == "__main__":
+    main()

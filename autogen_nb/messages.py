@@ -1,0 +1,97 @@
+"""Messages and code blocks: the values that agents exchange."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Content: TypeAlias = str | list[Any] | None
+"""Text, or the list of parts of a multimodal message, as OpenAI's chat completions API has them."""
+
+FIELDS = (
+    "content",
+    "role",
+    "name",
+    "function_call",
+    "tool_calls",
+    "tool_responses",
+    "tool_call_id",
+    "context",
+)
+"""The keys of a message that are kept; AutoGen 0.2 keeps the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as its sender meant it; `role` is set only where the sender gave one.
+
+    The shape of `function_call`, `tool_calls` and `tool_responses` is that of OpenAI's chat completions API
+    and of AutoGen 0.2's combined tool message.
+    """
+
+    content: Content = None
+    role: str | None = None
+    name: str | None = None
+    function_call: dict[str, Any] | None = None
+    tool_calls: list[Any] | None = None
+    tool_responses: list[Any] | None = None
+    tool_call_id: str | None = None
+    context: Any = None
+
+    @classmethod
+    def of(cls, value: "str | Mapping[str, Any] | Message") -> "Message":
+        """The message for text, a mapping or a message, as AutoGen takes them; unknown keys are dropped."""
+        if isinstance(value, Message):
+            return value
+        if isinstance(value, str):
+            return cls(content=value)
+        # The caller may go on changing what it handed in; a log must not change with it.
+        return cls(**{key: deepcopy(value[key]) for key in FIELDS if key in value})
+
+    @property
+    def text(self) -> str:
+        """The text of the content; the text parts of a multimodal message are joined by newlines."""
+        if isinstance(self.content, list):
+            parts = (part.get("text", "") for part in self.content if isinstance(part, dict))
+            return "\n".join(part for part in parts if part)
+        return self.content or ""
+
+    @property
+    def carries_calls(self) -> bool:
+        """Whether the message asks for functions or tools to be called."""
+        return bool(self.function_call or self.tool_calls)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that are set, and `content` always."""
+        found = {key: getattr(self, key) for key in FIELDS}
+        return {key: value for key, value in found.items() if value is not None or key == "content"}
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A piece of code and the language of its fence, in lower case ("python", "sh", ...)."""
+
+    language: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call that a model asks for; `arguments` is the JSON text that the model wrote."""
+
+    name: str
+    arguments: str
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the model's server counted them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Prompt and completion together."""
+        return self.prompt_tokens + self.completion_tokens

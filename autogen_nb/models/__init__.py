@@ -1,0 +1,1 @@
+"""Model clients behind one protocol; none of them knows another."""

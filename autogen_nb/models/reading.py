@@ -1,0 +1,99 @@
+"""The body of a chat completions response read into a fold, and told apart from a reply that was cut.
+
+Knows no vendor: it is given blocks of bytes, which may fail to come in whatever way the transport has.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+from typing import Any
+
+from autogen_nb.models.faults import Server, by_cause, by_event
+from autogen_nb.models.fold import Fold
+from autogen_nb.models.sse import EventStream
+
+_DONE = b"[DONE]"
+_DRAIN = 0.1
+"""Seconds to wait, after ``[DONE]``, for the end of the response that lets the connection be used again."""
+
+
+async def read(blocks: AsyncIterator[bytes], kind: str, server: Server, fold: Fold) -> AsyncGenerator[str, None]:
+    """The text of the reply as it comes; at the end the fold is whole.
+
+    Parameters
+    ----------
+    kind
+        The media type of the response. JSON is a server that does not stream, HTML is no such server.
+
+    Raises
+    ------
+    Failed
+        When the response is no reply or was cut.
+    """
+    if kind == "text/html":
+        raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
+    reading = _whole if kind == "application/json" else _streamed
+    async with aclosing(reading(blocks, server, fold)) as texts:
+        async for text in texts:
+            yield text
+
+
+async def _whole(blocks: AsyncIterator[bytes], server: Server, fold: Fold) -> AsyncGenerator[str, None]:
+    parts = []
+    while (block := await _next(blocks, server)) is not None:
+        parts.append(block)
+    text = _fold(b"".join(parts), server, fold)
+    if not fold.finish_reason:
+        raise server.unavailable("answered with JSON that is no reply")
+    if text:
+        yield text
+
+
+async def _streamed(blocks: AsyncIterator[bytes], server: Server, fold: Fold) -> AsyncGenerator[str, None]:
+    events = EventStream()
+    done = ended = False
+    while not (done or ended):
+        block = await _next(blocks, server)
+        ended = block is None
+        found = events.end() if block is None else events.feed(block)
+        done = any(data.startswith(_DONE) for data in found)
+        if text := "".join([_fold(data, server, fold) for data in found if not data.startswith(_DONE)]):
+            yield text
+    if not fold.finish_reason and not (done and fold.begun):
+        raise server.unavailable("broke off before the reply was whole")
+    if not ended:
+        await _drain(blocks)
+
+
+async def _next(blocks: AsyncIterator[bytes], server: Server) -> bytes | None:
+    try:
+        return await anext(blocks, None)
+    # The transport is httpx or httpx2, whichever the openai library brought: any failure to read is a cut.
+    except Exception as error:  # noqa: BLE001 - see above
+        failure = by_cause(server, error)
+    raise failure
+
+
+async def _drain(blocks: AsyncIterator[bytes]) -> None:
+    # The reply is whole: however the rest fails to come, it is no failure of the reply.
+    with suppress(Exception):
+        async with asyncio.timeout(_DRAIN):
+            async for _ in blocks:
+                pass
+
+
+def _fold(data: bytes, server: Server, fold: Fold) -> str:
+    chunk = _parsed(data)
+    if not isinstance(chunk, dict):
+        raise server.unavailable(f"sent something that is not JSON: {server.clean(data[:80].decode(errors='replace'))}")
+    if chunk.get("error"):
+        raise by_event(server, chunk["error"])
+    return fold.add(chunk)
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None

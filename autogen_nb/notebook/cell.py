@@ -1,0 +1,320 @@
+"""One run of a ``%%autogen`` cell, from its order to what it leaves in the notebook.
+
+Whatever can be wrong is found before a model is asked or a variable copied. The same coroutine serves the
+awaited cell and the one that waits: in the latter it never suspends (`autogen_nb.run.unsuspended`).
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.prompts import ASSISTANT
+from autogen_nb.agents.results import ChatResult
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.ports import Model
+from autogen_nb.core.termination import WithoutCode, without
+from autogen_nb.errors import ChatUnfinished, ExecutionError, ModelRefused
+from autogen_nb.kernels.describe import describe, size_of
+from autogen_nb.kernels.transfer import Variable
+from autogen_nb.models.select import model_for
+from autogen_nb.notebook import connections, variables
+from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, Turn
+from autogen_nb.notebook.orders import Order
+from autogen_nb.notebook.persons import Person
+from autogen_nb.notebook.settings import Defaults, Terms
+from autogen_nb.notebook.styles import Tone
+from autogen_nb.run import View, Waits, interruptible, result, ticking
+
+T = TypeVar("T")
+
+_FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
+
+
+@dataclass(slots=True)
+class Notebook:
+    """What the cells of a notebook share; `publish` makes a result the last one."""
+
+    namespace: dict[str, Any]
+    conversations: Conversations
+    defaults: Defaults
+    publish: Callable[[ChatResult], None]
+    connection: connections.Connection | None = None
+    _models: dict[str, Model] = field(default_factory=dict, repr=False)
+
+    def model(self, spec: Any) -> Model:
+        """The model that is meant; one for all cells, so that a recording or a replay goes on from cell to cell."""
+        record = self.defaults.record or None
+        key = repr((spec, record))
+        if key not in self._models:
+            self._models[key] = model_for(spec, record=record)
+        return self._models[key]
+
+
+class CellView(View, Protocol):
+    """A view that can say something of its own."""
+
+    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
+        """Shows a line."""
+
+    def hide(self, opening: str) -> None:
+        """Does not show the opening message with this text: the cell itself holds it."""
+
+    def awaiting(self, what: str) -> None:
+        """Says what is awaited."""
+
+
+class CellRun:
+    """One run of a cell.
+
+    Parameters
+    ----------
+    origin
+        The cell and the execution of it that this is.
+    person
+        Who is asked.
+    view
+        Where it is shown.
+    """
+
+    def __init__(
+        self,
+        notebook: Notebook,
+        order: Order,
+        terms: Terms,
+        *,
+        origin: Origin,
+        person: Person,
+        view: CellView,
+        waits: Waits,
+    ) -> None:
+        self._notebook = notebook
+        self._order = order
+        self._terms = terms
+        self._origin = origin
+        self._person = person
+        self._view = view
+        self._waits = waits
+
+    async def run(self) -> ChatResult:
+        """The result of the cell's turn.
+
+        Raises
+        ------
+        AutogenError
+            When the cell cannot start, or did not come to its answer.
+        """
+        task, inputs = self._checked()
+        with closing(self._view), ticking(self._view.tick) if self._waits == "async" else nullcontext():
+            model = await self._model()
+            chat, kept = self._conversation()
+            if kept is not None:
+                self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
+            with _folder(chat):
+                turn = self._resumed(chat, task, inputs) or await self._begun(chat, task, inputs)
+                done = await self._chat(chat, turn, model)
+            try:
+                self._check_finished(turn)
+                self._notebook.publish(done)
+                await self._hand_back(chat, turn, done)
+            finally:
+                await self._list_new(chat)
+        return done
+
+    def _checked(self) -> tuple[str, dict[str, Any]]:
+        namespace = self._notebook.namespace
+        task = self._order.task
+        if self._order.template:
+            task = variables.filled(task, namespace)
+        return task, variables.chosen(self._order.inputs, namespace, "--input")
+
+    async def _model(self) -> Model:
+        notebook = self._notebook
+        named = self._order.model or notebook.defaults.model
+        spec = connections.choose(named, notebook.connection, os.environ)
+        if spec is None:
+            proposed = named or os.environ.get("AUTOGEN_NB_MODEL", "")
+            given = await _answered(lambda: self._person.connection(proposed))
+            spec = connections.choose(given.model or named, given, os.environ)
+            # The built-in analysis was chosen for this task alone; the next one is asked again.
+            notebook.connection = None if given.model == "offline" else given
+        return notebook.model(spec or "")
+
+    def _conversation(self) -> tuple[Conversation, str | None]:
+        """The cell's conversation, and the name under which an older one is kept."""
+        conversations = self._notebook.conversations
+        again = conversations.holding(self._origin)
+        if again is not None and (self._order.new or self._order.chat in (None, again.name)):
+            return again, None
+        if self._order.new:
+            return conversations.renew(self._order.chat)
+        return conversations.named(self._order.chat), None
+
+    async def _offered(self, chat: Conversation, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables that the task names and that the person lets go over."""
+        namespace = self._notebook.namespace
+        open_ = [
+            name
+            for name in variables.mentioned(task, namespace)
+            if name not in inputs and name not in chat.declined and not chat.holds(name, namespace[name])
+        ]
+        if not open_:
+            return {}
+        sizes = ", ".join(f"`{name}` ({variables.size_text(size_of(namespace[name]))})" for name in open_)
+        live, them = ("lives", "it") if len(open_) == 1 else ("live", "them")
+        question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
+        names = ", ".join(f"`{name}`" for name in open_)
+        if await _answered(lambda: self._person.copying(question)) == "copy":
+            self._view.note(f"Copied to the agent's kernel: {names}.", kind="decision")
+            return {name: namespace[name] for name in open_}
+        self._view.note(f"Not copied: {names}.", kind="decision")
+        chat.declined.update(open_)
+        return {}
+
+    def _resumed(self, chat: Conversation, task: str, inputs: Mapping[str, Any]) -> Turn | None:
+        """The turn with an open question that the cell goes on with, if it asks for the very same."""
+        if not all(chat.holds(name, value) for name, value in inputs.items()):
+            return None
+        resumed = chat.resume(self._origin, task, self._terms.flow)
+        if resumed is None:
+            return None
+        turn, forgotten = resumed
+        gone = f" The conversation has forgotten {_counted(forgotten)} after it." if forgotten else ""
+        self._view.note(f"Run again: the chat goes on at its open question.{gone}")
+        return turn
+
+    async def _begun(self, chat: Conversation, task: str, inputs: dict[str, Any]) -> Turn:
+        """A turn of its own, with its variables handed over."""
+        inputs |= await self._offered(chat, task, inputs)
+        if inputs:
+            self._view.awaiting(f"copying {', '.join(inputs)}")
+            await self._engine(chat.executor.put(inputs))
+            chat.hand(inputs)
+        message = task + variables.told([describe(name, value) for name, value in inputs.items()])
+        turn, replaced = chat.begin(self._origin, task, message, self._terms.flow)
+        if replaced:
+            more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""
+            self._view.note(
+                f"Run again: in the conversation this turn replaces its earlier run{more}. "
+                "The agent's kernel keeps its variables."
+            )
+        return turn
+
+    async def _chat(self, conversation: Conversation, turn: Turn, model: Model) -> ChatResult:
+        conversation.executor.timeout = self._terms.block_timeout
+        user, assistant = self._agents(conversation, turn, model)
+        chat = Chat(
+            user,
+            assistant,
+            Options(turn.message, clear_history=False),
+            waits=self._waits,
+            human=self._person,
+            log=turn.log,
+            known=frozenset(conversation.handed),
+        )
+        self._view.hide(turn.message)
+        try:
+            async with aclosing(chat.exchange().happening(self._view.tick)) as happening:
+                async for event in happening:
+                    self._view.show(event)
+        except ModelRefused:
+            # What the person gave may be wrong; the next run asks again.
+            self._notebook.connection = None
+            raise
+        return chat.result()
+
+    def _agents(
+        self, conversation: Conversation, turn: Turn, model: Model
+    ) -> tuple[ConversableAgent, ConversableAgent]:
+        assistant = AssistantAgent(
+            "assistant", ASSISTANT + _FOLDER.format(folder=conversation.folder), model, is_termination_msg=_never
+        )
+        user = UserProxyAgent(
+            "user",
+            WithoutCode(),
+            self._terms.max_turns - 1,
+            self._terms.human_input,
+            code_execution_config={"executor": conversation.executor, "confirm": self._terms.confirm},
+            default_auto_reply=None,
+        )
+        for earlier in conversation.turns[: conversation.turns.index(turn)]:
+            for said in earlier.said():
+                user.remember(said.message, assistant, sent=said.sender == user.name)
+                assistant.remember(said.message, user, sent=said.sender == assistant.name)
+        return user, assistant
+
+    def _check_finished(self, turn: Turn) -> None:
+        ended = turn.ended
+        if ended is not None and ended.reason == "stopped":
+            raise ChatUnfinished("Stopped by you.", reason=ended.reason)
+        if ended is not None and ended.reason == "max_auto_replies":
+            raise ChatUnfinished(
+                f"Not finished: the limit of {self._terms.max_turns} turns was met. "
+                "The next %%autogen cell goes on; --max-turns sets another limit.",
+                reason=ended.reason,
+            )
+
+    async def _hand_back(self, chat: Conversation, turn: Turn, done: ChatResult) -> None:
+        namespace = self._notebook.namespace
+        if self._order.answer:
+            namespace[self._order.answer] = without("TERMINATE", _last_words(turn) or done.summary)
+        values = {name: await self._engine(chat.executor.get(name)) for name in self._order.outputs}
+        namespace.update(values)
+        chat.hand(values)
+
+    async def _list_new(self, chat: Conversation) -> None:
+        """Says which variables the agent's kernel has that nobody was told of yet."""
+        new = [each for each in await self._variables(chat) if each.name not in chat.listed]
+        chat.listed |= {each.name for each in new}
+        if new:
+            named = chat.name if chat.name != self._notebook.conversations.current else None
+            self._view.note(variables.listed(new, named))
+
+    async def _variables(self, chat: Conversation) -> Sequence[Variable]:
+        if not chat.executor.alive:
+            return ()
+        return await self._engine(chat.executor.variables())
+
+    async def _engine(self, work: Coroutine[Any, Any, T]) -> T:
+        return await result(work, waits=self._waits)
+
+
+def _never(_: dict[str, Any]) -> bool:
+    return False
+
+
+def _last_words(turn: Turn) -> str:
+    """What the assistant said last."""
+    words = [said.message.text for said in turn.said() if said.sender == "assistant"]
+    return words[-1] if words else ""
+
+
+async def _answered(ask: Callable[[], T | Awaitable[T]]) -> T:
+    with interruptible():
+        answer = ask()
+    return await answer if isinstance(answer, Awaitable) else answer
+
+
+def _counted(turns: Sequence[Turn]) -> str:
+    return "the one" if len(turns) == 1 else f"the {len(turns)}"
+
+
+@contextmanager
+def _folder(chat: Conversation) -> Iterator[None]:
+    """Makes the folder for the chat's files, and takes it away again where nothing was written."""
+    folder = chat.cwd / chat.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
+    try:
+        yield
+    finally:
+        for empty in (folder, folder.parent):
+            with suppress(OSError):
+                Path(empty).rmdir()

@@ -1,0 +1,201 @@
+"""The conversations of a notebook: their turns, one for each cell, and their kernels.
+
+1. A conversation is what its turns said, in order; what its agents remember is derived from the turns' logs.
+2. A cell that is run again while its turn has an open question goes on with that turn. Run again after that, its
+   turn and all that came after are replaced.
+3. A new chat takes over the name; the old one is kept under another.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+from weakref import ref
+
+from autogen_nb.core.approval import Confirm
+from autogen_nb.core.human_input import Mode
+from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, Recorded, Said
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.run import engine
+
+FILES = "autogen_files"
+"""The folder, beside the notebook, that holds a folder for each chat's files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a run comes from: the front end's ids of the cell and of this execution of it, where it gave any."""
+
+    cell: str | None = None
+    request: str | None = None
+
+    def repeats(self, other: "Origin") -> bool:
+        """Whether this is the same cell as the other, executed once more."""
+        return self.cell is not None and self.cell == other.cell and self.request != other.request
+
+
+FlowTerms: TypeAlias = tuple[Confirm, Mode, int]
+"""When code is approved, when words are asked for, and how many turns there may be."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one cell's run came to.
+
+    Parameters
+    ----------
+    origin
+        Where the run came from.
+    task
+        The task as the person gave it.
+    message
+        The task as the agents were told it, with the variables that were handed over.
+    terms
+        What the course of the turn depends on besides: another run resumes it only under the same.
+    log
+        The events of the turn so far.
+    """
+
+    origin: Origin
+    task: str
+    message: str
+    terms: FlowTerms
+    log: list[Recorded] = field(default_factory=list)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether the turn was cut off at a question that can be asked again without doing anything twice."""
+        return bool(self.log) and isinstance(self.log[-1], ApprovalAsked | HumanInputAsked | ModelAsked)
+
+    @property
+    def ended(self) -> Ended | None:
+        """How the turn ended, if it did."""
+        last = self.log[-1] if self.log else None
+        return last if isinstance(last, Ended) else None
+
+    def said(self) -> Iterator[Said]:
+        """The messages of the turn."""
+        return (event for event in self.log if isinstance(event, Said))
+
+
+class Conversation:
+    """One chat across cells.
+
+    Parameters
+    ----------
+    folder
+        Where the chat's files go, relative to `cwd`.
+    cwd
+        The notebook's own folder, in which the agent's kernel runs.
+    """
+
+    def __init__(self, name: str, cwd: Path, folder: str) -> None:
+        self.name = name
+        self.cwd = cwd
+        self.folder = folder
+        self.turns: list[Turn] = []
+        self.executor = JupyterExecutor(cwd=cwd)
+        self._forget = engine.at_exit(self.executor.stop)
+        self._pid: int | None = None
+        self.handed: dict[str, Callable[[object], bool]] = {}
+        self.declined: set[str] = set()
+        self.listed: frozenset[str] = frozenset()
+
+    def end(self) -> None:
+        """Ends the agent's kernel, without waiting for it."""
+        self._forget()
+        engine.submit(self.executor.stop())
+
+    def hand(self, values: Mapping[str, object]) -> None:
+        """Remembers that these very objects are in the agent's kernel under their names."""
+        if self.executor.pid != self._pid:
+            self.handed.clear()
+            self._pid = self.executor.pid
+        self.handed.update({name: _same_as(value) for name, value in values.items()})
+        self.listed |= set(values)
+
+    def holds(self, name: str, value: object) -> bool:
+        """Whether this very object was handed, under that name, to the kernel that the agent has now."""
+        return self.executor.pid == self._pid and name in self.handed and self.handed[name](value)
+
+    def resume(self, origin: Origin, task: str, terms: FlowTerms) -> tuple[Turn, Sequence[Turn]] | None:
+        """The turn that a run of a cell goes on with, and those after it, which are forgotten."""
+        index = self._index(origin, task)
+        turn = None if index is None else self.turns[index]
+        if index is None or turn is None or (turn.task, turn.terms) != (task, terms) or not turn.resumable:
+            return None
+        forgotten = self.turns[index + 1 :]
+        del self.turns[index + 1 :]
+        turn.origin = origin
+        return turn, forgotten
+
+    def begin(self, origin: Origin, task: str, message: str, terms: FlowTerms) -> tuple[Turn, Sequence[Turn]]:
+        """A turn that a run of a cell begins, and the turns that it replaces."""
+        index = self._index(origin, task)
+        replaced = [] if index is None else self.turns[index:]
+        if index is not None:
+            del self.turns[index:]
+        turn = Turn(origin, task, message, terms)
+        self.turns.append(turn)
+        return turn, replaced
+
+    def _index(self, origin: Origin, task: str) -> int | None:
+        if origin.cell is None:
+            # Without ids, only the same task at an open question is known to be the same cell.
+            last = len(self.turns) - 1
+            same = last >= 0 and self.turns[last].task == task and self.turns[last].resumable
+            return last if same else None
+        return next((index for index, turn in enumerate(self.turns) if origin.repeats(turn.origin)), None)
+
+
+def _same_as(value: object) -> Callable[[object], bool]:
+    """A test for being this very object, which does not keep it alive where that can be avoided."""
+    try:
+        reference = ref(value)
+    except TypeError:
+        # Lists, texts and numbers take no weak references.
+        number = id(value)
+        return lambda other: id(other) == number
+    return lambda other: reference() is other
+
+
+class Conversations:
+    """All conversations of a notebook, by name; one of them is the current one."""
+
+    def __init__(self, cwd: Path, default: str = "main") -> None:
+        self._cwd = cwd
+        self._all: dict[str, Conversation] = {}
+        self._folders: set[str] = set()
+        self.current = default
+
+    def __iter__(self) -> Iterator[Conversation]:
+        return iter(list(self._all.values()))
+
+    def named(self, name: str | None = None) -> Conversation:
+        """The conversation of that name, begun if there is none; without a name, the current one."""
+        name = name or self.current
+        if name not in self._all:
+            self._all[name] = Conversation(name, self._cwd, self._folder(name))
+        return self._all[name]
+
+    def renew(self, name: str | None = None) -> tuple[Conversation, str | None]:
+        """A new conversation of that name, and the name under which the old one is kept, if there was one."""
+        name = name or self.current
+        old = self._all.get(name)
+        if old is None or not old.turns:
+            return self.named(name), None
+        kept = next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all)
+        old.name = kept
+        self._all[kept] = self._all.pop(name)
+        return self.named(name), kept
+
+    def holding(self, origin: Origin) -> Conversation | None:
+        """The conversation in which an earlier execution of the cell has a turn."""
+        return next((chat for chat in self if any(origin.repeats(turn.origin) for turn in chat.turns)), None)
+
+    def _folder(self, name: str) -> str:
+        base = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".") or "_"
+        numbers = ("", *(f"-{n}" for n in range(2, len(self._folders) + 3)))
+        folder = next(f"{base}{number}" for number in numbers if f"{base}{number}" not in self._folders)
+        self._folders.add(folder)
+        return f"{FILES}/{folder}"

@@ -1,0 +1,93 @@
+"""Loading and unloading: the magics, the transformer and the hints, and a kernel that is warm when it is needed.
+
+What is heavy is loaded in the background, while the person reads on: loading itself takes a moment only.
+"""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb.notebook.hints import NameHints
+from autogen_nb.notebook.magics import AutogenMagics
+from autogen_nb.notebook.transforming import Transformer
+
+if TYPE_CHECKING:
+    from autogen_nb.notebook.session import Session
+
+
+class Extension:
+    """All that `load` adds to a shell.
+
+    Parameters
+    ----------
+    prepare
+        Called before anything else of the package is used.
+    """
+
+    def __init__(self, shell: InteractiveShell, prepare: Callable[[], None]) -> None:
+        self._shell = shell
+        self._prepare = prepare
+        self._cwd = Path.cwd()
+        self._lock = threading.Lock()
+        self._made: Session | None = None
+        self._magics = AutogenMagics(shell, self._session)
+        self._transformer = Transformer(shell)
+        self._hints = NameHints(lambda: self._made)
+        self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
+
+    def install(self) -> None:
+        """Adds everything, and warms up in the background."""
+        self._shell.register_magics(self._magics)
+        self._transformer.install()
+        self._shell.events.register("post_run_cell", self._hints)
+        self._warming.start()
+
+    def remove(self) -> None:
+        """Takes everything away and ends the kernels."""
+        self._shell.events.unregister("post_run_cell", self._hints)
+        self._transformer.remove()
+        # Where `%config` looks: magics enter themselves there when they are made, and nothing takes them out.
+        self._configurables().remove(self._magics)
+        manager = self._shell.magics_manager
+        manager.registry.pop(AutogenMagics.__name__, None)
+        for kind in ("line", "cell"):
+            manager.magics[kind].pop("autogen", None)
+        # What is being started must be there to be ended.
+        self._warming.join()
+        self._session().close()
+
+    def _session(self) -> "Session":
+        with self._lock:
+            if self._made is None:
+                self._prepare()
+                from autogen_nb.notebook.session import Session
+
+                self._made = Session(self._shell, self._magics, self._cwd)
+            return self._made
+
+    def _warm_up(self) -> None:
+        self._session().warm_up()
+
+    def _configurables(self) -> list[Any]:
+        # IPython annotates the list too narrowly.
+        return cast("list[Any]", self._shell.configurables)
+
+
+_loaded: dict[int, Extension] = {}
+
+
+def load(shell: InteractiveShell, prepare: Callable[[], None]) -> None:
+    """Adds the extension to a shell, once."""
+    if id(shell) not in _loaded:
+        extension = _loaded[id(shell)] = Extension(shell, prepare)
+        extension.install()
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Takes the extension away from a shell; nothing is left behind."""
+    extension = _loaded.pop(id(shell), None)
+    if extension is not None:
+        extension.remove()

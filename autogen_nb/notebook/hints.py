@@ -1,0 +1,46 @@
+"""A hint after a NameError: the variable that is missing here may be in an agent's kernel."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autogen_nb.notebook.conversations import Conversation
+    from autogen_nb.notebook.session import Session
+
+
+class NameHints:
+    """Says in one line where a missing variable can be had.
+
+    Parameters
+    ----------
+    session
+        The notebook's session, if there is one yet.
+    """
+
+    def __init__(self, session: "Callable[[], Session | None]") -> None:
+        self._session = session
+
+    def __call__(self, result: Any) -> None:
+        """Looks at a cell that has run; IPython calls it after each one."""
+        error = getattr(result, "error_in_exec", None)
+        name = getattr(error, "name", None) if isinstance(error, NameError) else None
+        session = self._session()
+        if not name or session is None:
+            return
+        from autogen_nb.notebook.variables import pull
+
+        for chat in session.conversations:
+            if chat.executor.alive and _has(chat, name):
+                named = None if chat.name == session.conversations.current else chat.name
+                print(f"{name!r} is in the agent's kernel: {pull(name, named)} copies it here.")  # noqa: T201  # it is the hint
+                return
+
+
+def _has(chat: "Conversation", name: str) -> bool:
+    from autogen_nb.errors import AutogenError
+    from autogen_nb.run import engine
+
+    try:
+        return any(each.name == name for each in engine.call(chat.executor.variables()))
+    except AutogenError:
+        return False

@@ -1,0 +1,50 @@
+"""``%%autogen`` and ``%autogen``: what a person types in a notebook, documented and read.
+
+Loading the extension imports this module and little else; what the magics do is `session.Session`'s.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+
+from autogen_nb.notebook.orders import Order, documented, read_order
+from autogen_nb.notebook.settings import Defaults
+
+if TYPE_CHECKING:
+    from autogen_nb.notebook.session import Session
+
+
+@magics_class
+class AutogenMagics(Magics, Defaults):
+    """The magics of a notebook; `session` gives what they work with, made when it is first asked for."""
+
+    def __init__(self, shell: InteractiveShell, session: "Callable[[], Session]") -> None:
+        super().__init__(shell)
+        self._session = session
+
+    # Braces and dollars are the task's own, also where code calls the magic.
+    @no_var_expand
+    @documented
+    @cell_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
+    def autogen_cell(self, line: str, cell: str = "") -> None:
+        """Has an assistant write code for the task, asks you, and runs it in a kernel of its own."""
+        self.waited(line, cell)
+
+    @line_magic("autogen")  # type: ignore[arg-type]  # as above
+    def autogen_line(self, line: str) -> None:
+        """Copies variables and lists chats; without a word it says how."""
+        self._session().command(line)
+
+    async def awaited(self, line: str, cell: str) -> None:
+        """Runs a cell that is awaited, as the input transformer calls it."""
+        await self._session().awaited(lambda: _order(line, cell))
+
+    def waited(self, line: str, cell: str) -> None:
+        """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
+        self._session().waited(lambda: _order(line, cell))
+
+
+def _order(line: str, cell: str) -> Order:
+    return read_order(AutogenMagics.autogen_cell.parser, line, cell)

@@ -1,0 +1,80 @@
+"""Who can be asked from a cell: a person with buttons, a person who types, or nobody.
+
+Besides a chat's own questions a cell has two: which model to use when none is configured, and whether to copy
+variables that the task names.
+"""
+
+import getpass
+from collections.abc import Awaitable
+from typing import Literal, NoReturn, Protocol, TypeAlias
+
+from autogen_nb.core.ports import Human
+from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
+from autogen_nb.human.headless import Nobody
+from autogen_nb.human.terminal import TerminalHuman
+from autogen_nb.notebook.connections import DEFAULT_MODEL, Connection
+
+Copying: TypeAlias = Literal["copy", "leave"]
+
+
+class Person(Human, Protocol):
+    """Someone at a notebook."""
+
+    def connection(self, proposed: str) -> Connection | Awaitable[Connection]:
+        """The model to use, where none is configured; `proposed` is the one that was named, or empty."""
+
+    def copying(self, what: str) -> Copying | Awaitable[Copying]:
+        """Whether to copy variables that the task names; `what` names them with their sizes."""
+
+
+class AbsentPerson(Nobody):
+    """Nobody: a notebook that is executed by a program."""
+
+    def connection(self, proposed: str) -> NoReturn:
+        """Says that there is no model."""
+        del proposed
+        raise ConfigError(
+            "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
+            "or choose the built-in analysis with -m offline"
+        )
+
+    def copying(self, what: str) -> Copying:
+        """Leaves the variables where they are, since nobody allows otherwise."""
+        del what
+        return "leave"
+
+
+class TypingPerson(TerminalHuman):
+    """A person who answers in words, through ``input()``."""
+
+    def connection(self, proposed: str) -> Connection:
+        """What the person types."""
+        proposed = proposed or DEFAULT_MODEL
+        choice = _typed(
+            "No model is configured. [k] paste a key, [s] name a server, "
+            "[o] run this with offline (a fixed analysis, no language model), [t] stop? "
+        )
+        match choice.strip().lower():
+            case "k":
+                key = getpass.getpass("API key (kept in memory only): ").strip()
+                if key:
+                    return Connection(_typed(f"Model [{proposed}]: ").strip() or proposed, key)
+            case "s":
+                url = _typed("Base URL (such as http://localhost:11434/v1): ").strip()
+                return Connection(_typed("Model: ").strip(), base_url=url)
+            case "o":
+                return Connection("offline")
+            case _:
+                pass
+        raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
+
+    def copying(self, what: str) -> Copying:
+        """What the person types."""
+        return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
+
+
+def _typed(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except (EOFError, NotImplementedError) as error:
+        raise NobodyThere("a person was asked and nobody is there: the standard input is at its end") from error

@@ -1,0 +1,85 @@
+"""How a chat looks in a cell: messages, lines and code as HTML that needs no style sheet and runs no script."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook import highlighting, styles
+from autogen_nb.notebook.escaping import escape_plain, escape_text
+from autogen_nb.notebook.prose import code_block, markdown
+from autogen_nb.notebook.styles import SpeakerTone, Tone
+
+__all__ = ["bundle", "card", "code", "folded", "line", "markdown", "picture", "preformatted", "question", "warm_up"]
+
+_CODE_SPAN = re.compile(r"`([^`\n]+)`")
+
+
+def code(block: CodeBlock, *, label: str = "") -> str:
+    """The block as highlighted HTML under a discreet label, by default its language."""
+    return code_block(block.code, block.language, label)
+
+
+def card(speaker: str, body_html: str, *, detail: str = "", tone: SpeakerTone = "assistant") -> str:
+    """One message: who speaks, a detail such as the model and the seconds, and below it the body.
+
+    `body_html` is taken as it is: it must come from this package's functions.
+    """
+    dot = styles.MARK.format(colour=styles.RULES[tone])
+    mark = f'<span aria-hidden="true" style="{dot}">\u25cf</span>'
+    aside = f' <span style="{styles.DETAIL}">\u00b7 {escape_text(detail)}</span>' if detail else ""
+    head = f'<div style="{styles.HEAD}">{mark} <strong>{escape_text(speaker)}</strong>{aside}</div>'
+    box = styles.CARD.format(colour=styles.RULES[tone])
+    return f'<div style="{box}">{head}<div>{body_html}</div></div>'
+
+
+def line(text: str, *, tone: Tone = "muted") -> str:
+    """A note of one line; words between backticks are shown as code."""
+    sign, colour = styles.MARKS[tone]
+    mark = f'<strong style="color:{colour}">{sign}</strong> ' if sign else ""
+    style = styles.MUTED_LINE if tone == "muted" else styles.LINE
+    return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
+
+
+def question(text: str) -> str:
+    """What a person is asked, in one line; words between backticks are shown as code."""
+    return f'<div style="{styles.LINE}">{_with_code_spans(text)}</div>'
+
+
+def folded(summary: str, text: str) -> str:
+    """Text of the kernel behind a line that opens it; words between backticks are shown as code."""
+    sign, colour = styles.MARKS["bad"]
+    mark = f'<strong style="color:{colour}">{sign}</strong>'
+    head = f'<summary style="{styles.SUMMARY}">{mark} {_with_code_spans(summary)}</summary>'
+    return f"<details>{head}{preformatted(text)}</details>"
+
+
+def picture(mime: str, base64_text: str) -> str:
+    """An image in the page; the text must be checked base64."""
+    return f'<div><img src="data:{mime};base64,{base64_text}" alt="" style="max-width:100%"></div>'
+
+
+def preformatted(text: str, *, inset: str = "0") -> str:
+    """Text as it is, in the code font; for what came from the kernel as plain text."""
+    style = f"{styles.PLAIN_PRE};padding-left:{inset}"
+    return f'<pre style="{style}"><code style="{styles.PRE_CODE}">{escape_plain(text)}</code></pre>'
+
+
+def bundle(
+    html: str, text: str, *, kind: str, details: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Data and metadata of a display; `kind` and `details` tell tools which output this is."""
+    return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind, **(details or {})}}
+
+
+def warm_up() -> None:
+    """Loads what the first message would wait for (0.2 s on a slow machine); may run in any thread."""
+    markdown("A `word`, **another** and $x^2$.\n\n```python\nprint(f'{1:.2f}')  # one\n```\n")
+    highlighting.warm_up()
+
+
+def _with_code_spans(text: str) -> str:
+    pieces = _CODE_SPAN.split(text)
+    return "".join(
+        f"<code>{escape_plain(piece)}</code>" if index % 2 else escape_text(piece) for index, piece in enumerate(pieces)
+    )

@@ -1,0 +1,165 @@
+"""What the magics do, once they are used: everything heavy is imported with this module, and not before."""
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb import run
+from autogen_nb.agents.results import ChatResult
+from autogen_nb.errors import ConfigError
+from autogen_nb.notebook import rendering, reruns, variables
+from autogen_nb.notebook.cell import CellRun, Notebook
+from autogen_nb.notebook.conversations import Conversation, Conversations, Origin
+from autogen_nb.notebook.failures import CellInterrupted, one_line
+from autogen_nb.notebook.orders import Order
+from autogen_nb.notebook.persons import AbsentPerson, Person, TypingPerson
+from autogen_nb.notebook.plain_cell import PlainCellView
+from autogen_nb.notebook.settings import Defaults, terms
+from autogen_nb.notebook.view import NotebookView
+
+_USAGE = (
+    "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only\n"
+    "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
+    "%autogen chats                            lists the chats of this notebook\n"
+    "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
+)
+
+
+class Session:
+    """The conversations of a notebook and what its cells do with them.
+
+    Parameters
+    ----------
+    cwd
+        The notebook's own folder.
+    """
+
+    def __init__(self, shell: InteractiveShell, defaults: Defaults, cwd: Path) -> None:
+        self._shell = shell
+        self._defaults = defaults
+        self.conversations = Conversations(cwd)
+        # It is made here, under the extension's lock: the warm-up and the first cell may come at the same time.
+        self.conversations.named()
+        self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish)
+
+    def warm_up(self) -> None:
+        """Starts the first chat's kernel, without waiting for it, and loads what the first cell would wait for."""
+        start = run.engine.submit(self.conversations.named().executor.start())
+        # A kernel that does not start is told when it is first needed, by the start that happens then.
+        start.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception() and None)
+        rendering.warm_up()
+        if getattr(self._shell, "kernel", None) is not None:
+            import autogen_nb.notebook.panels  # noqa: F401  # ipywidgets takes a while
+
+    def close(self) -> None:
+        """Ends the agents' kernels, without waiting for them."""
+        for chat in self.conversations:
+            chat.end()
+
+    async def awaited(self, order: Callable[[], Order]) -> None:
+        """Runs a cell that is awaited: the notebook's loop goes on meanwhile."""
+        with run.heartbeat(), one_line():
+            try:
+                await self._run(order(), "async")
+            except reruns.Superseded:
+                return
+            except (asyncio.CancelledError, KeyboardInterrupt):
+                # ipykernel cancels an awaited cell where a plain one would have been interrupted.
+                raise CellInterrupted("Stopped.") from None
+
+    def waited(self, order: Callable[[], Order]) -> None:
+        """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
+        with one_line():
+            try:
+                run.unsuspended(self._run(order(), "sync"))
+            except KeyboardInterrupt:
+                raise CellInterrupted("Stopped.") from None
+
+    def command(self, line: str) -> None:
+        """Does what ``%autogen`` is told."""
+        with one_line():
+            self._command(_words(line))
+
+    async def _run(self, order: Order, waits: run.Waits) -> ChatResult:
+        attended = _attended(self._shell)
+        chosen = terms(order, self._defaults, attended=attended)
+        origin = reruns.origin(self._shell)
+        view: NotebookView | PlainCellView
+        if getattr(self._shell, "kernel", None) is None:
+            view = PlainCellView(remark=chosen.remark)
+            person: Person = TypingPerson()
+        else:
+            view = NotebookView(remark=chosen.remark)
+            person = self._person(view, origin, waits, attended=attended)
+        return await CellRun(self._notebook, order, chosen, origin=origin, person=person, view=view, waits=waits).run()
+
+    def _person(self, view: NotebookView, origin: Origin, waits: run.Waits, *, attended: bool) -> Person:
+        if not attended:
+            return AbsentPerson()
+        if waits == "sync" or self._defaults.ask == "text":
+            return TypingPerson()
+        from autogen_nb.notebook.panels import ButtonPerson
+
+        return ButtonPerson(view, lambda: reruns.run_again(self._shell, origin))
+
+    def _command(self, words: list[str]) -> None:
+        match words[:1]:
+            case []:
+                print(_USAGE)  # noqa: T201  # it is the answer
+            case ["pull" | "push" as way] if len(words) > 1:
+                names, chat = self._named(words[1:])
+                self._pull(names, chat) if way == "pull" else self._push(names, chat)
+            case ["chats"]:
+                for each in self.conversations:
+                    print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # as above
+            case _:
+                raise ConfigError(f"%autogen {' '.join(words)} is not a command.\n{_USAGE}")
+
+    def _named(self, words: list[str]) -> tuple[list[str], Conversation]:
+        names, chat = list(words), None
+        for option in ("-c", "--chat"):
+            if option in names:
+                index = names.index(option)
+                chat = names[index + 1] if index + 1 < len(names) else ""
+                del names[index : index + 2]
+        known = {each.name for each in self.conversations}
+        if chat is not None and chat not in known:
+            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known)) or 'none yet'}")
+        return names, self.conversations.named(chat)
+
+    def _pull(self, names: list[str], chat: Conversation) -> None:
+        if not chat.executor.alive:
+            raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
+        namespace = self._notebook.namespace
+        for name in names:
+            namespace[name] = run.engine.call(chat.executor.get(name))
+            chat.hand({name: namespace[name]})
+
+    def _push(self, names: list[str], chat: Conversation) -> None:
+        values = variables.chosen(names, self._notebook.namespace, "%autogen push")
+        run.engine.call(chat.executor.put(values))
+        chat.hand(values)
+
+
+def _publish(result: ChatResult) -> None:
+    sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # it is the package's own
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
+
+
+def _attended(shell: Any) -> bool:
+    """Whether somebody is there: the execute request's `allow_stdin`, as Jupyter's messaging specification has it."""
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return True
+    return bool((kernel.get_parent("shell") or {}).get("content", {}).get("allow_stdin", False))

@@ -1,0 +1,77 @@
+"""What holds for every cell that says nothing else: ``%config AutogenMagics`` and the environment."""
+
+import os
+from dataclasses import dataclass
+from typing import get_args
+
+from traitlets import CFloat, CInt, Enum, Unicode
+from traitlets.config import Configurable
+
+from autogen_nb.core.approval import CONFIRMS, Confirm
+from autogen_nb.core.human_input import Mode
+from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.orders import HUMAN_INPUTS, Order
+
+UNATTENDED_TIMEOUT = 300.0
+"""Seconds for one block of code where nobody is there to stop it."""
+
+_UNASKED = "code runs unasked ({})"
+
+
+class Defaults(Configurable):
+    """The defaults of ``%%autogen``, each of which a cell's option overrides."""
+
+    model = Unicode("", help="a model's name, 'offline', or 'replay:FILE'").tag(config=True)
+    confirm = Enum(CONFIRMS, "always", help="when you are asked before code runs").tag(config=True)
+    human_input = Enum(tuple(HUMAN_INPUTS), "never", help="when the agents ask for your words").tag(config=True)
+    max_turns = CInt(20, min=1, help="replies of the assistant in one cell at most").tag(config=True)
+    block_timeout = CFloat(
+        0.0, min=0.0, help="seconds for one block of code; 0 for no limit where a person is there, else 300"
+    ).tag(config=True)
+    ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
+    record = Unicode("", help="a file that every reply of a model is recorded in").tag(config=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for one cell."""
+
+    confirm: Confirm
+    human_input: Mode
+    max_turns: int
+    block_timeout: float | None
+    remark: str
+
+    @property
+    def flow(self) -> tuple[Confirm, Mode, int]:
+        """What the course of the chat depends on."""
+        return self.confirm, self.human_input, self.max_turns
+
+
+def terms(order: Order, defaults: Defaults, *, attended: bool) -> Terms:
+    """The terms of a cell: its own options, then the environment, then the defaults.
+
+    Raises
+    ------
+    ConfigError
+        When the environment says what no option could.
+    """
+    unasked = os.environ.get("AUTOGEN_NB_CONFIRM")
+    if unasked and unasked not in get_args(Confirm):
+        raise ConfigError(f"AUTOGEN_NB_CONFIRM is {unasked!r}; it must be one of {', '.join(CONFIRMS)}")
+    confirm: Confirm = order.confirm or unasked or defaults.confirm  # type: ignore[assignment]  # checked above and by the trait
+    timeout = order.block_timeout or defaults.block_timeout or (None if attended else UNATTENDED_TIMEOUT)
+    return Terms(
+        confirm,
+        order.human_input or HUMAN_INPUTS[defaults.human_input],
+        order.max_turns or defaults.max_turns,
+        timeout,
+        _UNASKED.format(_never_by(order, unasked)) if confirm == "never" else "",
+    )
+
+
+def _never_by(order: Order, unasked: str | None) -> str:
+    """What a person must change to be asked."""
+    if unasked == "never":
+        return "AUTOGEN_NB_CONFIRM=never"
+    return "--confirm never" if order.confirm else "%config AutogenMagics.confirm"

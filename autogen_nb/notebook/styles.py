@@ -1,0 +1,96 @@
+"""Inline styles in JupyterLab's own variables; every one may be dropped and the structure still reads well.
+
+Where neither JupyterLab's nor VS Code's variables exist, colours fall back to what suits light and dark
+alike: the inherited colour, or a translucent grey.
+"""
+
+from typing import Literal, TypeAlias
+
+Tone: TypeAlias = Literal["muted", "good", "warning", "bad"]
+SpeakerTone: TypeAlias = Literal["assistant", "user", "other"]
+
+TEXT = "var(--jp-content-font-color1,inherit)"
+MUTED = "var(--jp-content-font-color2,var(--vscode-descriptionForeground,inherit))"
+FAINT = "rgba(128,128,128,.35)"
+CODE_BACKGROUND = "var(--jp-cell-editor-background,rgba(128,128,128,.09))"
+CODE_FONT = "var(--jp-code-font-family,ui-monospace,monospace)"
+SMALL = "font-size:var(--jp-ui-font-size1,13px)"
+
+MARKS: dict[Tone, tuple[str, str]] = {
+    "muted": ("", ""),
+    "good": ("\u2713", "color-mix(in srgb,var(--jp-success-color1,#388e3c) 80%,currentcolor)"),
+    "warning": ("!", "color-mix(in srgb,var(--jp-warn-color0,#d9650a) 75%,currentcolor)"),
+    "bad": ("\u2715", "var(--jp-error-color1,#d64545)"),
+}
+"""The mark in front of a line, so that colour never carries the meaning alone, and its colour."""
+
+RULES: dict[SpeakerTone, str] = {
+    "assistant": "var(--jp-brand-color1,#2a7fd4)",
+    "user": "var(--jp-border-color1,#8c8c8c)",
+    "other": "var(--jp-info-color1,#2490a0)",
+}
+"""The colour of the rule beside a message."""
+
+# The grey rule is plain enough for JupyterLab's sanitiser, and stays where the notebook is not trusted.
+CARD = (
+    "margin:10px 0 4px;padding:1px 0 1px 12px;overflow-wrap:anywhere;"
+    f"border-left:2px solid {FAINT};border-left-color:{{colour}}"
+)
+MARK = "font-size:.75em;color:{colour}"
+HEAD = f"margin:0 0 4px;{SMALL};line-height:1.5"
+DETAIL = f"color:{MUTED}"
+_LINE = f"margin:3px 0;{SMALL};line-height:1.5;overflow-wrap:anywhere"
+LINE = f"{_LINE};color:{TEXT}"
+MUTED_LINE = f"{_LINE};color:{MUTED}"
+
+LABEL = f"margin:6px 0 2px;{SMALL};line-height:1.4;color:{MUTED}"
+# Long lines wrap: what is scrolled out of sight could be approved unseen.
+PRE = (
+    f"margin:0 0 8px;padding:7px 10px;background:{CODE_BACKGROUND};border:1px solid {FAINT};border-radius:2px;"
+    f"color:{TEXT};font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;"
+    "white-space:pre-wrap;overflow-wrap:anywhere;tab-size:4"
+)
+EDITOR = f"font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;padding:7px 10px;tab-size:4"
+PRE_CODE = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
+SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT};cursor:pointer"
+PLAIN_PRE = f"margin:0;font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);white-space:pre-wrap"
+DISGUISED = "outline:1px solid var(--jp-error-color1,#d64545)"
+
+# Notebook 7 puts a long output into a box of 24em that scrolls, where an open question would be out of sight.
+_BOXED = "[data-notebook] .jp-CodeCell.jp-mod-outputsScrolled:has(style.autogen-nb) .jp-Cell-outputArea"
+FULL_HEIGHT = (
+    f'<style class="autogen-nb">{_BOXED} {{max-height:none;overflow-y:visible;resize:none}} '
+    f"{_BOXED}::after {{display:none}} {_BOXED} .jp-OutputArea-child {{padding-top:0}}</style>"
+)
+
+PARAGRAPH = "margin:0 0 8px"
+LIST = "margin:0 0 8px;padding-left:24px"
+QUOTE = f"margin:0 0 8px;padding:0 0 0 10px;border-left:2px solid {FAINT};color:{MUTED}"
+TABLE = "margin:0 0 8px;border-collapse:collapse"
+RULE = f"margin:10px 0;border:0;border-top:1px solid {FAINT}"
+HEADINGS = {
+    "h1": ("h3", "margin:10px 0 6px;font-size:1.2em;line-height:1.3;font-weight:600"),
+    "h2": ("h4", "margin:10px 0 6px;font-size:1.1em;line-height:1.3;font-weight:600"),
+    "h3": ("h5", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
+    "h4": ("h6", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
+    "h5": ("h6", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
+    "h6": ("h6", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
+}
+"""A model's heading has to fit a cell: its tag and style by the tag that Markdown gives it."""
+
+# Each of JupyterLab's colours is mixed with the text's own, which brings all of them to the contrast that
+# WCAG AA asks for, in light and dark; the fallbacks are of a middle lightness for the same reason.
+_MIXED = "color:color-mix(in srgb,var(--jp-mirror-editor-{name}-color,{fallback}) {share}%,currentcolor)"
+
+CODE_STYLES: dict[str, str] = {
+    "keyword": _MIXED.format(name="keyword", fallback="#3a9a4a", share=75) + ";font-weight:bold",
+    "string": _MIXED.format(name="string", fallback="#d05a5a", share=78),
+    "comment": _MIXED.format(name="comment", fallback="#5f8f8f", share=70) + ";font-style:italic",
+    "number": _MIXED.format(name="number", fallback="#3a9a4a", share=75),
+    "operator": _MIXED.format(name="operator", fallback="#a060d8", share=70),
+    "def": _MIXED.format(name="def", fallback="#5585e8", share=75),
+    "builtin": _MIXED.format(name="builtin", fallback="#3a9a4a", share=75),
+    "meta": _MIXED.format(name="meta", fallback="#a060d8", share=65),
+    "property": _MIXED.format(name="property", fallback="#4a88c8", share=75),
+}
+"""The styles of highlighted code by the name of JupyterLab's editor variable."""

@@ -1,0 +1,300 @@
+"""A chat as the outputs of a cell, as it goes.
+
+1. A message, a decision, an output of code: each is one output that stays, readable without a kernel.
+2. The last place is the *foot*: a status line while something is awaited, or a panel. What comes next takes
+   its place, so the foot is always at the end.
+3. What streams is shown eight times a second at most, whatever comes.
+"""
+
+import time
+from datetime import datetime
+from typing import assert_never
+
+from autogen_nb.core.termination import without
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    ChatStarted,
+    CodeAsked,
+    CodeRan,
+    Ended,
+    Event,
+    FunctionsAsked,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelDelta,
+    ModelReplied,
+    OpeningAsked,
+    OpeningGiven,
+    OutputAdded,
+    ReplyFunctionAsked,
+    ReplyFunctionReturned,
+    Said,
+    SummaryAsked,
+    SummaryGiven,
+    TerminationAsked,
+    TerminationJudged,
+)
+from autogen_nb.messages import CodeBlock, FunctionCall
+from autogen_nb.notebook import rendering, styles, wording
+from autogen_nb.notebook.run_outputs import RunOutputs
+from autogen_nb.notebook.slots import Slot, Slots
+from autogen_nb.notebook.streams import only_colours
+from autogen_nb.notebook.styles import Tone
+
+_INTERVAL = 0.125
+"""Seconds between two updates of what streams; with the status line's own this stays below 12 a second."""
+
+_SHARE = 5
+"""Rendering takes at most one part in this many of the time, however long a message grows."""
+
+_STATUS_EVERY = 1.0
+_END_WORD = "TERMINATE"
+
+
+class NotebookView:
+    """Shows the events of a chat below the cell that runs.
+
+    Parameters
+    ----------
+    remark
+        What every status line says besides, such as that code runs unasked.
+    """
+
+    def __init__(self, *, remark: str = "") -> None:
+        self._hidden: str | None = None
+        self._remark = remark
+        self._slots = Slots()
+        self._foot: Slot | None = None
+        self._held = False
+        self._status = ""
+        self._status_since = self._begun = time.monotonic()
+        self._status_shown = 0.0
+        self._pieces: list[str] = []
+        self._writer = ""
+        self._message: Slot | None = None
+        self._interval = _INTERVAL
+        self._flushed = 0.0
+        self._run: RunOutputs | None = None
+        self._replied: ModelReplied | None = None
+        self._reported = False
+        self._asked: ApprovalAsked | None = None
+        self._calls: tuple[FunctionCall, ...] = ()
+        self._totals = wording.Totals()
+        self._ended = False
+
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
+        """Shows what the event adds."""
+        self._totals.count(event)
+        match event:
+            case ModelAsked(agent=agent):
+                self._tidy()
+                self.awaiting(f"{agent} is thinking")
+            case ModelDelta():
+                self._write(event)
+            case ModelReplied():
+                self._replied = event
+            case Said():
+                self._said(event)
+            case ApprovalAsked():
+                self._asked = event
+            case ApprovalGiven():
+                self._decided(event)
+            case CodeAsked(blocks=blocks):
+                self._run = RunOutputs(self._place)
+                self.awaiting(f"running {blocks[0].language}")
+            case OutputAdded(output=output):
+                if self._run is not None:
+                    self._run.add(output)
+                    self._flush()
+            case CodeRan():
+                self._ran(event)
+            case FunctionsAsked(calls=calls):
+                self._calls = calls
+                self.awaiting(f"calling {', '.join(call.name for call in calls)}")
+            case FunctionsReturned():
+                self._returned(event)
+            case SummaryAsked():
+                self.awaiting("summing up")
+            case Ended():
+                self._end(event)
+            case HumanInputGiven():
+                self._reported = False
+                self.note(wording.words_given(event, _clock()), kind="decision")
+            case (
+                ChatStarted()
+                | HumanInputAsked()
+                | OpeningAsked()
+                | ReplyFunctionAsked()
+                | ReplyFunctionReturned()
+                | OpeningGiven()
+                | TerminationAsked()
+                | TerminationJudged()
+                | SummaryGiven()
+            ):
+                pass
+            case _:
+                assert_never(event)
+
+    def tick(self) -> None:
+        """Shows what streamed since the last time, and how long what is awaited has taken."""
+        self._flush()
+        now = time.monotonic()
+        if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
+            return
+        self._status_shown = now
+        text = wording.status(self._status, now - self._status_since, self._remark)
+        self._footed().show(*rendering.bundle(rendering.line(text), text, kind="status"))
+
+    def close(self) -> None:
+        """Leaves nothing at the foot that looks as if it went on."""
+        if self._run is not None:
+            self._run.close()
+        if self._message is not None:
+            self._show_partial("cut off")
+        if self._foot is not None and not self._ended:
+            self.note(wording.unfinished(time.monotonic() - self._begun, self._remark), kind="end")
+
+    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
+        """Shows a line."""
+        self._settle(*rendering.bundle(rendering.line(text, tone=tone), text, kind=kind))
+
+    def hide(self, opening: str) -> None:
+        """Does not show the opening message with this text: the cell itself holds it."""
+        self._hidden = opening
+
+    def panel(self, data: dict[str, object]) -> None:
+        """Shows a panel at the foot; what comes next takes its place."""
+        self._footed().show(data, rendering.bundle("", "", kind="panel")[1])
+        self._held = True
+
+    def release(self) -> None:
+        """Takes the panel away; what is awaited next shows in its place."""
+        self._held = False
+        self._status = ""
+        if self._foot is not None:
+            self._foot.clear()
+
+    def awaiting(self, what: str) -> None:
+        """Says at the foot what is awaited, and for how long."""
+        self._status = what
+        self._status_since = time.monotonic()
+        self._status_shown = self._status_since - _STATUS_EVERY + _INTERVAL
+
+    # The foot
+
+    def _footed(self) -> Slot:
+        if self._foot is None:
+            self._foot = self._slots.next()
+        return self._foot
+
+    def _place(self) -> Slot:
+        """The next place for something that stays."""
+        slot, self._foot, self._held = self._footed(), None, False
+        return slot
+
+    def _tidy(self) -> None:
+        """Makes room while nothing is being written or run."""
+        if self._foot is not None:
+            self._foot.clear()
+        if self._slots.tidy():
+            self._foot = None
+
+    def _settle(self, data: dict[str, object], metadata: dict[str, object]) -> None:
+        self._place().show(data, metadata)
+
+    # What a model says
+
+    def _write(self, delta: ModelDelta) -> None:
+        if self._message is None:
+            self._writer = delta.agent
+            self._message = self._place()
+            self.awaiting(f"{delta.agent} is writing")
+        self._pieces.append(delta.text)
+        self._flush()
+
+    def _flush(self) -> None:
+        now = time.monotonic()
+        if now - self._flushed < self._interval:
+            return
+        self._flushed = now
+        if self._run is not None:
+            self._run.flush()
+        if self._message is not None and self._pieces:
+            self._show_partial("writing")
+            self._interval = max(_INTERVAL, (time.monotonic() - now) * _SHARE)
+
+    def _show_partial(self, detail: str) -> None:
+        text = "".join(self._pieces)
+        self._pieces = [text]
+        html = rendering.card(self._writer, rendering.markdown(text), detail=detail)
+        plain = f"{self._writer} ({detail}):\n{only_colours(text)}"
+        if self._message is not None:
+            self._message.show(*rendering.bundle(styles.FULL_HEIGHT + html, plain, kind="partial"))
+
+    def _said(self, said: Said) -> None:
+        text = without(_END_WORD, said.message.text) if self._replied else said.message.text
+        reply, self._replied = self._replied, None
+        if self._reported and reply is None:
+            # The outputs have shown what this message tells the model.
+            self._reported = False
+            return
+        if self._hidden is not None and said.message.text == self._hidden:
+            self._hidden = None
+            return
+        slot, self._message = self._message, None
+        self._pieces, self._interval, self._flushed, self._status = [], _INTERVAL, 0.0, ""
+        if not text and slot is None:
+            return
+        detail = wording.origin(reply) if reply else ""
+        html = rendering.card(
+            said.sender, rendering.markdown(text), detail=detail, tone="assistant" if reply else "user"
+        )
+        plain = f"{said.sender}{f' ({detail})' if detail else ''}:\n{only_colours(text)}"
+        (slot or self._place()).show(*rendering.bundle(styles.FULL_HEIGHT + html, plain, kind="message"))
+
+    # Code
+
+    def _decided(self, given: ApprovalGiven) -> None:
+        self._status = ""
+        line = wording.decided(given, self._asked, _clock())
+        html = rendering.line(line, tone="good" if given.decision == "run" else "muted")
+        text = line
+        if given.code is not None and self._asked is not None and given.code != self._asked.block.code:
+            html += rendering.code(CodeBlock(self._asked.block.language, given.code), label="as edited")
+            text += "\n" + only_colours(given.code)
+        self._settle(*rendering.bundle(html, text, kind="decision"))
+        self._reported = given.decision == "skip"
+
+    def _ran(self, ran: CodeRan) -> None:
+        shown, self._run = self._run or RunOutputs(self._place), None
+        self._status = ""
+        if shown.empty:
+            for output in ran.outputs:
+                shown.add(output)
+        shown.close()
+        if ran.note:
+            self.note(ran.note, tone="warning")
+        if ran.exit_code != 0 and not shown.failed:
+            self.note(f"exit code {ran.exit_code}", tone="bad")
+        elif shown.empty:
+            self.note(wording.no_output(ran.seconds))
+        self._reported = True
+
+    def _returned(self, returned: FunctionsReturned) -> None:
+        self._status = ""
+        for call, content in zip(self._calls, returned.contents, strict=True):
+            self.note(wording.called(call, content))
+        self._reported = True
+
+    def _end(self, ended: Ended) -> None:
+        self._ended = True
+        self._status = ""
+        text = wording.ended(ended, self._totals, time.monotonic() - self._begun, self._remark)
+        self.note(text, kind="end")
+
+
+def _clock() -> str:
+    return datetime.now().astimezone().strftime("%H:%M")

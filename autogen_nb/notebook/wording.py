@@ -1,0 +1,131 @@
+"""The one-line texts of the view."""
+
+from dataclasses import dataclass
+
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeRan,
+    Ended,
+    Event,
+    HumanInputGiven,
+    ModelReplied,
+)
+from autogen_nb.messages import FunctionCall
+from autogen_nb.notebook.streams import only_colours
+from autogen_nb.notebook.styles import Tone
+from autogen_nb.outputs import Failure
+
+_LONG = 300
+
+MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
+"""What stands before a line of that tone where there is no colour."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What a chat took."""
+
+    replies: int = 0
+    blocks: int = 0
+    tokens: int = 0
+
+    def count(self, event: Event) -> None:
+        """Takes an event into the sums."""
+        match event:
+            case ModelReplied(usage=usage):
+                self.replies += 1
+                self.tokens += usage.total_tokens if usage else 0
+            case CodeRan(ran=ran):
+                self.blocks += ran
+            case _:
+                pass
+
+    def text(self) -> str:
+        """The sums that are not zero."""
+        parts = [_counted(self.replies, "reply", "replies"), _counted(self.blocks, "block run", "blocks run")]
+        parts.append(f"{self.tokens:,} tokens" if self.tokens else "")
+        return " · ".join(part for part in parts if part)
+
+
+def status(what: str, seconds: float, remark: str) -> str:
+    """What is awaited, for how long, and how to stop it."""
+    return _joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", remark)
+
+
+def unfinished(seconds: float, remark: str) -> str:
+    """What is left at the foot of a chat that did not come to its end."""
+    return _joined("Did not finish", duration(seconds), remark)
+
+
+def ended(end: Ended, totals: Totals, seconds: float, remark: str) -> str:
+    """How a chat ended, and what it took."""
+    how = {
+        "stopped": "Stopped by you",
+        "exit": "Ended by you",
+        "max_auto_replies": "Limit of turns met",
+        "max_turns": "Limit of turns met",
+    }
+    return _joined(how.get(end.reason, "Done"), totals.text(), duration(seconds), remark)
+
+
+def origin(reply: ModelReplied) -> str:
+    """Where a message comes from and how long it took."""
+    return _joined(reply.model, duration(reply.seconds))
+
+
+def decided(given: ApprovalGiven, asked: ApprovalAsked | None, clock: str) -> str:
+    """What was decided about a block, by whom and when."""
+    which = f"Block {asked.index + 1} of {asked.total}: " if asked is not None and asked.total > 1 else ""
+    edited = given.code is not None and asked is not None and given.code != asked.block.code
+    what = {
+        "run": "edited and run" if edited else "run",
+        "skip": f"skipped{f' ({_shortened(given.reason)})' if given.reason else ''}",
+        "stop": "stopped",
+    }[given.decision]
+    text = which + what
+    return _joined(text[0].upper() + text[1:], f"by {given.by}" if given.by else "", clock)
+
+
+def words_given(given: HumanInputGiven, clock: str) -> str:
+    """That a person has spoken; the words themselves follow as a message."""
+    what = {"": "Continued without words", "exit": "Ended the chat"}.get(given.text, "Answered")
+    return _joined(what, f"by {given.by}" if given.by else "", clock)
+
+
+def no_output(seconds: float) -> str:
+    """That code ran and showed nothing."""
+    return _joined("ran without output", duration(seconds))
+
+
+def failed(failure: Failure, lines: int) -> str:
+    """The exception that ended a block, above its traceback."""
+    return _joined(f"`{_shortened(f'{failure.ename}: {failure.evalue}')}`", f"traceback of {lines} lines")
+
+
+def called(call: FunctionCall, content: str) -> str:
+    """A call of a function and what it returned."""
+    return f"`{call.name}({_shortened(call.arguments)})` returned `{_shortened(content)}`"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person reads them."""
+    if seconds < 0.1:  # noqa: PLR2004  # what would be no time at all
+        return "< 0.1 s"
+    if seconds < 0.95:  # noqa: PLR2004  # what would round to a whole second
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return "" if not number else f"{number} {one if number == 1 else many}"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(only_colours(text).replace("`", "'").split())
+    return line if len(line) <= _LONG else f"{line[:_LONG]}…"
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)

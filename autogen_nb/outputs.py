@@ -1,0 +1,64 @@
+"""What running code produces, as Jupyter's messaging specification names it.
+
+Everything in here came from the agent's kernel and is untrusted: no view may treat a bundle as safe HTML.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Bundle: TypeAlias = Mapping[str, Any]
+"""A MIME bundle: media type to text, to base64 text for binary types, or to JSON for ``+json`` types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Text that was written to a standard stream."""
+
+    name: Literal["stdout", "stderr"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """A MIME bundle that was displayed.
+
+    Parameters
+    ----------
+    display_id
+        Set where the code may update this output later.
+    update
+        Whether it replaces the earlier outputs with the same `display_id`.
+    """
+
+    data: Bundle
+    metadata: Bundle = field(default_factory=dict)
+    display_id: str | None = None
+    update: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The value of a block's last expression, as a MIME bundle."""
+
+    data: Bundle
+    metadata: Bundle = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The exception that ended a block; `traceback` lines may hold ANSI colour codes."""
+
+    ename: str
+    evalue: str
+    traceback: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """A request to clear the outputs so far; with `wait`, only when the next output comes."""
+
+    wait: bool = False
+
+
+Output: TypeAlias = Stream | Display | Result | Failure | Cleared

@@ -1,0 +1,263 @@
+"""A local server that speaks OpenAI's chat completions API and misbehaves on demand.
+
+It is a test double: its replies are scripted. It listens on 127.0.0.1 only, on a port of its own.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import MSG_PEEK, SHUT_RDWR, socket
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from autogen_nb.testing.fake_wire import FakeReply, completion_body, error_body, events
+
+_POLL = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request as `FakeOpenAI` got it; the names of `headers` are in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+
+
+Plain: TypeAlias = str | Mapping[str, Any] | FakeReply
+Scripted: TypeAlias = Plain | Callable[[Received], Plain]
+"""A reply as text, as the fields of a `FakeReply`, as one, or as a function of the request that gives one."""
+
+
+class FakeOpenAI:
+    """A local OpenAI-compatible server with scripted replies; a test double.
+
+    Parameters
+    ----------
+    replies
+        What is answered, in order; a request beyond the last is refused with status 400 and a message that
+        says so. A single function answers every request.
+
+    Attributes
+    ----------
+    requests : list of Received
+        What was asked so far.
+    connections : int
+        How many connections clients have opened.
+
+    Examples
+    --------
+    >>> with FakeOpenAI(["Hello."]) as server:  # doctest: +SKIP
+    ...     model = OpenAIModel(model="fake", base_url=server.base_url)
+    """
+
+    def __init__(self, replies: Sequence[Scripted] | Callable[[Received], Plain] = ()) -> None:
+        self.requests: list[Received] = []
+        self.connections = 0
+        self._always = replies if callable(replies) else None
+        self._replies: list[Scripted] = [] if callable(replies) else list(replies)
+        self._taken = 0
+        self._lock = threading.Lock()
+        self._came = threading.Condition(self._lock)
+        self._aborted = threading.Event()
+        self._server: _Server | None = None
+
+    def __repr__(self) -> str:
+        return f"<FakeOpenAI: {self._taken} of {len(self._replies)} replies given>"
+
+    @property
+    def base_url(self) -> str:
+        """The address to give to a client; it ends in ``/v1``."""
+        if self._server is None:
+            raise RuntimeError("FakeOpenAI has no address before it is started: use it in a with statement")
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def add(self, *replies: Scripted) -> None:
+        """More replies after those that are scripted already."""
+        with self._lock:
+            self._replies.extend(replies)
+
+    def wait_requests(self, count: int, timeout: float) -> bool:
+        """Whether `count` requests have come, waiting up to `timeout` seconds for them."""
+        with self._lock:
+            return self._came.wait_for(lambda: len(self.requests) >= count, timeout)
+
+    def wait_aborted(self, timeout: float) -> bool:
+        """Whether a client hung up in the middle of a reply, waiting up to `timeout` seconds for it."""
+        return self._aborted.wait(timeout)
+
+    def start(self) -> None:
+        """Listens, in threads of its own."""
+        if self._server is None:
+            self._server = _Server(self)
+            self._server.thread.start()
+
+    def stop(self) -> None:
+        """Ends every connection and thread; it may be called twice."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _answer(self, received: Received) -> FakeReply:
+        with self._lock:
+            self.requests.append(received)
+            self._came.notify_all()
+            number = self._taken
+            self._taken += 1
+            scripted = self._always or (self._replies[number] if number < len(self._replies) else None)
+        if scripted is None:
+            text = f"FakeOpenAI has no further reply: {number} were scripted"
+            return FakeReply(status=400, error=text)
+        return _reply(scripted(received) if callable(scripted) else scripted)
+
+
+def _reply(given: Plain) -> FakeReply:
+    if isinstance(given, FakeReply):
+        return given
+    return FakeReply(content=given) if isinstance(given, str) else FakeReply(**given)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+    block_on_close = True
+    request_queue_size = 64
+
+    def __init__(self, fake: FakeOpenAI) -> None:
+        self.fake = fake
+        self._open: set[socket] = set()
+        self._guard = threading.Lock()
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.thread = threading.Thread(target=self.serve_forever, args=(_POLL,), name="fake-openai", daemon=True)
+
+    def opened(self, connection: socket) -> None:
+        with self._guard:
+            self._open.add(connection)
+            self.fake.connections += 1
+
+    def closed(self, connection: socket) -> None:
+        with self._guard:
+            self._open.discard(connection)
+
+    def stop(self) -> None:
+        self.shutdown()
+        with self._guard:
+            for connection in self._open:
+                _hang_up(connection)
+        self.server_close()
+        self.thread.join()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no news to a fake server."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    server: _Server
+    connection: socket
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.opened(self.connection)
+
+    def finish(self) -> None:
+        self.server.closed(self.connection)
+        try:
+            super().finish()
+        except OSError:
+            self.server.fake._aborted.set()  # noqa: SLF001 - the two are one double in two classes
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: a test's output is not the place."""
+
+    def do_GET(self) -> None:
+        self._whole(404, b'{"error": {"message": "FakeOpenAI answers chat completions only"}}', {})
+
+    def do_POST(self) -> None:
+        fake = self.server.fake
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        if not self.path.split("?")[0].endswith("/chat/completions"):
+            self.do_GET()
+            return
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = fake._answer(Received(self.path, headers, body))  # noqa: SLF001 - as above
+        try:
+            self._pause(reply.delay)
+            self._send(reply, body)
+        except OSError:
+            self.close_connection = True
+            fake._aborted.set()  # noqa: SLF001 - as above
+
+    def _send(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
+        json_headers = {"Content-Type": reply.content_type or "application/json", **reply.headers}
+        if reply.body is not None:
+            self._whole(reply.status, reply.body, json_headers)
+        elif reply.status != 200:  # noqa: PLR2004 - HTTP's own number for success
+            self._whole(reply.status, error_body(reply), json_headers)
+        elif not request.get("stream"):
+            self._whole(200, completion_body(reply, request), json_headers)
+        else:
+            self._stream(reply, request)
+
+    def _whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        self._head(status, {"Content-Length": str(len(body)), **headers})
+        self.wfile.write(body)
+        self.wfile.flush()
+
+    def _stream(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
+        kind = reply.content_type or "text/event-stream"
+        self._head(200, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers})
+        if reply.flush == "each" or reply.piece_delay:
+            for event in events(reply, request):
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+                self.wfile.flush()
+                self._pause(reply.piece_delay)
+        else:
+            whole = b"".join(events(reply, request))
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(whole), whole) if whole else b"")
+        if reply.ending == "cut":
+            self.wfile.flush()
+            self.close_connection = True
+            _hang_up(self.connection)
+            return
+        self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+
+    def _head(self, status: int, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _pause(self, seconds: float) -> None:
+        """Waits, but not for a client that has hung up: `MSG_PEEK` reads nothing where it has."""
+        if seconds <= 0:
+            return
+        self.connection.settimeout(seconds)
+        try:
+            gone = not self.connection.recv(1, MSG_PEEK)
+        except TimeoutError:
+            gone = False
+        finally:
+            self.connection.settimeout(None)
+        if gone:
+            raise ConnectionAbortedError
+
+
+def _hang_up(connection: socket) -> None:
+    try:
+        connection.shutdown(SHUT_RDWR)
+    except OSError:
+        return  # it is gone already

@@ -1,0 +1,1 @@
+"""Ways to show a chat outside of a notebook."""

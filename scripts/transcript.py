@@ -1,0 +1,131 @@
+"""The conversation of a running notebook as plain text: each output once, in order, as soon as it stays."""
+
+import base64
+import re
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import Any, TextIO
+
+_PASSING = frozenset({"empty", "status", "partial", "panel"})
+"""Kinds of outputs whose place something else takes."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_PNG_SIZE = slice(16, 24)
+
+
+class Transcript:
+    """Prints what a notebook's kernel sends.
+
+    Parameters
+    ----------
+    out
+        Where it goes.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._shown: set[str] = set()
+        self._text: _Growing | None = None
+        self._cells = 0
+
+    def begin(self, source: str) -> None:
+        """Shows a cell that is about to run."""
+        self.settle()
+        self._cells += 1
+        prompt = f"[{self._cells}] "
+        self.line(prompt + source.replace("\n", "\n" + " " * len(prompt)))
+
+    def line(self, text: str) -> None:
+        """Shows a text as a paragraph of its own."""
+        self._print(text.rstrip("\n") + "\n\n")
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """Takes a message of the kernel's iopub channel, as Jupyter's messaging specification has it."""
+        content = message["content"]
+        match message["header"]["msg_type"]:
+            case "display_data" | "update_display_data" | "execute_result":
+                self._display(content)
+            case "stream":
+                self.settle()
+                self.line(_plain(content["text"]))
+            case "error":
+                self.settle()
+                self.line(_plain("\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}"))
+
+    def settle(self) -> None:
+        """Shows what is left of a text that came in pieces."""
+        if self._text is not None:
+            text, self._text = self._text, None
+            self._print(text.rest() + "\n")
+
+    def _display(self, content: Mapping[str, Any]) -> None:
+        kind = content.get("metadata", {}).get("autogen_nb", {}).get("kind")
+        place = (content.get("transient") or {}).get("display_id", "")
+        if kind in _PASSING:
+            return
+        if kind == "stream":
+            self._grow(place, _plain(content["data"].get("text/plain", "")))
+        elif place not in self._shown:
+            self.settle()
+            self._shown |= {place} - {""}
+            self.line(_described(content["data"]))
+
+    def _grow(self, place: str, text: str) -> None:
+        if self._text is None or self._text.place != place:
+            if place in self._shown:
+                return
+            self.settle()
+            self._shown.add(place)
+            self._text = _Growing(place)
+        self._print(self._text.more(text))
+
+    def _print(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+
+
+class _Growing:
+    """A text that grows, and whose last lines may still change."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._shown = ""
+        self._text = ""
+
+    def more(self, text: str) -> str:
+        """The lines that are new; none as long as earlier ones are being written over."""
+        self._text = text
+        if not text.startswith(self._shown):
+            return ""
+        lines = text[len(self._shown) : text.rfind("\n") + 1]
+        self._shown += lines
+        return lines
+
+    def rest(self) -> str:
+        """What was not shown, from the first line on that changed."""
+        pairs = zip(self._shown.splitlines(keepends=True), self._text.splitlines(keepends=True), strict=False)
+        same = takewhile(lambda pair: pair[0] == pair[1], pairs)
+        rest = self._text[sum(len(line) for line, _ in same) :]
+        return rest if not rest or rest.endswith("\n") else rest + "\n"
+
+
+def _described(data: Mapping[str, Any]) -> str:
+    text = _plain(data.get("text/plain", ""))
+    picture = next((kind for kind in data if kind.startswith("image/")), None)
+    if picture is None:
+        return text
+    size = ""
+    if picture == "image/png":
+        width, height = (int.from_bytes(part) for part in _halves(base64.b64decode(data[picture])[_PNG_SIZE]))
+        size = f", {width} x {height} pixels"
+    return f"[picture: {picture}{size}] {text}".rstrip()
+
+
+def _halves(eight: bytes) -> tuple[bytes, bytes]:
+    return eight[:4], eight[4:]
+
+
+def _plain(text: str) -> str:
+    """The text without colours and other signs that a terminal would obey."""
+    return _CONTROL.sub("", _ANSI.sub("", text))

@@ -1,0 +1,327 @@
+"""Chats between two agents: what they come to, sync and async alike."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.errors import CallbackError, ConfigError, ModelUnavailable
+from autogen_nb.events import ModelAsked, Recorded, TerminationAsked
+from autogen_nb.testing import ScriptedExecutor, ScriptedHuman
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+
+CODE = "Here:\n```python\nprint(1)\n```"
+
+
+def run_of(output: str = "1\n", **more: Any) -> Any:
+    """A user that runs the block of `CODE`."""
+    return user(code_execution_config={"executor": ScriptedExecutor({"print(1)": output})}, **more)
+
+
+@BOTH_WAYS
+def test_code_is_run_and_its_output_told(way: Way) -> None:
+    """The block runs unasked, the model reads what it printed, and the word alone ends the chat."""
+    teacher = assistant(CODE, "TERMINATE")
+
+    result = chat(way, run_of(), teacher, message="Print.")
+
+    assert contents(result) == ["Print.", CODE, "exitcode: 0 (execution succeeded)\nCode output: 1", "TERMINATE"]
+    assert [message["role"] for message in result.chat_history] == ["assistant", "user", "assistant", "user"]
+    assert [message["name"] for message in result.chat_history] == ["user", "assistant", "user", "assistant"]
+    assert model_of(teacher).requests[0].messages[0]["role"] == "system"
+
+
+def test_both_ways_come_to_the_same() -> None:
+    """A sync and an async chat have the same log, questions and answers included."""
+    logs = [chat(way, run_of(), assistant(CODE, "TERMINATE"), message="Print.").log for way in ("sync", "async")]
+
+    untimed = [[_untimed(event) for event in log] for log in logs]
+    assert untimed[0] == untimed[1]
+
+
+def _untimed(event: Recorded) -> str:
+    return repr(event).partition("seconds=")[0]
+
+
+@BOTH_WAYS
+def test_inside_a_running_loop(way: Way) -> None:
+    """Either kind of chat works where a loop is running already, as in a notebook's cell."""
+
+    async def cell() -> list[Any]:
+        if way == "sync":
+            return contents(
+                user(max_consecutive_auto_reply=0).initiate_chat(assistant("Hi."), message="Hi?", silent=True)
+            )
+        return contents(
+            await user(max_consecutive_auto_reply=0).a_initiate_chat(assistant("Hi."), message="Hi?", silent=True)
+        )
+
+    assert asyncio.run(cell()) == ["Hi?", "Hi."]
+
+
+@BOTH_WAYS
+def test_a_result_is_a_snapshot(way: Way) -> None:
+    """What a result holds does not change with the next chat, nor does changing it change the agents."""
+    proxy, teacher = user(max_consecutive_auto_reply=0), assistant("One.", "Two.")
+
+    first = chat(way, proxy, teacher, message="First.")
+    second = chat(way, proxy, teacher, message="Second.")
+    second.chat_history[0]["content"] = "changed"
+
+    assert contents(first) == ["First.", "One."]
+    assert proxy.chat_messages[teacher][0]["content"] == "Second."
+    assert first.chat_id != second.chat_id
+
+
+@BOTH_WAYS
+def test_the_cost_by_model(way: Way) -> None:
+    """Tokens are counted for each model; where no price is known the cost is unknown, and not 0."""
+    result = chat(
+        way, user(max_consecutive_auto_reply=0), assistant("One two.", system_message=""), message="Hello there."
+    )
+
+    usage = result.cost["usage_including_cached_inference"]
+    assert usage["scripted"] == {"cost": None, "prompt_tokens": 2, "completion_tokens": 2, "total_tokens": 4}
+    assert usage["total_cost"] is None
+    assert result.cost["usage_excluding_cached_inference"] == usage
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("method", "summary"),
+    [
+        ("last_msg", "Bye. \n"),
+        (None, ""),
+        (lambda sender, recipient, args: f"{sender.name} {recipient.name} {args['k']}", "user assistant v"),
+    ],
+    ids=["last_msg", "none", "callable"],
+)
+def test_summaries(way: Way, method: Any, summary: str) -> None:
+    """The summary is the last message without the word, nothing, or what a function makes of the two."""
+    proxy = user(is_termination_msg=lambda message: "TERMINATE" in message["content"])
+
+    result = chat(
+        way, proxy, assistant("Bye. \nTERMINATE"), message="Hi.", summary_method=method, summary_args={"k": "v"}
+    )
+
+    assert result.summary == summary
+
+
+@BOTH_WAYS
+def test_a_summary_by_the_model(way: Way) -> None:
+    """`reflection_with_llm` gives the model the conversation and one instruction, which can be chosen."""
+    teacher = assistant("Bye.", "In short.")
+    args = {"summary_prompt": "Shorter!", "summary_role": "user"}
+
+    result = chat(
+        way,
+        user(max_consecutive_auto_reply=0),
+        teacher,
+        message="Hi.",
+        summary_method="reflection_with_llm",
+        summary_args=args,
+    )
+
+    asked = model_of(teacher).requests[1].messages
+    assert result.summary == "In short."
+    assert [message["content"] for message in asked] == ["Hi.", "Bye.", "Shorter!"]
+    assert asked[-1]["role"] == "user"
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(("turns", "messages"), [(1, 2), (2, 4), (3, 6)])
+def test_max_turns(way: Way, turns: int, messages: int) -> None:
+    """The initiator sends at most so many messages, and the last reply is not processed."""
+    executor = ScriptedExecutor({"print(1)": "1\n"})
+    proxy = user(code_execution_config={"executor": executor})
+
+    result = chat(way, proxy, assistant(*[CODE] * 3), message="Print.", max_turns=turns)
+
+    assert len(result.chat_history) == messages
+    assert len(executor.blocks) == turns - 1
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("message", "context", "content"),
+    [
+        ("task", {"carryover": "C1"}, "task\nContext: \nC1"),
+        ("task", {"carryover": ["C1", {"content": "C2"}, 3]}, "task\nContext: \nC1\nC2\n3"),
+        ("task", {"carryover": ""}, "task"),
+        ("task", {"carryover": []}, "task"),
+        ({"content": "d", "name": "bob", "unknown": 1}, {}, "d"),
+        ({"content": "d"}, {"carryover": "C1"}, "d\nContext: \nC1"),
+        (
+            lambda s, r, context: f"{s.name} {r.name} {sorted(context)}",
+            {"carryover": "C", "z": 1},
+            "user assistant ['carryover', 'z']",
+        ),
+        (
+            {"content": [{"type": "text", "text": "T"}]},
+            {"carryover": "C1"},
+            [{"type": "text", "text": "\nContext: \nC1"}, {"type": "text", "text": "T"}],
+        ),
+    ],
+    ids=["text", "list", "empty", "empty-list", "dict", "dict-and-text", "callable", "multimodal"],
+)
+def test_opening_messages(way: Way, message: Any, context: dict[str, Any], content: Any) -> None:
+    """A message is a text, a dict or a function; what earlier chats carried over is appended as AutoGen does."""
+    result = chat(way, user(max_consecutive_auto_reply=0), assistant("Hi."), message=message, **context)
+
+    assert contents(result)[0] == content
+    assert "unknown" not in result.chat_history[0]
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(("message", "context"), [("task", {"carryover": 5}), (5, {})])
+def test_opening_messages_that_cannot_be_meant(way: Way, message: Any, context: dict[str, Any]) -> None:
+    """Another type is a TypeError before any model is asked."""
+    teacher = assistant("Hi.")
+
+    with pytest.raises(TypeError):
+        chat(way, user(), teacher, message=message, **context)
+
+    assert model_of(teacher).requests == []
+
+
+@BOTH_WAYS
+def test_a_conversation_goes_on(way: Way) -> None:
+    """With `clear_history=False` the model is sent what was said before."""
+    proxy, teacher = user(max_consecutive_auto_reply=0), assistant("One.", "Two.")
+
+    chat(way, proxy, teacher, message="First.")
+    result = chat(way, proxy, teacher, message="Second.", clear_history=False)
+
+    assert contents(result) == ["First.", "One.", "Second.", "Two."]
+    assert len(model_of(teacher).requests[1].messages) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"max_turns": 0}, "max_turns is 0"),
+        ({"summary_method": "shortest"}, "summary_method is 'shortest'"),
+        ({"cache": object()}, "cache="),
+    ],
+)
+def test_options_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> None:
+    """A value out of range is an error before any model is asked."""
+    teacher = assistant("Hi.")
+
+    with pytest.raises(ConfigError, match=said):
+        chat("sync", user(), teacher, message="Hi.", **arguments)
+
+    assert model_of(teacher).requests == []
+
+
+def test_two_agents_of_one_name() -> None:
+    """Two agents that cannot be told apart cannot chat."""
+    one = ConversableAgent("same")
+
+    with pytest.raises(ConfigError, match="their names must differ"):
+        chat("sync", one, ConversableAgent("same"), message="Hi.")
+
+
+@BOTH_WAYS
+def test_a_predicate_that_raises(way: Way) -> None:
+    """A predicate that raises is an error that names the agent and the message, with the cause chained."""
+    proxy = user(is_termination_msg=lambda message: "END" in message["content"])
+    call = {"content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
+
+    with pytest.raises(
+        CallbackError, match="is_termination_msg of user raised TypeError on the message None"
+    ) as failed:
+        chat(way, proxy, assistant(call), message="Hi.")
+
+    assert isinstance(failed.value.__cause__, TypeError)
+
+
+def test_after_a_predicate_has_raised_the_log_goes_on() -> None:
+    """The log ends in the question that failed; with a predicate that does not raise the chat goes on there."""
+    log: list[Recorded] = []
+    teacher = assistant("Hi.")
+    broken = user(is_termination_msg=lambda message: message["no such key"])
+    with pytest.raises(CallbackError):
+        list(Chat(broken, teacher, Options("Hi?"), waits="sync", log=log).exchange().events())
+    cut_off = log[-1]
+
+    mended = user(is_termination_msg=lambda message: True)
+    again = Chat(mended, teacher, Options("Hi?"), waits="sync", log=log)
+    list(again.exchange().events())
+
+    assert isinstance(cut_off, TerminationAsked)
+    assert contents(again.result()) == ["Hi?", "Hi."]
+    assert len(model_of(teacher).requests) == 1
+
+
+def test_after_a_model_has_failed_the_log_goes_on() -> None:
+    """A chat whose model failed goes on at that request; code that ran does not run again."""
+    log: list[Recorded] = []
+    executor = ScriptedExecutor({"print(1)": "1\n"})
+    proxy = user(code_execution_config={"executor": executor})
+    talk = Chat(proxy, assistant(CODE, ModelUnavailable("busy")), Options("Hi?"), waits="sync", log=log)
+    with pytest.raises(ModelUnavailable):
+        list(talk.exchange().events())
+    cut_off = log[-1]
+
+    again = Chat(proxy, assistant("TERMINATE"), Options("Hi?"), waits="sync", log=log)
+    list(again.exchange().events())
+
+    assert isinstance(cut_off, ModelAsked)
+    assert contents(again.result())[-1] == "TERMINATE"
+    assert len(executor.blocks) == 1
+
+
+@BOTH_WAYS
+def test_confirmation_asks_the_person(way: Way) -> None:
+    """With `confirm="always"` the person at the chat's place is asked; what is skipped is told with the reason."""
+    executor = ScriptedExecutor({"print(1)": "1\n"})
+    proxy = user(code_execution_config={"executor": executor, "confirm": "always"}, max_consecutive_auto_reply=1)
+    human = ScriptedHuman(approvals=["skip"])
+    talk = Chat(proxy, assistant(CODE, "Fine."), Options("Hi?"), waits=way, human=human)
+
+    async def main() -> None:
+        async for _ in talk.exchange().happening():
+            pass
+
+    asyncio.run(main())
+
+    assert len(human.asked) == 1
+    assert executor.blocks == []
+    assert contents(talk.result())[2].startswith("The code was not run.")
+
+
+def test_what_is_remembered_of_a_peer() -> None:
+    """`last_message` and `clear_history` speak of one peer, or of the only one."""
+    proxy, teacher = user(max_consecutive_auto_reply=0), assistant("Hi.")
+    nothing = proxy.last_message()
+
+    chat("sync", proxy, teacher, message="Hi?")
+    last = proxy.last_message()
+    proxy.clear_history(teacher)
+
+    assert nothing is None
+    assert last is not None
+    assert last["content"] == "Hi."
+    assert proxy.chat_messages[teacher] == []
+    with pytest.raises(KeyError, match="have not exchanged a message"):
+        proxy.last_message(teacher)
+
+
+def test_a_model_that_an_agent_does_not_have() -> None:
+    """A summary by a model needs an agent with one."""
+    one, other = ConversableAgent("one", default_auto_reply=None), ConversableAgent("other", default_auto_reply=None)
+
+    with pytest.raises(ConfigError, match="needs an agent with a model"):
+        chat("sync", one, other, message="Hi.", summary_method="reflection_with_llm")
+
+
+def test_a_long_chat() -> None:
+    """A chat of more than a thousand messages has no depth that could run out."""
+    teacher = assistant(*[f"reply {number}" for number in range(600)], max_consecutive_auto_reply=1000)
+
+    result = chat("sync", user(max_consecutive_auto_reply=599), teacher, message="Begin.")
+
+    assert len(result.chat_history) == 1200

@@ -1,0 +1,197 @@
+"""The constructors take what AutoGen 0.2's take, and say at once what cannot be meant."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from autogen_nb.errors import AutogenError
+from autogen_nb.testing import ScriptedExecutor, ScriptedModel
+
+REQUIRED = inspect.Parameter.empty
+OWN = object()
+"""A default in AutoGen's own words, or a mutable one, in whose place ours stands."""
+
+# Names, order and defaults of AutoGen 0.2.40.
+CONVERSABLE: dict[str, Any] = {
+    "name": REQUIRED,
+    "system_message": OWN,
+    "is_termination_msg": None,
+    "max_consecutive_auto_reply": None,
+    "human_input_mode": "TERMINATE",
+    "function_map": None,
+    "code_execution_config": False,
+    "llm_config": None,
+    "default_auto_reply": "",
+    "description": None,
+    "chat_messages": None,
+    "silent": None,
+}
+ASSISTANT: dict[str, Any] = {
+    "name": REQUIRED,
+    "system_message": OWN,
+    "llm_config": None,
+    "is_termination_msg": None,
+    "max_consecutive_auto_reply": None,
+    "human_input_mode": "NEVER",
+    "description": None,
+}
+USER_PROXY: dict[str, Any] = {
+    "name": REQUIRED,
+    "is_termination_msg": None,
+    "max_consecutive_auto_reply": None,
+    "human_input_mode": "ALWAYS",
+    "function_map": None,
+    "code_execution_config": OWN,
+    "default_auto_reply": "",
+    "llm_config": False,
+    "system_message": "",
+    "description": None,
+}
+GIVEN: dict[str, Any] = {
+    "system_message": "Be brief.",
+    "is_termination_msg": lambda message: message["content"] == "END",
+    "max_consecutive_auto_reply": 3,
+    "human_input_mode": "NEVER",
+    "function_map": {"f": print},
+    "code_execution_config": {"executor": ScriptedExecutor({})},
+    "llm_config": {"config_list": [{"model": "m", "api_key": "k"}], "temperature": 0, "timeout": 3, "cache_seed": None},
+    "default_auto_reply": "Go on.",
+    "description": "Does things.",
+    "chat_messages": {},
+    "silent": True,
+}
+
+KINDS = pytest.mark.parametrize(
+    ("cls", "known"),
+    [
+        (autogen_nb.ConversableAgent, CONVERSABLE),
+        (autogen_nb.AssistantAgent, ASSISTANT),
+        (autogen_nb.UserProxyAgent, USER_PROXY),
+    ],
+    ids=["conversable", "assistant", "user-proxy"],
+)
+
+
+@KINDS
+def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
+    """The parameters have AutoGen's names, in its order, so that calls by position mean the same, and its defaults."""
+    parameters = inspect.signature(cls).parameters
+    ours = {name: each.default for name, each in parameters.items() if each.kind is not each.VAR_KEYWORD}
+
+    assert list(ours) == list(known)
+    assert [name for name, default in known.items() if default is not OWN and ours[name] != default] == []
+
+
+@KINDS
+def test_every_parameter_is_accepted(cls: Any, known: dict[str, Any]) -> None:
+    """Each class takes all of a conversable agent's parameters, by name."""
+    agent = cls("agent", **GIVEN)
+
+    assert agent.name == "agent"
+    assert agent.system_message == "Be brief."
+    assert agent.description == "Does things."
+    assert agent.llm_config["temperature"] == 0
+    assert set(known) <= {"name", *GIVEN}
+
+
+def test_a_system_message_in_lines() -> None:
+    """A list is joined by newlines, and the description is the system message where none is given."""
+    agent = autogen_nb.ConversableAgent("agent", ["One.", "Two."])
+
+    assert agent.system_message == agent.description == "One.\nTwo."
+
+
+def test_the_system_message_can_change() -> None:
+    """`update_system_message` changes what the model is told."""
+    agent = autogen_nb.ConversableAgent("agent", "Old.")
+
+    agent.update_system_message("New.")
+
+    assert agent.system_message == "New."
+
+
+@pytest.mark.parametrize("llm_config", [False, None])
+def test_no_model(llm_config: Any) -> None:
+    """False and None mean no model."""
+    assert autogen_nb.AssistantAgent("agent", llm_config=llm_config).model is None
+
+
+def test_a_model_itself_is_taken() -> None:
+    """A model in the place of a configuration is used as it is."""
+    model = ScriptedModel([])
+
+    assert autogen_nb.AssistantAgent("agent", llm_config=model).model is model
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "said"),
+    [
+        ({"wrk_dir": "x"}, TypeError, "did you mean 'work_dir'?"),
+        ({"last_n_message": 1}, TypeError, "did you mean 'last_n_messages'?"),
+        ({"zzz": 1}, TypeError, "known keys are"),
+        ("work", TypeError, "it must be a dict"),
+        (True, TypeError, "it must be a dict"),
+        ({"executor": ScriptedExecutor({}), "work_dir": "x"}, ValueError, "work_dir belongs to the executor"),
+        ({"executor": ScriptedExecutor({}), "timeout": 3}, ValueError, "timeout belongs to the executor"),
+        ({"code_executor": ScriptedExecutor({}), "use_docker": "x"}, ValueError, "use_docker belongs to the executor"),
+        ({"executor": "jupyter"}, ValueError, "it must be an executor"),
+        ({"last_n_messages": -1}, ValueError, "last_n_messages is -1"),
+        ({"last_n_messages": "all"}, ValueError, "last_n_messages is 'all'"),
+        ({"last_n_messages": 1.5}, ValueError, "last_n_messages is 1.5"),
+        ({"last_n_messages": True}, ValueError, "last_n_messages is True"),
+        ({"last_n_messages": None}, ValueError, "last_n_messages is None"),
+        ({"confirm": "perhaps"}, ValueError, "confirm is 'perhaps'"),
+        ({"timeout": 0}, ValueError, "timeout is 0"),
+        ({"timeout": "long"}, ValueError, "timeout is 'long'"),
+        ({"use_docker": True}, ValueError, "use_docker is True"),
+    ],
+)
+def test_a_code_execution_config_that_cannot_be_meant(config: Any, kind: type[Exception], said: str) -> None:
+    """Unknown keys are a TypeError, values a ValueError; both at construction, and both name what is wrong."""
+    with pytest.raises(kind, match=said.replace("?", "[?]")):
+        autogen_nb.UserProxyAgent("user", code_execution_config=config)
+
+
+@pytest.mark.parametrize("reach", ["auto", 0, 1, 3])
+def test_how_far_code_is_looked_for(reach: Any) -> None:
+    """`last_n_messages` is "auto" or a number, 0 for off."""
+    config = {"executor": ScriptedExecutor({}), "last_n_messages": reach}
+    agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
+
+    assert agent.code is not None
+    assert agent.code.reach == reach
+
+
+@pytest.mark.parametrize("config", [{}, {"use_docker": False}, {"use_docker": None, "timeout": 5}])
+def test_a_kernel_by_default(config: dict[str, Any]) -> None:
+    """Any configuration without an executor means a Jupyter kernel of the agent's own, not started yet."""
+    agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
+
+    assert agent.code is not None
+    assert type(agent.code.executor).__name__ == "JupyterExecutor"
+    assert agent.code.confirm == "never"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"name": ""}, "name is ''"),
+        ({"name": 3}, "name is 3"),
+        ({"human_input_mode": "SOMETIMES"}, "human_input_mode is 'SOMETIMES'"),
+        ({"human_input_mode": "never"}, "human_input_mode is 'never'"),
+        ({"llm_config": {"config_list": []}}, "config_list is empty"),
+        ({"llm_config": 3}, "a model is a name or an llm_config dict"),
+    ],
+)
+def test_other_arguments_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> None:
+    """What cannot be meant is an error at construction that names the value."""
+    with pytest.raises(AutogenError, match=said):
+        autogen_nb.ConversableAgent(**{"name": "agent", **arguments})
+
+
+def test_an_unknown_argument_is_a_type_error() -> None:
+    """A misspelt argument is Python's own error."""
+    with pytest.raises(TypeError, match="human_input_mod"):
+        autogen_nb.UserProxyAgent("user", human_input_mod="NEVER")

@@ -1,0 +1,232 @@
+"""What a subclass overrides is really called, in sync and in async chats."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.messages import CodeBlock
+from autogen_nb.testing import ScriptedExecutor
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+
+CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
+CALL = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1}'}}
+TOOLS = {
+    "content": None,
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}},
+        {"id": "c2", "type": "function", "function": {"name": "add", "arguments": '{"a": 2}'}},
+    ],
+}
+
+
+class Typing(UserProxyAgent):
+    """A user whose words come from a list."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.words = ["first words", "exit"]
+        self.prompts: list[str] = []
+
+    def get_human_input(self, prompt: str) -> str:
+        """The next of the words."""
+        self.prompts.append(prompt)
+        return self.words.pop(0)
+
+
+class AwaitedTyping(Typing):
+    """The same with words that are awaited."""
+
+    async def a_get_human_input(self, prompt: str) -> str:
+        """The next of the words, marked."""
+        return f"awaited {self.get_human_input(prompt)}".replace("awaited exit", "exit")
+
+
+@BOTH_WAYS
+def test_get_human_input(way: Way) -> None:
+    """The words of `get_human_input` are sent, and kept in the result."""
+    proxy = user(Typing, human_input_mode="ALWAYS")
+
+    result = chat(way, proxy, assistant("One.", "Two."), message="Begin.")
+
+    assert contents(result) == ["Begin.", "One.", "first words", "Two."]
+    assert result.human_input == ["first words", "exit"]
+    assert len(proxy.prompts) == 2
+
+
+def test_a_get_human_input() -> None:
+    """An async chat calls `a_get_human_input` where it is overridden, a sync one does not."""
+    sync = chat("sync", user(AwaitedTyping, human_input_mode="ALWAYS"), assistant("One.", "Two."), message="Begin.")
+    awaited = chat("async", user(AwaitedTyping, human_input_mode="ALWAYS"), assistant("One.", "Two."), message="Begin.")
+
+    assert sync.human_input == ["first words", "exit"]
+    assert awaited.human_input == ["awaited first words", "exit"]
+
+
+@BOTH_WAYS
+def test_an_instances_own_method(way: Way) -> None:
+    """A method that was put on the instance counts as an overridden one."""
+    proxy = user(human_input_mode="ALWAYS")
+    proxy.get_human_input = lambda prompt: "exit"
+
+    result = chat(way, proxy, assistant("One."), message="Begin.")
+
+    assert result.human_input == ["exit"]
+
+
+class Running(UserProxyAgent):
+    """A user that runs code by itself."""
+
+    ran: Sequence[tuple[str, str]] = ()
+
+    def execute_code_blocks(self, code_blocks: Sequence[tuple[str, str]]) -> tuple[int, str]:
+        """What a message's blocks come to."""
+        self.ran = list(code_blocks)
+        return 3, "my own output"
+
+
+class RunningEach(UserProxyAgent):
+    """A user that runs each block by itself."""
+
+    def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
+        """What one block comes to."""
+        return 0, f"{kwargs['lang']}: {code}", None
+
+
+@BOTH_WAYS
+def test_execute_code_blocks(way: Way) -> None:
+    """`execute_code_blocks` gets all blocks of the message with their languages, and no executor runs."""
+    executor = ScriptedExecutor({})
+    proxy = user(Running, code_execution_config={"executor": executor}, max_consecutive_auto_reply=1)
+
+    result = chat(way, proxy, assistant(CODE, "Done."), message="Run.")
+
+    assert proxy.ran == [("python", "x = 1"), ("sh", "ls")]
+    assert contents(result)[2] == "exitcode: 3 (execution failed)\nCode output: my own output"
+    assert executor.blocks == []
+
+
+@BOTH_WAYS
+def test_run_code(way: Way) -> None:
+    """`run_code` gets each block, and what it says for all of them is the reply."""
+    executor = ScriptedExecutor({})
+    proxy = user(RunningEach, code_execution_config={"executor": executor}, max_consecutive_auto_reply=1)
+
+    result = chat(way, proxy, assistant(CODE, "Done."), message="Run.")
+
+    assert contents(result)[2] == "exitcode: 0 (execution succeeded)\nCode output: python: x = 1\nsh: ls"
+    assert executor.blocks == []
+
+
+@BOTH_WAYS
+def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
+    """`super().run_code` runs the block in the agent's executor, in either kind of chat."""
+
+    class Counting(UserProxyAgent):
+        def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
+            exit_code, log, image = super().run_code(code, **kwargs)
+            return exit_code, f"[{log}]", image
+
+    executor = ScriptedExecutor({"x = 1": "one", "ls": "two"})
+    proxy = user(Counting, code_execution_config={"executor": executor}, max_consecutive_auto_reply=1)
+
+    result = chat(way, proxy, assistant(CODE, "Done."), message="Run.")
+
+    assert contents(result)[2].endswith("Code output: [one]\n[two]")
+    assert executor.blocks == [CodeBlock("python", "x = 1"), CodeBlock("sh", "ls")]
+
+
+class Calling(UserProxyAgent):
+    """A user that calls functions by itself."""
+
+    def execute_function(self, func_call: Mapping[str, Any], verbose: bool = False) -> tuple[bool, dict[str, Any]]:
+        """Says which call it was."""
+        content = f"called {func_call['name']} with {func_call['arguments']}"
+        return True, {"name": func_call["name"], "role": "function", "content": content}
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        (CALL, 'called add with {"a": 1}'),
+        (TOOLS, 'called add with {"a": 1}\n\ncalled add with {"a": 2}'),
+    ],
+    ids=["function", "tools"],
+)
+def test_execute_function(way: Way, message: dict[str, Any], content: str) -> None:
+    """`execute_function` gets each call, and what it says is the reply."""
+    result = chat(way, user(Calling, max_consecutive_auto_reply=1), assistant(message, "Done."), message="Add.")
+
+    assert contents(result)[2] == content
+
+
+class Opening(UserProxyAgent):
+    """A user that words its first message by itself."""
+
+    def generate_init_message(self, message: Any, **kwargs: Any) -> str:
+        """The message with what the chat was given."""
+        return f"{message} with {sorted(kwargs)}"
+
+
+@BOTH_WAYS
+def test_generate_init_message(way: Way) -> None:
+    """`generate_init_message` gets the message and the context, and its words open the chat."""
+    result = chat(
+        way, user(Opening, max_consecutive_auto_reply=0), assistant("One."), message="Begin", carryover="x", z=1
+    )
+
+    assert contents(result)[0] == "Begin with ['carryover', 'z']"
+
+
+@BOTH_WAYS
+def test_without_a_message_the_own_words_open(way: Way) -> None:
+    """Without a message the person is asked for it, through the overridden method too."""
+    result = chat(way, user(Typing, max_consecutive_auto_reply=0), assistant("One."))
+
+    assert contents(result)[0] == "first words"
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_functions_of_either_kind(way: Way, kind: str) -> None:
+    """Sync and async functions work in sync and in async chats; results that are no text become JSON."""
+
+    def add(a: int) -> dict[str, int]:
+        return {"sum": a + 1}
+
+    async def a_add(a: int) -> dict[str, int]:
+        return {"sum": a + 1}
+
+    function_map = {"add": {"sync": add, "async": a_add}[kind]}
+    result = chat(
+        way, user(function_map=function_map, max_consecutive_auto_reply=1), assistant(CALL, "Done."), message="Add."
+    )
+
+    assert contents(result)[2] == '{"sum": 2}'
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("nope", "{}", "Error: there is no function 'nope'; known are: add"),
+        ("add", "{bad", "Error: the arguments of 'add' are not JSON"),
+        ("add", "[1]", "Error: the arguments of 'add' are not a JSON object"),
+        ("add", "{}", "Error: TypeError:"),
+    ],
+)
+def test_a_call_that_fails_is_an_answer(way: Way, name: str, arguments: str, said: str) -> None:
+    """An unknown function, arguments that are not JSON and an exception are told to the model."""
+    call = {"content": None, "function_call": {"name": name, "arguments": arguments}}
+
+    def add(a: int) -> int:
+        return a
+
+    teacher = assistant(call, "Sorry.")
+    result = chat(way, user(function_map={"add": add}, max_consecutive_auto_reply=1), teacher, message="Add.")
+
+    assert contents(result)[2].startswith(said)
+    assert contents(result)[3] == "Sorry."
+    assert len(model_of(teacher).requests) == 2

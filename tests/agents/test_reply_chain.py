@@ -1,0 +1,334 @@
+"""Reply functions of the user's own: when they are asked, where they stand, and what goes wrong with them."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.agent import Agent
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import Recorded, ReplyFunctionAsked
+from autogen_nb.testing import ScriptedExecutor
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+
+PEER = user()
+
+
+def answering(final: bool, reply: Any) -> Callable[..., tuple[bool, Any]]:
+    """A reply function that always answers so."""
+
+    def greet(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
+        return final, reply
+
+    return greet
+
+
+async def slowly(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, str]:
+    """An async reply function."""
+    await asyncio.sleep(0)
+    return True, "TERMINATE"
+
+
+@BOTH_WAYS
+def test_a_final_reply_is_what_is_said(way: Way) -> None:
+    """The function stands before the model, which is not asked."""
+    teacher = assistant("from the model")
+    teacher.register_reply(Agent, answering(True, {"content": "TERMINATE", "name": "other"}))
+
+    result = chat(way, user(), teacher, message="Hi?")
+
+    assert contents(result) == ["Hi?", "TERMINATE"]
+    assert model_of(teacher).requests == []
+
+
+@BOTH_WAYS
+def test_a_final_none_ends_the_chat(way: Way) -> None:
+    """Nothing is said, and nobody else is asked."""
+    teacher = assistant("from the model")
+    teacher.register_reply(Agent, answering(True, None))
+
+    assert contents(chat(way, user(), teacher, message="Hi?")) == ["Hi?"]
+
+
+@BOTH_WAYS
+def test_what_is_not_final_is_left_to_others(way: Way) -> None:
+    """A reply that is not final is not said."""
+    teacher = assistant("TERMINATE")
+    teacher.register_reply(Agent, answering(False, "ignored"))
+
+    assert contents(chat(way, user(), teacher, message="Hi?")) == ["Hi?", "TERMINATE"]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "meant"),
+    [
+        (UserProxyAgent, True),
+        (Agent, True),
+        (AssistantAgent, False),
+        ("user", True),
+        ("eve", False),
+        (PEER, True),
+        (assistant(), False),
+        (lambda sender: sender.name == "user", True),
+        (lambda sender: False, False),
+        ([AssistantAgent, "user"], True),
+        ([AssistantAgent, None], False),
+        (None, False),
+    ],
+)
+def test_triggers(trigger: Any, meant: bool) -> None:
+    """A class, a name, an agent, a predicate, a list of those, or None for no sender."""
+    agent = ConversableAgent("agent", default_auto_reply="default", human_input_mode="NEVER")
+    agent.register_reply(trigger, answering(True, "mine"))
+
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == ("mine" if meant else "default")
+
+
+@pytest.mark.parametrize(("trigger", "meant"), [(None, True), ([Agent, None], True), (Agent, False), ("x", False)])
+def test_triggers_without_a_sender(trigger: Any, meant: bool) -> None:
+    """Where nobody is named, None is what is meant, and what the function is given."""
+    senders: list[Any] = []
+    agent = ConversableAgent("agent", default_auto_reply="default", human_input_mode="NEVER")
+
+    def noting(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, str]:
+        senders.append(sender)
+        return True, "mine"
+
+    agent.register_reply(trigger, noting)
+
+    assert agent.generate_reply([{"content": "Hi?"}]) == ("mine" if meant else "default")
+    assert senders == [None] * meant
+
+
+@pytest.mark.parametrize("trigger", [3, ["user", 3], {}])
+def test_no_trigger(trigger: Any) -> None:
+    """What can trigger nothing is refused when it is registered."""
+    with pytest.raises(ConfigError, match="is no trigger"):
+        user().register_reply(trigger, answering(True, "x"))
+
+
+def test_no_function() -> None:
+    """What cannot be called is refused."""
+    with pytest.raises(ConfigError, match="takes a function, not 'x'"):
+        user().register_reply(Agent, "x")
+
+
+@pytest.mark.parametrize(
+    ("position", "before"),
+    [
+        (0, "termination"),
+        (1, "termination"),
+        (2, "functions"),
+        (5, "functions"),
+        (6, "code"),
+        (7, "model"),
+        (8, "model"),
+        (9, "default"),
+        (99, "default"),
+        (-1, "model"),
+    ],
+)
+def test_positions_are_those_of_autogen(position: int, before: str) -> None:
+    """An agent's own steps stand in a sync chat where AutoGen 0.2 has them."""
+    messages: dict[str, dict[str, Any]] = {
+        "termination": {"content": "TERMINATE"},
+        "functions": {
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+        "code": {"content": "```python\n1\n```"},
+        "model": {"content": "Hi?"},
+    }
+
+    def replied(kind: str) -> bool:
+        agent = ConversableAgent(
+            "agent",
+            human_input_mode="NEVER",
+            function_map={"f": lambda: "f"},
+            code_execution_config={"executor": ScriptedExecutor({"1": "1"})},
+            llm_config=model_of(assistant("model")),
+        )
+        agent.register_reply(Agent, answering(True, "mine"), position)
+        return agent.generate_reply([messages[kind]], PEER) == "mine"
+
+    kinds = [*messages]
+    expected = [*kinds, "default"].index(before)
+
+    assert [replied(kind) for kind in kinds] == [kinds.index(kind) >= expected for kind in kinds]
+
+
+def test_the_last_registered_is_the_first_asked() -> None:
+    """Position 0 is the front of the list."""
+    agent = ConversableAgent("agent", human_input_mode="NEVER")
+    agent.register_reply(Agent, answering(True, "one"))
+    agent.register_reply(Agent, answering(True, "two"))
+
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "two"
+
+
+def test_an_agent_without_code_has_no_place_for_it() -> None:
+    """As in AutoGen 0.2, positions behind it are one less."""
+    agent = assistant("model")
+    agent.register_reply(Agent, answering(True, "mine"), 7)
+
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "mine"
+    agent.register_reply(Agent, answering(True, "behind"), 9)
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "mine"
+
+
+def test_remove_other_reply_funcs() -> None:
+    """No other function and no step of the agent's own is tried, the test for the end neither."""
+    agent = assistant("model")
+    agent.register_reply(Agent, answering(True, "other"))
+    agent.register_reply(Agent, answering(False, None), remove_other_reply_funcs=True)
+
+    assert agent.generate_reply([{"content": "TERMINATE"}], PEER) == ""
+
+
+def test_replace_reply_func() -> None:
+    """The new function has the place, the trigger and the configuration of the old one."""
+    old = answering(True, "old")
+    agent = ConversableAgent("agent", human_input_mode="NEVER")
+    agent.register_reply("user", old, config=5)
+    agent.replace_reply_func(old, lambda recipient, messages, sender, config: (True, f"new {config}"))
+
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "new 5"
+
+
+def counting(recipient: Any, messages: Any, sender: Any, config: dict[str, int]) -> tuple[bool, str]:
+    """A reply function that counts in its configuration."""
+    config["count"] = config.get("count", 0) + 1
+    return True, str(config["count"])
+
+
+def test_config_is_a_copy() -> None:
+    """What the function does to its configuration stays its own."""
+    given = {"count": 10}
+    agent = ConversableAgent("agent", human_input_mode="NEVER")
+    agent.register_reply(Agent, counting, config=given)
+
+    said = [agent.generate_reply([{"content": "Hi?"}], PEER) for _ in range(2)]
+
+    assert said == ["11", "12"]
+    assert given == {"count": 10}
+
+
+def test_reset_puts_the_config_back() -> None:
+    """`reset` gives the function a fresh copy."""
+    agent = ConversableAgent("agent", human_input_mode="NEVER")
+    agent.register_reply(Agent, counting, config={"count": 10})
+    agent.generate_reply([{"content": "Hi?"}], PEER)
+    agent.reset()
+
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "11"
+
+
+def test_reset_config() -> None:
+    """A function of the user's own resets the configuration in its place."""
+    agent = ConversableAgent("agent", human_input_mode="NEVER")
+    agent.register_reply(Agent, counting, config={}, reset_config=lambda config: config.update(count=20))
+    agent.generate_reply([{"content": "Hi?"}], PEER)
+    agent.reset()
+
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "21"
+
+
+def test_async_function_in_an_async_chat() -> None:
+    """It is awaited."""
+    teacher = assistant()
+    teacher.register_reply(Agent, slowly)
+
+    assert contents(chat("async", user(), teacher, message="Hi?")) == ["Hi?", "TERMINATE"]
+
+
+def test_async_function_in_a_sync_chat_is_refused() -> None:
+    """The error says what to do."""
+    teacher = assistant()
+    teacher.register_reply(Agent, slowly)
+
+    with pytest.raises(ConfigError, match=r"'slowly' of assistant is async.*a_initiate_chat"):
+        chat("sync", user(), teacher, message="Hi?")
+
+
+def test_async_function_in_a_sync_chat_is_ignored() -> None:
+    """With `ignore_async_in_sync_chat` the next has the word."""
+    teacher = assistant("TERMINATE")
+    teacher.register_reply(Agent, slowly, ignore_async_in_sync_chat=True)
+
+    assert contents(chat("sync", user(), teacher, message="Hi?")) == ["Hi?", "TERMINATE"]
+
+
+def raising(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+    """A reply function that raises."""
+    raise KeyError("k")
+
+
+async def raising_later(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+    """An async one."""
+    raise KeyError("k")
+
+
+def bad_trigger(sender: Any) -> bool:
+    """A predicate that raises."""
+    raise KeyError("k")
+
+
+@pytest.mark.parametrize(
+    ("trigger", "function", "said"),
+    [
+        (Agent, raising, "the reply function 'raising' of assistant raised KeyError: 'k'"),
+        (Agent, raising_later, "the reply function 'raising_later' of assistant raised KeyError: 'k'"),
+        (bad_trigger, answering(True, "x"), "the trigger of the reply function 'greet' of assistant raised KeyError"),
+        (Agent, lambda *_, **__: None, "returned None"),
+        (Agent, lambda *_, **__: "ab", "returned 'ab'"),
+        (Agent, answering(True, 3), r"'greet' of assistant returned \(True, 3\)"),
+        (Agent, answering(True, {"role": "user"}), "must return"),
+        (Agent, answering(True, {"content": 3}), "must return"),
+    ],
+)
+def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: Any, said: str) -> None:
+    """The log ends in the question; with a function that works the chat goes on there."""
+    log: list[Recorded] = []
+    broken, mended = assistant(), assistant()
+    working = answering(True, "TERMINATE")
+    working.__name__ = function.__name__
+    broken.register_reply(trigger, function)
+    mended.register_reply(Agent, working)
+
+    with pytest.raises(CallbackError, match=said):
+        asyncio.run(_awaited(Chat(user(), broken, Options("Hi?"), waits="async", log=log)))
+    cut_off = log[-1]
+    talk = Chat(user(), mended, Options("Hi?"), waits="sync", log=log)
+    list(talk.exchange().events())
+
+    assert isinstance(cut_off, ReplyFunctionAsked)
+    assert contents(talk.result()) == ["Hi?", "TERMINATE"]
+
+
+async def _awaited(talk: Chat) -> None:
+    async for _ in talk.exchange().aevents():
+        pass
+
+
+def test_replay_does_not_call_it_again() -> None:
+    """What it said is in the log."""
+    calls: list[Any] = []
+
+    def once(recipient: Any, messages: list[Any], sender: Any, config: Any) -> tuple[bool, str]:
+        calls.append(list(messages))
+        return True, "TERMINATE"
+
+    teacher = assistant()
+    teacher.register_reply(Agent, once)
+    log = list(chat("sync", user(), teacher, message="Hi?").log)
+    talk = Chat(user(), teacher, Options("Hi?"), waits="sync", log=log)
+    list(talk.exchange().events())
+
+    assert contents(talk.result()) == ["Hi?", "TERMINATE"]
+    assert len(calls) == 1
+    assert calls[0][-1]["content"] == "Hi?"

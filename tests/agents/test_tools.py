@@ -1,0 +1,349 @@
+"""Functions as tools: what a model is told of them, and what its calls come to."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.tools import register_function, schema
+from autogen_nb.errors import ConfigError
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+
+
+class Point(BaseModel):
+    """A place."""
+
+    x: int
+    y: int = 0
+
+
+def calls(*made: tuple[str, str]) -> dict[str, Any]:
+    """A model's message that calls tools by name, with these arguments."""
+    listed = [
+        {"id": f"c{index}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for index, (name, arguments) in enumerate(made)
+    ]
+    return {"content": None, "tool_calls": listed}
+
+
+def add(a: Annotated[int, "the first"], b: Annotated[int, "the second"] = 2) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+async def slow_add(a: int, b: int = 2) -> int:
+    """Adds two numbers, later."""
+    await asyncio.sleep(0)
+    return a + b
+
+
+def norm(point: Point, unit: Literal["m", "km"] | None = None) -> Point:
+    """Adds one."""
+    return Point(x=point.x + 1)
+
+
+def test_schema_of_annotated_parameters() -> None:
+    """The texts describe, defaults are told, and what has none is required."""
+    assert schema(add, "add", "Adds.") == {
+        "name": "add",
+        "description": "Adds.",
+        "parameters": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "a": {"type": "integer", "description": "the first"},
+                "b": {"type": "integer", "description": "the second", "default": 2},
+            },
+            "required": ["a"],
+        },
+    }
+
+
+def test_schema_of_models_and_choices() -> None:
+    """A pydantic model is an object; a Literal an enumeration; what may be None says so."""
+    parameters = schema(norm, "norm", "Adds one.")["parameters"]
+
+    assert parameters["properties"]["point"] == {"$ref": "#/$defs/Point"}
+    assert parameters["$defs"]["Point"]["required"] == ["x"]
+    assert parameters["properties"]["unit"] == {
+        "anyOf": [{"enum": ["m", "km"], "type": "string"}, {"type": "null"}],
+        "default": None,
+    }
+    assert parameters["required"] == ["point"]
+
+
+def test_schema_of_no_parameters() -> None:
+    """A function without parameters is a tool too."""
+
+    def now() -> str:
+        return "now"
+
+    assert schema(now, "now", "The time.")["parameters"]["required"] == []
+
+
+def test_fields_of_pydantic_are_kept() -> None:
+    """A Field in the annotation has its say."""
+
+    def half(part: Annotated[int, Field(gt=0, description="how much")]) -> int:
+        return part // 2
+
+    assert schema(half, "half", "Halves.")["parameters"]["properties"]["part"] == {
+        "type": "integer",
+        "description": "how much",
+        "exclusiveMinimum": 0,
+    }
+
+
+@BOTH_WAYS
+def test_parameters_of_any_name(way: Way) -> None:
+    """Names that a field of pydantic cannot have are no matter."""
+
+    def name_of(json: str, _x: int, model_config: str = "c", copy: bool = True) -> str:
+        """Joins."""
+        return f"{json} {_x} {model_config} {copy}"
+
+    assert answer(way, name_of, '{"json": "a", "_x": 1, "copy": false}') == "a 1 c False"
+
+
+def test_parameter_without_annotation() -> None:
+    """The error names the function and the parameter, and says what to write."""
+
+    def bare(a, b: int) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001  # that is the point
+        """Is no tool."""
+        return b
+
+    with pytest.raises(ConfigError, match="'bare' cannot be a tool: its parameter 'a' has no annotation; write a:"):
+        user().register_for_execution()(bare)
+    with pytest.raises(ConfigError, match="'bare' cannot be a tool"):
+        assistant().register_for_llm(description="x")(bare)
+
+
+def test_parameters_that_cannot_be_named() -> None:
+    """A model gives arguments by name."""
+
+    def many(*parts: int) -> int:
+        return len(parts)
+
+    with pytest.raises(ConfigError, match=r"'many' cannot be a tool: \*parts: int cannot be given by name"):
+        schema(many, "many", "Counts.")
+
+
+def test_annotation_without_a_schema() -> None:
+    """What has no form in JSON is refused when it is registered."""
+
+    class Odd:
+        """Nothing that JSON knows."""
+
+    def take(odd: Odd) -> int:
+        return 1
+
+    with pytest.raises(ConfigError, match="'take' has a parameter that has no JSON schema"):
+        schema(take, "take", "Takes.")
+
+
+def test_annotation_that_cannot_be_read() -> None:
+    """A name that is not there is said to be so."""
+
+    def take(odd: "Missing") -> int:  # type: ignore[name-defined]  # noqa: F821  # that is the point
+        return 1
+
+    with pytest.raises(ConfigError, match="'take' cannot be a tool: its annotations cannot be read: name 'Missing'"):
+        schema(take, "take", "Takes.")
+
+
+def test_no_description() -> None:
+    """A model must be told what a tool does."""
+
+    def nameless(a: int) -> int:
+        return a
+
+    with pytest.raises(ConfigError, match="'nameless' has no description"):
+        assistant().register_for_llm()(nameless)
+
+
+def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | None = None) -> str:
+    """What a model is told after it has called the function with these arguments."""
+    called = name or function.__name__
+    teacher, proxy = assistant(calls((called, arguments)), "TERMINATE"), user()
+    register_function(function, caller=teacher, executor=proxy, description="A tool.")
+    return str(contents(chat(way, proxy, teacher, message="Go."))[2])
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("function", "arguments", "told"),
+    [
+        (add, '{"a": 1, "b": 3}', "4"),
+        (add, '{"a": 1}', "3"),
+        (add, '{"a": "1"}', "3"),
+        (slow_add, '{"a": 1}', "3"),
+        (norm, '{"point": {"x": 1}}', '{"x":2,"y":0}'),
+    ],
+)
+def test_calls(way: Way, function: Callable[..., Any], arguments: str, told: str) -> None:
+    """Arguments come as the annotations say, and results go as text or JSON, from sync and async functions alike."""
+    assert answer(way, function, arguments) == told
+
+
+def failing(a: int) -> int:
+    """Fails."""
+    raise KeyError(a)
+
+
+async def failing_later(a: int) -> int:
+    """Fails too."""
+    raise KeyError(a)
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("function", "name", "arguments", "told"),
+    [
+        (add, "sub", "{}", "Error: there is no function 'sub'; known are: add"),
+        (add, "add", "{a: 1}", "Error: the arguments of 'add' are not JSON"),
+        (add, "add", "[1]", "Error: the arguments of 'add' are not a JSON object"),
+        (add, "add", "{}", "Error: ValidationError"),
+        (add, "add", '{"a": "one"}', "Error: ValidationError"),
+        (add, "add", '{"a": 1, "c": 1}', "Error: ValidationError"),
+        (slow_add, "slow_add", "{}", "Error: ValidationError"),
+        (failing, "failing", '{"a": 1}', "Error: KeyError: 1"),
+        (failing_later, "failing_later", '{"a": 1}', "Error: KeyError: 1"),
+    ],
+)
+def test_what_goes_wrong_is_an_answer(
+    way: Way, function: Callable[..., Any], name: str, arguments: str, told: str
+) -> None:
+    """The model is told, and the chat goes on."""
+    assert answer(way, function, arguments, name).startswith(told)
+
+
+@BOTH_WAYS
+def test_the_model_is_told_of_tools_and_results(way: Way) -> None:
+    """Definitions are in every request, and each result is a message of its own there."""
+    teacher, proxy = assistant(calls(("add", '{"a": 1}'), ("slow_add", '{"a": 5}')), "TERMINATE"), user()
+    for function in (add, slow_add):
+        register_function(function, caller=teacher, executor=proxy, description="Adds.")
+
+    result = chat(way, proxy, teacher, message="Go.")
+
+    first, second = model_of(teacher).requests
+    assert [each["function"]["name"] for each in first.tools] == ["add", "slow_add"]
+    assert first.tools[0] == {"type": "function", "function": schema(add, "add", "Adds.")}
+    assert list(second.tools) == list(first.tools)
+    assert [(each["tool_call_id"], each["content"]) for each in second.messages[-2:]] == [("c0", "3"), ("c1", "7")]
+    assert contents(result)[2] == "3\n\n7"
+
+
+@BOTH_WAYS
+def test_async_calls_of_one_message_run_at_the_same_time(way: Way) -> None:
+    """Each of the two can only end when the other has begun."""
+    begun: list[asyncio.Event] = []
+
+    async def meet(number: int) -> int:
+        """Waits for the other."""
+        begun.extend([asyncio.Event(), asyncio.Event()][len(begun) :])
+        begun[number].set()
+        await asyncio.wait_for(begun[1 - number].wait(), 5)
+        return number
+
+    teacher, proxy = assistant(calls(("meet", '{"number": 0}'), ("meet", '{"number": 1}')), "TERMINATE"), user()
+    register_function(meet, caller=teacher, executor=proxy, description="Meets.")
+
+    assert contents(chat(way, proxy, teacher, message="Go."))[2] == "0\n\n1"
+
+
+def test_stacked_decorators_share_the_name() -> None:
+    """The name given to the model is the one under which the function runs, and the function stays itself."""
+    teacher, proxy = assistant(), ConversableAgent("user")
+
+    @proxy.register_for_execution()
+    @teacher.register_for_llm(name="plus", description="Adds.")
+    def stacked(a: int) -> int:
+        return a + 1
+
+    assert proxy.can_execute_function("plus")
+    assert json.dumps(teacher.tools.definitions).count("plus") == 1
+    assert stacked(1) == 2
+
+
+def test_the_docstring_describes() -> None:
+    """Where no description is given."""
+    teacher = assistant()
+
+    def double(a: int) -> int:
+        """Doubles a number."""
+        return 2 * a
+
+    teacher.register_for_llm()(double)
+
+    assert teacher.tools.definitions[0]["function"]["description"] == "Doubles a number."
+
+
+def test_the_older_functions() -> None:
+    """`api_style="function"` is for servers that know no tools."""
+    teacher, proxy = assistant("TERMINATE"), user()
+    teacher.register_for_llm(description="Adds.", api_style="function")(add)
+
+    chat("sync", proxy, teacher, message="Go.")
+
+    request = model_of(teacher).requests[0]
+    assert [each["name"] for each in request.functions] == ["add"]
+    assert list(request.tools) == []
+
+
+def test_update_tool_signature() -> None:
+    """A definition is added, replaced and removed by its name or by itself."""
+    teacher = assistant()
+    one = {"type": "function", "function": {"name": "one", "parameters": {}}}
+    other = {"type": "function", "function": {"name": "one", "parameters": {}, "description": "new"}}
+
+    teacher.update_tool_signature(one, is_remove=False)
+    teacher.update_tool_signature(other, is_remove=False)
+    replaced = teacher.tools.definitions
+    teacher.update_tool_signature("one", is_remove=True)
+    removed = teacher.tools.definitions
+    teacher.update_tool_signature(one, is_remove=False)
+    teacher.update_tool_signature(one, is_remove=True)
+
+    assert replaced == (other,)
+    assert removed == teacher.tools.definitions == ()
+
+
+def test_update_function_signature() -> None:
+    """The same for the older functions."""
+    teacher = assistant()
+
+    teacher.update_function_signature({"name": "f", "parameters": {}}, is_remove=False)
+    added = teacher.tools.functions
+    teacher.update_function_signature("f", is_remove=True)
+
+    assert added == ({"name": "f", "parameters": {}},)
+    assert teacher.tools.functions == ()
+
+
+@pytest.mark.parametrize(
+    ("signature", "is_remove", "said"),
+    [
+        ("none", True, "there is no tool 'none' to remove; known are none"),
+        ("none", False, "'none' is no definition of a tool"),
+        ({"parameters": {}}, False, "is no definition of a tool"),
+    ],
+)
+def test_updates_that_cannot_be_meant(signature: Any, is_remove: bool, said: str) -> None:
+    """What names nothing is refused."""
+    with pytest.raises(ConfigError, match=said):
+        assistant().update_tool_signature(signature, is_remove=is_remove)
+
+
+def test_register_function_by_name() -> None:
+    """Functions are added, and removed where the value is None."""
+    proxy = user(function_map={"old": add})
+
+    proxy.register_function({"new": add, "old": None, "never": None})
+
+    assert proxy.can_execute_function(["new"])
+    assert not proxy.can_execute_function(["new", "old"])

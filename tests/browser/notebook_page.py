@@ -1,0 +1,247 @@
+"""A notebook as a person has it before them, in JupyterLab or Notebook 7: a test of it reads like a story."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import nbformat
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.servers import Server
+
+KernelStatus: TypeAlias = Literal["idle", "busy", "starting", "restarting", "dead", "unknown"]
+
+# The front end's own view of the open notebook, for what it shows in no stable place of the page.
+_CONTEXT = "window.jupyterapp?.shell.currentWidget?.context"
+_KERNEL = f"{_CONTEXT}?.sessionContext?.session?.kernel"
+# A restart keeps the kernel's id, so the way of its status tells that one has happened.
+_LISTEN_FOR_RESTART = f"""() => {{
+    const kernel = {_KERNEL};
+    window.kernelRestarted = new Promise(resolve => {{
+        let gone = false;
+        const listen = (_, status) => {{
+            gone = gone || status.endsWith("restarting");
+            if (gone && status === "idle") {{
+                kernel.statusChanged.disconnect(listen);
+                resolve(null);
+            }}
+        }};
+        kernel.statusChanged.connect(listen);
+    }});
+}}"""
+_END = re.compile(r"^Done \u00b7")
+_RUN = re.compile(r"^\u2713 (?:Run|Block \d+ of \d+: run) \u00b7 by you")
+_NUMBERED = re.compile(r"\[\d+\]:")
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What stands below a cell at one moment.
+
+    Parameters
+    ----------
+    text
+        As a person reads it.
+    html
+        The markup of each output, in order.
+    images
+        The `src` of every image, in order.
+    """
+
+    text: str
+    html: tuple[str, ...]
+    images: tuple[str, ...]
+
+
+class NotebookPage:
+    """A page with one open notebook; cells are counted from 0, Markdown cells among them.
+
+    Every step waits for what it needs. A wait that is not met within the page's default timeout raises, and names it.
+    """
+
+    def __init__(self, page: Page, server: Server, folder: Path, screenshots: Path) -> None:
+        self.page = page
+        self._server = server
+        self._folder = folder
+        self._screenshots = screenshots
+        # "Leave the page with unsaved changes?": yes.
+        page.on("dialog", lambda dialog: dialog.accept())
+
+    # The notebook
+
+    def open(self, path: str) -> None:
+        """The notebook at a path below the test's folder is open, and its kernel idle."""
+        self.page.goto(self._server.page(f"{self._folder.relative_to(self._server.root)}/{path}"))
+        self._await_ready()
+
+    def create(self, *cells: str) -> None:
+        """A new notebook of these code cells, none of them run, is open."""
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text.strip()) for text in cells])
+        # Without it the front end asks which kernel to take.
+        book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+        nbformat.write(book, self._folder / "story.ipynb")
+        self.open("story.ipynb")
+
+    def reload(self) -> None:
+        """The page was loaded again, as after closing and opening the browser; what was not saved is gone."""
+        self.page.reload()
+        self._await_ready()
+
+    def save(self) -> None:
+        """The notebook's file holds what the page shows."""
+        self.page.locator('[data-jp-item-name="save"]').locator("visible=true").click()
+        self.page.wait_for_function(f"!{_CONTEXT}.model.dirty")
+
+    def screenshot(self, name: str, cell: int | None = None) -> Path:
+        """The page, or one cell in its whole length, as a PNG file under ``build/screenshots``."""
+        path = self._screenshots / f"{name}-{self._server.app}.png"
+        if cell is None:
+            self.page.screenshot(path=path, animations="disabled")
+            return path
+        before, size = self.page.viewport_size, self.cell(cell).bounding_box()
+        assert before is not None
+        assert size is not None
+        # What a scrolled panel hides is in no picture, so the window is for a moment as high as the cell.
+        self.page.set_viewport_size({"width": before["width"], "height": int(size["height"]) + before["height"]})
+        self.cell(cell).screenshot(path=path, animations="disabled")
+        self.page.set_viewport_size(before)
+        return path
+
+    def set_theme(self, theme: Literal["light", "dark"]) -> None:
+        """The whole page is in the theme."""
+        name = f"JupyterLab {theme.capitalize()}"
+        self.page.evaluate(f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: '{name}'}})")
+        is_light = "true" if theme == "light" else "false"
+        expect(self.page.locator(f'body[data-jp-theme-light="{is_light}"]')).to_be_attached()
+
+    # The kernel
+
+    @property
+    def kernel_status(self) -> KernelStatus:
+        """What the front end takes the kernel to be doing.
+
+        It says "idle" while a cell runs, too: whatever a kernel handles beside a cell, such as a click, ends with
+        the report of being idle. `await_idle` and `await_busy` look at the cells.
+        """
+        status: KernelStatus = self.page.evaluate(f"{_KERNEL}?.status ?? 'unknown'")
+        return status
+
+    def await_idle(self) -> None:
+        """The kernel is idle, and no cell waits or runs."""
+        # A cell is marked with a star only some moments after it was told to run.
+        self.page.wait_for_function("!window.runsOnTheirWay")
+        expect(self._prompts("[*]:")).to_have_count(0)
+        self.page.wait_for_function(f"{_KERNEL}?.status === 'idle'")
+
+    def await_busy(self) -> None:
+        """A cell waits or runs."""
+        expect(self._prompts("[*]:").first).to_be_attached()
+
+    def interrupt(self) -> None:
+        """The toolbar's stop button was pressed."""
+        self.page.locator('[data-jp-item-name="interrupt"]').locator("visible=true").click()
+
+    def end_kernels(self) -> None:
+        """No kernel runs any more, as after the server was shut down."""
+        self._server.end_kernels()
+
+    def restart(self) -> None:
+        """The kernel was restarted by the toolbar's button, the question answered with yes, and is idle again."""
+        self.page.evaluate(_LISTEN_FOR_RESTART)
+        self.page.locator('[data-jp-item-name="restart"]').locator("visible=true").click()
+        self.page.get_by_role("dialog").get_by_role("button", name="Confirm Kernel Restart").click()
+        self.page.evaluate("window.kernelRestarted")
+        # The front end asks a kernel that is new what it is, and it is busy once more.
+        self.await_idle()
+
+    # Cells
+
+    def cell(self, index: int) -> Locator:
+        """The cell."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def run_all(self) -> None:
+        """Every cell is on its way to the kernel, in order: the menu's Run All Cells."""
+        self._run("notebook:run-all-cells")
+
+    def run_cell(self, index: int) -> None:
+        """The cell is on its way to the kernel: the menu's Run Selected Cell."""
+        # A click into the prompt selects the cell.
+        self.cell(index).locator(".jp-InputPrompt").click()
+        self._run("notebook:run-cell")
+
+    def write_cell(self, index: int, source: str) -> None:
+        """The cell's source is this text."""
+        self.cell(index).locator(".jp-InputArea-editor .cm-content").fill(source)
+
+    def await_ran(self, index: int) -> None:
+        """The cell has an execution number: it ran, with success or without."""
+        expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(_NUMBERED)
+
+    # What a cell shows
+
+    def output(self, index: int) -> Locator:
+        """Everything below the cell, to expect something of, or to look for something in."""
+        return self.cell(index).locator(".jp-Cell-outputArea")
+
+    def error(self, index: int) -> Locator:
+        """The error with which the cell ended."""
+        return self.output(index).locator('[data-mime-type="application/vnd.jupyter.stderr"]')
+
+    def outputs(self, index: int) -> Outputs:
+        """What stands below the cell now."""
+        area = self.output(index)
+        parts = area.locator(".jp-OutputArea-output").all()
+        images: Sequence[str] = area.locator("img").evaluate_all("found => found.map(img => img.src)")
+        return Outputs(area.inner_text(), tuple(part.inner_html() for part in parts), tuple(images))
+
+    def button(self, index: int, label: str) -> Locator:
+        """The button with this label below the cell."""
+        return self.output(index).get_by_role("button", name=label, exact=True)
+
+    def click(self, index: int, label: str) -> None:
+        """The button was clicked."""
+        self.button(index, label).click()
+
+    def press(self, index: int, label: str, keys: str) -> None:
+        """The keys, such as "Shift+Enter", were pressed while the button had the focus."""
+        self.button(index, label).press(keys)
+
+    def field(self, index: int, label: str | None = None) -> Locator:
+        """The text box below the cell (a text area, a line or an editor); by its label where there are several."""
+        area = self.output(index)
+        return area.get_by_role("textbox") if label is None else area.get_by_role("textbox", name=label)
+
+    def run_every_block(self, index: int) -> None:
+        """Run was pressed on each panel below the cell, and the chat came to its end."""
+        run, end = self.button(index, "Run"), self.output(index).get_by_text(_END)
+        decisions = self.output(index).get_by_text(_RUN)
+        expect(run.or_(end)).to_be_visible()
+        while run.is_visible():
+            before = decisions.count()
+            run.click()
+            expect(decisions).to_have_count(before + 1)
+            expect(run.or_(end)).to_be_visible()
+
+    def fill(self, index: int, text: str, label: str | None = None) -> None:
+        """The text box below the cell holds the text, and the kernel was told."""
+        box = self.field(index, label)
+        box.fill(text)
+        box.blur()
+
+    def _await_ready(self) -> None:
+        self.page.wait_for_function(f"{_CONTEXT}?.isReady")
+        self.page.wait_for_function(f"{_KERNEL}?.status === 'idle'")
+
+    def _prompts(self, text: str) -> Locator:
+        return self.page.locator(".jp-Notebook .jp-Cell .jp-InputPrompt").filter(has_text=text)
+
+    def _run(self, command: str) -> None:
+        # Not awaited: the command's promise is kept only when its cells have run.
+        self.page.evaluate(f"""() => {{
+            window.runsOnTheirWay = (window.runsOnTheirWay ?? 0) + 1;
+            const done = () => {{ window.runsOnTheirWay -= 1; }};
+            window.jupyterapp.commands.execute("{command}").then(done, done);
+        }}""")

@@ -1,0 +1,96 @@
+"""The panel below a block of code: what each of its buttons does, by mouse and by keyboard."""
+
+from playwright.sync_api import expect
+
+from autogen_nb.testing import FakeOpenAI
+from tests.browser.cells import code, connected
+from tests.browser.notebook_page import NotebookPage
+
+ASK = "%%autogen\nMultiply six by seven."
+
+
+def test_edited_block_runs_as_it_was_edited(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Edit opens the code with the cursor in it; what is left there runs, is shown, and is told to the model."""
+    fake.add(code("print(6 * 7)"), "It is done.")
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    notebook.click(1, "Edit")
+    expect(notebook.field(1, "The code to run")).to_be_focused()
+    notebook.fill(1, "print('edited', 600 * 7)")
+    notebook.click(1, "Run edited")
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("edited 4200")
+    expect(notebook.output(1)).to_contain_text("Edited and run \u00b7 by you")
+    assert "edited 4200" in str(fake.requests[1].body)
+
+
+def test_skipped_block_does_not_run_and_the_model_reads_why(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Skip asks for a reason, which Enter sends; the chat goes on."""
+    fake.add(code("print('it ran')"), "Another way, then.")
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    notebook.click(1, "Skip")
+    reason = notebook.field(1, "Reason")
+    expect(reason).to_be_focused()
+    reason.fill("I know the answer")
+    reason.press("Enter")
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("Another way, then.")
+    expect(notebook.output(1)).to_contain_text("Skipped (I know the answer) \u00b7 by you")
+    assert "I know the answer" in str(fake.requests[1].body)
+
+
+def test_stop_ends_the_chat_and_what_would_run_after_it(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Stop ends the cell in one line; under Run All no later cell runs, and the next one that is run works."""
+    fake.add(code("print('it ran')"))
+    notebook.create(connected(fake), ASK, "print('later', 6 * 7)")
+    notebook.run_all()
+    notebook.click(1, "Stop")
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("Stopped by you.")
+    expect(notebook.button(1, "Run")).to_have_count(0)
+    assert "Traceback" not in notebook.outputs(1).text
+    assert notebook.outputs(2).html == ()
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_have_text("later 42")
+
+
+def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Tab goes through the buttons in order, Enter and Space press them, and the focus follows."""
+    fake.add(code("print(6 * 7)"), "It is 42.")
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    notebook.button(1, "Run").focus()
+    keys = notebook.page.keyboard
+    for label in ("Edit", "Skip", "Stop"):
+        keys.press("Tab")
+        expect(notebook.button(1, label)).to_be_focused()
+    keys.press("Shift+Tab")
+    keys.press("Shift+Tab")
+    keys.press("Enter")
+    expect(notebook.field(1, "The code to run")).to_be_focused()
+    keys.press("Tab")
+    expect(notebook.button(1, "Run edited")).to_be_focused()
+    keys.press("Tab")
+    keys.press("Space")
+    expect(notebook.button(1, "Run")).to_be_focused()
+    keys.press("Space")
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("It is 42.")
+
+
+def test_panel_does_not_take_the_focus_when_it_appears(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Who types in another cell goes on typing there."""
+    fake.add(code("print(6 * 7)"), "It is 42.")
+    notebook.create(connected(fake), ASK, "x = ")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    editor = notebook.cell(2).locator(".cm-content")
+    editor.click()
+    expect(notebook.button(1, "Run")).to_be_visible()
+
+    expect(editor).to_be_focused()

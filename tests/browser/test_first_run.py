@@ -1,0 +1,75 @@
+"""Before anything is configured: which model, and whose variables."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from autogen_nb.testing import FakeOpenAI
+from tests.browser.cells import KEY, LOAD, code, connected
+from tests.browser.notebook_page import NotebookPage
+
+ASK = "%%autogen\nWhat is six times seven?"
+LATER = "%%autogen\nAnd then?"
+
+
+def test_first_run_with_a_key(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
+    """A pasted key runs the task that was kept and the cells after it; it is in no file."""
+    fake.add("It is 42.", "Then 43.")
+    notebook.create(f"import os\nos.environ['OPENAI_BASE_URL'] = {fake.base_url!r}\n{LOAD}", ASK, LATER)
+    notebook.run_all()
+    notebook.fill(1, KEY, "API key")
+    notebook.click(1, "Use this key")
+    notebook.await_idle()
+    notebook.save()
+
+    expect(notebook.output(1)).to_contain_text("It is 42.")
+    expect(notebook.output(2)).to_contain_text("Then 43.")
+    assert fake.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert "six times seven" in str(fake.requests[0].body)
+    assert KEY not in (folder / "story.ipynb").read_text()
+
+
+def test_first_run_with_a_server(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """A named server runs the task that was kept; what is missing is said, and nothing that was typed is lost."""
+    fake.add("It is 42.")
+    notebook.create(LOAD, ASK)
+    notebook.run_all()
+    notebook.fill(1, fake.base_url, "Base URL")
+    notebook.click(1, "Use this server")
+    expect(notebook.output(1)).to_contain_text("A server needs its base URL and the name of a model.")
+    expect(notebook.field(1, "Base URL")).to_have_value(fake.base_url)
+    notebook.field(1, "Model").nth(1).fill("local-model")
+    notebook.click(1, "Use this server")
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("It is 42.")
+    expect(notebook.output(1)).to_contain_text("local-model")
+    assert fake.requests[0].body["model"] == "local-model"
+
+
+def test_first_run_offline_copies_the_table_that_the_task_names(notebook: NotebookPage) -> None:
+    """The built-in analysis is a button away; a variable that the task names is only copied when the person says so."""
+    table = f"import pandas as pd\ntable = pd.DataFrame({{'mass': [1, 2, 3, 4, None]}})\n{LOAD}"
+    notebook.create(table, "%%autogen\nWhat stands out in `table`?")
+    notebook.run_all()
+    notebook.click(1, "Run with offline")
+    expect(notebook.output(1)).to_contain_text("lives in your notebook; the agent has its own kernel. Copy it?")
+    notebook.screenshot("copy-question")
+    notebook.click(1, "Copy")
+    notebook.run_every_block(1)
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("offline analyst")
+    assert "NameError" not in notebook.outputs(1).text
+
+
+def test_variable_that_is_not_copied_stays_where_it_is(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """After "Do not copy" the task runs without the variable."""
+    fake.add(code("print('secret_table' in globals())"), "So it is.")
+    notebook.create(f"{connected(fake)}\nsecret_table = [1]", "%%autogen\nLook at secret_table.")
+    notebook.run_all()
+    notebook.click(1, "Do not copy")
+    notebook.click(1, "Run")
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("False")

@@ -1,0 +1,70 @@
+"""What the corpus does to a real page: nothing."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser
+
+from autogen_nb.notebook.rendering import card, markdown
+from autogen_nb.notebook.safe_bundle import safe
+from tests.notebook.corpus import HOSTILE
+
+PAGE = "<!doctype html><title>page</title><main></main>"
+TRAP = """() => {
+    window.caught = [];
+    window.hit = window.x = () => caught.push("script");
+    window.open = () => caught.push("window");
+}"""
+
+
+def _bundle(mime: str) -> Callable[[str], str]:
+    return lambda vector: str(safe({mime: vector, "text/plain": vector})[0].get("text/html", ""))
+
+
+DOORS: dict[str, Callable[[str], str]] = {
+    "markdown": markdown,
+    "html": _bundle("text/html"),
+    "markdown bundle": _bundle("text/markdown"),
+    "svg": _bundle("image/svg+xml"),
+    "card": lambda vector: card(vector, markdown(vector), detail=vector),
+}
+
+
+def _shown(browser: Browser, html: list[str]) -> tuple[list[str], list[str]]:
+    """What ran, and what was asked of the network, while each piece was put into a page and touched."""
+    requests: list[str] = []
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.set_content(PAGE)
+        page.evaluate(TRAP)
+        page.on("dialog", lambda dialog: requests.append(f"dialog {dialog.message}"))
+        page.on("request", lambda request: requests.append(request.url))
+        page.evaluate(
+            """async pieces => {
+                const main = document.querySelector("main");
+                for (const piece of pieces) {
+                    main.innerHTML = piece;
+                    for (const kind of ["mouseover", "pointerover", "focus", "blur", "toggle", "load", "error"])
+                        main.querySelectorAll("*").forEach(node => node.dispatchEvent(new Event(kind)));
+                    await new Promise(requestAnimationFrame);
+                }
+                await new Promise(resolve => requestIdleCallback(resolve));
+            }""",
+            html,
+        )
+        caught: list[str] = page.evaluate("window.caught")
+    return caught, [url for url in requests if not url.startswith("data:image/svg+xml;base64,")]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_nothing_runs_and_nothing_is_loaded(browser: Browser, door: str) -> None:
+    """No vector runs a script, opens a dialog or a window, or asks the network for anything."""
+    assert _shown(browser, [DOORS[door](vector) for vector in HOSTILE]) == ([], [])
+
+
+def test_the_trap_works(browser: Browser) -> None:
+    """Unsanitised, pictures of the same corpus do run scripts and do ask the network."""
+    caught, requests = _shown(browser, [vector for vector in HOSTILE if vector.startswith("<img")])
+
+    assert "script" in caught
+    assert any("evil.invalid" in url for url in requests)

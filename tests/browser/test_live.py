@@ -1,0 +1,83 @@
+"""What a person sees while the model speaks and code runs."""
+
+from playwright.sync_api import expect
+
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.browser.cells import code, connected
+from tests.browser.notebook_page import NotebookPage
+
+ASK = "%%autogen\nGo on."
+POSITION = "document.querySelector('.jp-WindowedPanel-outer, .jp-Notebook').scrollTop"
+
+TOP_OF = (
+    """text => [...document.querySelectorAll('p')].find(p => p.textContent === text)?.getBoundingClientRect().top"""
+)
+SCROLLED_TO = """text => {
+    const line = [...document.querySelectorAll('p')].find(p => p.textContent === text);
+    line?.scrollIntoView({block: 'center'});
+    const top = line?.getBoundingClientRect().top ?? 0;
+    return top > 0 && top < innerHeight && top;
+}"""
+
+
+def test_text_grows_while_the_model_writes(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """The beginning of a reply is read before its end has come; a line says what goes on and how to stop it."""
+    words = tuple(f"word{number} " for number in range(60))
+    fake.add(FakeReply(content="".join(words), pieces=words, piece_delay=0.05))
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    expect(notebook.output(1)).to_contain_text("word5")
+
+    early = notebook.outputs(1).text
+    assert "word59" not in early
+    expect(notebook.output(1)).to_contain_text("assistant is writing \u2026")
+    expect(notebook.output(1)).to_contain_text("the notebook's stop button (\u25a0) stops it")
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("word59")
+    expect(notebook.output(1)).not_to_contain_text("stops it")
+
+
+def test_status_line_counts_the_seconds_of_code(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """While code runs, what it prints is seen at once, and the line below tells how long it has been running."""
+    fake.add(code("import time\nprint(6 * 7, flush=True)\ntime.sleep(3)\nprint(7 * 7)"), "Done with it.")
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    notebook.click(1, "Run")
+
+    expect(notebook.output(1)).to_contain_text("42")
+    assert "49" not in notebook.outputs(1).text
+    expect(notebook.output(1)).to_contain_text("running python \u2026 \u00b7 2 s")
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("49")
+
+
+def test_page_stays_where_the_person_reads(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Text that streams below does not move what is read above it."""
+    lines = tuple(f"line {number}\n\n" for number in range(80))
+    fake.add(FakeReply(content="".join(lines), pieces=lines, piece_delay=0.02))
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    expect(notebook.output(1)).to_contain_text("line 30")
+    # The text is drawn anew with each update, so no element of it stays one for long.
+    before = notebook.page.wait_for_function(SCROLLED_TO, arg="line 10").json_value()
+    notebook.await_idle()
+
+    expect(notebook.output(1)).to_contain_text("line 79")
+    assert notebook.page.evaluate(TOP_OF, "line 10") == before
+
+
+def test_panel_of_a_long_chat_is_seen(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """However much a chat has shown, its open question is not behind "show more outputs"."""
+    show = "print('text')\ndisplay('first')\ndisplay('second')\n3"
+    turns = 14
+    fake.add(*(code(show, says=f"turn {number}") for number in range(turns)), "That is all.")
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    for number in range(turns):
+        expect(notebook.output(1)).to_contain_text(f"turn {number}")
+        notebook.click(1, "Run")
+
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("That is all.")
+    assert [f"turn {number}" in notebook.outputs(1).text for number in range(turns)] == [True] * turns
+    notebook.screenshot("long-chat", cell=1)

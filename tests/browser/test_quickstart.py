@@ -1,0 +1,44 @@
+"""The quickstart, as the README tells a person to go through it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.notebook_page import NotebookPage
+
+FIRST, SECOND, ANSWER = 5, 7, 9
+
+
+def test_quickstart_from_the_first_cell_to_a_reload_without_a_kernel(notebook: NotebookPage, folder: Path) -> None:
+    """Run All and Run on each panel lead to plots and answers, all of which outlive saving, closing and the kernel."""
+    notebook.open("01_quickstart.ipynb")
+    notebook.run_all()
+    notebook.run_every_block(FIRST)
+    plots = notebook.outputs(FIRST).images
+    assert plots[0].startswith("data:image/png;base64,")
+    notebook.run_every_block(SECOND)
+    notebook.await_idle()
+    expect(notebook.output(ANSWER)).to_contain_text("messages in this conversation")
+
+    notebook.save()
+    notebook.end_kernels()
+    notebook.reload()
+    shown = notebook.outputs(FIRST)
+    assert shown.images == plots
+    assert "\u2713 Run \u00b7 by you" in shown.text
+    assert "Done \u00b7" in shown.text
+    assert "offline analyst" in shown.text
+    assert notebook.button(FIRST, "Run").count() == 0
+
+    html = _converted(folder / "01_quickstart.ipynb")
+    assert all(plot.removeprefix("data:image/png;base64,")[:60] in html for plot in plots)
+    assert "by you" in html
+    assert "offline analyst" in html
+
+
+def _converted(path: Path) -> str:
+    command = (sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", "--log-level=ERROR", str(path))
+    subprocess.run(command, check=True)
+    return path.with_suffix(".html").read_text()

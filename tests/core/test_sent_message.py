@@ -1,0 +1,69 @@
+"""One message outside of a chat: who replies, and until when."""
+
+import pytest
+
+from autogen_nb.core.chat import sent_message
+from autogen_nb.core.replies import Party, Scene, check_termination_and_human_reply
+from autogen_nb.events import Recorded
+from autogen_nb.messages import Message
+from tests.core.worlds import party, play, scripted, texts
+
+BOTH = frozenset({("user", "assistant"), ("assistant", "user")})
+
+
+def sent(
+    *, request_reply: bool | None, replying: frozenset[tuple[str, str]] = frozenset(), scene: Scene | None = None
+) -> list[Recorded]:
+    """What follows when the user says hi to an assistant, which replies twice at most by itself."""
+    limits = {"human_input_mode": "NEVER", "max_auto_replies": 2}
+    user, assistant = (
+        party(name, check_termination_and_human_reply, default_reply=Message(reply), **limits)
+        for name, reply in (("user", "on"), ("assistant", "yes"))
+    )
+    flow = sent_message(
+        user, assistant, Message("hi"), request_reply=request_reply, replying=replying, scene=scene or Scene()
+    )
+    return play(flow, scripted())
+
+
+@pytest.mark.parametrize(
+    ("request_reply", "replying", "spoken"),
+    [
+        (False, BOTH, ["hi"]),
+        (None, frozenset(), ["hi"]),
+        (True, frozenset(), ["hi", "yes"]),
+        (None, frozenset({("assistant", "user")}), ["hi", "yes"]),
+        (None, frozenset({("user", "assistant")}), ["hi"]),
+        (True, frozenset({("user", "assistant")}), ["hi", "yes", "on"]),
+        (None, BOTH, ["hi", "yes", "on", "yes", "on"]),
+    ],
+)
+def test_who_replies(request_reply: bool | None, replying: frozenset[tuple[str, str]], spoken: list[str]) -> None:
+    """The request is for the first reply alone; every other one is left to who replies to whom."""
+    assert texts(sent(request_reply=request_reply, replying=replying)) == spoken
+
+
+def test_counts_go_on_from_the_scene() -> None:
+    """Who has replied often enough before stops at once, and counts from zero again."""
+    scene = Scene(auto_replies={("assistant", "user"): 2})
+
+    assert texts(sent(request_reply=True, scene=scene)) == ["hi"]
+    assert scene.auto_replies("assistant", "user") == 0
+
+
+def test_the_scene_has_what_was_said() -> None:
+    """Messages enter the conversation of the two."""
+    scene = Scene()
+
+    sent(request_reply=True, scene=scene)
+
+    assert [said.message.text for said in scene.exchanged("user", "assistant")] == ["hi", "yes"]
+
+
+def test_who_has_nothing_to_say_ends_it() -> None:
+    """An agent without a reply is not heard."""
+    flow = sent_message(
+        Party("user"), Party("assistant"), Message("hi"), request_reply=True, replying=BOTH, scene=Scene()
+    )
+
+    assert texts(play(flow, scripted())) == ["hi"]

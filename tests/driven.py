@@ -1,0 +1,93 @@
+"""Worlds for the driver: models and executors that stream on the engine, people who answer in the caller's thread."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+
+from autogen_nb.core.chat import Flow
+from autogen_nb.events import (
+    Answer,
+    CodeAsked,
+    Event,
+    ModelAsked,
+    ModelDelta,
+    OutputAdded,
+    Question,
+    Recorded,
+    Transient,
+)
+from autogen_nb.outputs import Stream
+from autogen_nb.run import Here, Log, There, World, aevents, events
+
+SHOWN: dict[type, Transient] = {
+    ModelAsked: ModelDelta("assistant", "..."),
+    CodeAsked: OutputAdded("user", Stream("stdout", "...")),
+}
+
+
+def live(answer: Callable[[Question], Answer]) -> World:
+    """A world of these answers: some come through the engine after a transient, others are awaited, or plain."""
+
+    async def stream(question: Question) -> AsyncIterator[Transient | Answer]:
+        yield SHOWN[type(question)]
+        await asyncio.sleep(0)
+        yield answer(question)
+
+    async def awaited(question: Question) -> Answer:
+        await asyncio.sleep(0)
+        return answer(question)
+
+    def world(question: Question) -> Here | There:
+        if type(question) in SHOWN:
+            return There(lambda: stream(question))
+        return Here(lambda: (awaited if "Human" in type(question).__name__ else answer)(question))
+
+    return world
+
+
+def streaming(*items: Transient | Answer) -> There:
+    """A stream of these."""
+
+    async def stream() -> AsyncIterator[Transient | Answer]:
+        for item in items:
+            yield item
+
+    return There(stream)
+
+
+def nobody(question: Question) -> Here | There:
+    """A world that must not be asked."""
+    raise AssertionError(question)
+
+
+def driven(flow: Flow, world: World, log: Log | None = None) -> list[Event]:
+    """The events of a flow, waited for."""
+    return list(events(flow, world, log))
+
+
+def adriven(flow: Flow, world: World, log: Log | None = None) -> list[Event]:
+    """The events of a flow, awaited."""
+
+    async def main() -> list[Event]:
+        return [event async for event in aevents(flow, world, log)]
+
+    return asyncio.run(main())
+
+
+def from_log(whole: list[Recorded], log: Log) -> Callable[[Question], Answer]:
+    """The answers of an earlier run, found by the place that the log has come to."""
+
+    def answer(_: Question) -> Answer:
+        found = whole[len(log)]
+        assert isinstance(found, Answer)
+        return found
+
+    return answer
+
+
+def in_process(program: str) -> subprocess.CompletedProcess[str]:
+    """What a Python program of its own came to."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=20, check=False
+    )

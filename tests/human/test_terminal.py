@@ -1,0 +1,99 @@
+"""A person at a terminal: what is shown, what is asked, and what each answer means."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.errors import NobodyThere
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
+from autogen_nb.human.terminal import TerminalHuman
+from autogen_nb.messages import CodeBlock
+
+BLOCK = CodeBlock("python", "x = 1\nprint(x)")
+
+
+def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> TerminalHuman:
+    """A person who types these lines."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+    return TerminalHuman()
+
+
+@pytest.mark.parametrize(
+    ("lines", "given"),
+    [
+        (["r"], ApprovalGiven("run", by="terminal")),
+        (["Run"], ApprovalGiven("run", by="terminal")),
+        (["y"], ApprovalGiven("run", by="terminal")),
+        (["s", "why not"], ApprovalGiven("skip", reason="why not", by="terminal")),
+        (["n", ""], ApprovalGiven("skip", by="terminal")),
+        (["t"], ApprovalGiven("stop", by="terminal")),
+        (["stop"], ApprovalGiven("stop", by="terminal")),
+        (["e", "x = 2", "", "print(x)", "."], ApprovalGiven("run", code="x = 2\n\nprint(x)", by="terminal")),
+        (["", "what?", "r"], ApprovalGiven("run", by="terminal")),
+    ],
+)
+def test_what_an_answer_means(monkeypatch: pytest.MonkeyPatch, lines: list[str], given: ApprovalGiven) -> None:
+    """A letter or a word decides; what is unclear is asked again, and never runs anything."""
+    assert typing(monkeypatch, *lines).approve(ApprovalAsked("user", BLOCK)) == given
+
+
+def test_what_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The code, its place among others and the reasons are shown before the question."""
+    asked = ApprovalAsked("user", BLOCK, 1, 3, ("imports os", "writes a file"))
+
+    typing(monkeypatch, "r").approve(asked)
+
+    shown = capsys.readouterr().out
+    assert "print(x)" in shown
+    assert "2 of 3" in shown
+    assert "imports os; writes a file" in shown
+    assert shown.index("print(x)") < shown.index("[r]un")
+
+
+def test_control_characters_are_not_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Code cannot hide itself from the person by moving the cursor."""
+    hidden = CodeBlock("python", "bad()\x1b[1A\x1b[2K\rgood()")
+
+    typing(monkeypatch, "r").approve(ApprovalAsked("user", hidden))
+
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "\r" not in shown
+    assert "bad()" in shown
+
+
+def test_words_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is typed is the answer, spaces included."""
+    asked = HumanInputAsked("user", "assistant", "Your words: ")
+
+    assert typing(monkeypatch, " exit ").input(asked) == HumanInputGiven(" exit ", by="terminal")
+
+
+def test_an_input_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the standard input is closed, nobody is there."""
+    with pytest.raises(NobodyThere):
+        typing(monkeypatch).approve(ApprovalAsked("user", BLOCK))
+    with pytest.raises(NobodyThere):
+        typing(monkeypatch).input(HumanInputAsked("user", "assistant", "Your words: "))
+
+
+class _Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_code_is_edited_in_the_persons_editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """At a real terminal the editor that the environment names gets the code and gives it back."""
+    editor = tmp_path / "editor.py"
+    editor.write_text(
+        "import sys, pathlib\nfile = pathlib.Path(sys.argv[-1])\n"
+        "file.write_text(file.suffix + ' ' + file.read_text().replace('x = 1', 'x = 7'))\n"
+    )
+    monkeypatch.setenv("VISUAL", f"{sys.executable} {editor}")
+    monkeypatch.setattr(sys, "stdin", _Tty("e\n"))
+
+    given = TerminalHuman().approve(ApprovalAsked("user", BLOCK))
+
+    assert given.code == ".py x = 7\nprint(x)"

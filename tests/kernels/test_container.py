@@ -1,0 +1,376 @@
+"""The form in which values come back: exact, and safe to read whatever it holds."""
+
+import datetime as dt
+import json
+import math
+import random
+import tempfile
+import zoneinfo
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels.decode import decode
+from autogen_nb.kernels.encode import save
+
+
+def there_and_back(value: Any) -> Any:
+    """The value after writing and reading."""
+    with tempfile.TemporaryDirectory() as folder:
+        assert save(value, folder) == {}
+        return decode(Path(folder))
+
+
+def typed(value: Any) -> Any:
+    """A form of the value in which only what is the same in type and value is equal."""
+    match value:
+        case list() | tuple():
+            return type(value), [typed(item) for item in value]
+        case set() | frozenset():
+            return type(value), sorted(repr(typed(item)) for item in value)
+        case dict():
+            return dict, [(typed(key), typed(item)) for key, item in value.items()]
+    return type(value), repr(value)
+
+
+def refusal(value: Any) -> str:
+    """Why a value is not written."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = save(value, folder)
+        return found["path"] + " " + found["refused"]
+
+
+zones = (
+    st.none()
+    | st.builds(dt.timezone, st.timedeltas(dt.timedelta(hours=-23), dt.timedelta(hours=23)))
+    | st.sampled_from([dt.UTC, zoneinfo.ZoneInfo("Europe/Berlin"), dt.timezone(dt.timedelta(hours=1), "mine")])
+)
+hashable = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=2**70)
+    | st.floats(allow_nan=False)
+    | st.complex_numbers(allow_nan=False)
+    | st.text(st.characters(codec=None))
+    | st.binary()
+    | st.dates()
+    | st.datetimes(timezones=zones)
+    | st.times()
+    | st.timedeltas()
+    | st.decimals(allow_nan=False)
+)
+keys = st.recursive(hashable, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=4)
+values = st.recursive(
+    hashable,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.sets(keys, max_size=4)
+        | st.dictionaries(keys, inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(values)
+def test_plain_values_come_back_exactly(value: Any) -> None:
+    """Any tree of plain values comes back equal, with the same types, order included."""
+    assert typed(there_and_back(value)) == typed(value)
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, -0.0, complex(math.nan, -0.0), Decimal("sNaN"), Decimal("1.20")]
+)
+def test_special_numbers_come_back(value: Any) -> None:
+    """Numbers that JSON does not have come back too."""
+    assert repr(there_and_back([value])) == repr([value])
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6).reshape(2, 3), np.asfortranarray(np.ones((3, 2), "f4")), np.array(True), np.zeros((0, 3), "u1"),
+        np.array([1 + 2j], "c8"), np.array(["ab", "ä"]), np.array([b"ab"]), np.array([">"], ">U1"),
+        np.array([1], ">i4"),
+        np.array(["2020-01-01", "NaT"], "M8[D]"), np.array([1, 2], "m8[ns]"), np.arange(10)[::-2],
+        np.array([1.5], "f2"),
+    ],
+    ids=lambda array: f"{array.dtype.str}{array.shape}",
+)  # fmt: skip
+def test_arrays_come_back_exactly(array: Any) -> None:
+    """An array comes back with its values, shape, dtype and byte order."""
+    found = there_and_back(array)
+
+    np.testing.assert_array_equal(found, array, strict=True)
+    assert found.dtype.str == array.dtype.str
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [np.float64(1.5), np.float32("nan"), np.int8(-1), np.bool_(1), np.str_("ä"), np.bytes_(b""), np.str_(""),
+     np.datetime64("2020-01-01"), np.timedelta64(3, "s"), np.complex64(1j), np.uint64(2**64 - 1)],
+    ids=lambda scalar: type(scalar).__name__ + str(scalar),
+)  # fmt: skip
+def test_numpy_scalars_come_back_exactly(scalar: Any) -> None:
+    """A numpy scalar comes back as the same scalar."""
+    found = there_and_back(scalar)
+
+    assert (type(found), repr(found)) == (type(scalar), repr(scalar))
+
+
+def test_an_array_of_objects_comes_back() -> None:
+    """An array of plain values comes back as one."""
+    array = np.empty((2, 1), dtype=object)
+    array[0, 0], array[1, 0] = [1, 2], None
+
+    found = there_and_back(array)
+    assert (found.dtype, found.shape, found.tolist()) == (np.dtype(object), (2, 1), [[[1, 2]], [None]])
+
+
+COLUMNS: dict[str, Any] = {
+    "integers": np.array([1, 2, 3]),
+    "small": np.array([1, 2, 3], "i2"),
+    "floats": [1.5, math.nan, math.inf],
+    "booleans": [True, False, True],
+    "complex": [1j, 2, 3],
+    "text": ["a", None, "ä"],
+    "text that may be missing": pd.array(["a", pd.NA, "b"], dtype="string"),
+    "objects": pd.Series([1, "a", (2.5, None)], dtype=object),
+    "text as objects": pd.Series(["a", "b", math.nan], dtype=object),
+    "moments as objects": pd.Series([pd.Timestamp("2020-01-01", tz="Asia/Tokyo"), pd.NaT, pd.NA], dtype=object),
+    "spans as objects": pd.Series([pd.Timedelta("1 day"), dt.date(2020, 1, 1), np.int8(1)], dtype=object),
+    "moments": pd.to_datetime(["2020-01-01", "NaT", "2020-01-03 04:05:06.789"], format="ISO8601"),
+    "moments in seconds": pd.Series(pd.to_datetime(["2020-01-01", "NaT", "2021-01-01"])).dt.as_unit("s"),
+    "zoned": pd.to_datetime(["2020-07-01", "NaT", "2020-01-03"]).tz_localize("Europe/Berlin"),
+    "zoned utc": pd.to_datetime(["2020-07-01", "NaT", "2020-01-03"], utc=True),
+    "spans": pd.to_timedelta(["1 day", None, "3 h"]),
+    "categories": pd.Categorical(["b", None, "a"], categories=["b", "a", "c"], ordered=True),
+    "number categories": pd.Categorical([3, 1, 3]),
+    "ranges": pd.cut([1, 5, 9], bins=3),
+    "months": pd.period_range("2020-01", periods=3, freq="M"),
+    "Int64": pd.array([1, None, 3], dtype="Int64"),
+    "UInt8": pd.array([1, None, 3], dtype="UInt8"),
+    "Float32": pd.array([1.5, None, 3], dtype="Float32"),
+    "boolean": pd.array([True, None, False], dtype="boolean"),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_come_back_exactly(name: str) -> None:
+    """A column comes back with its values and its dtype, alone, in a frame, and as an index."""
+    series = pd.Series(COLUMNS[name], name=name)
+    frame = pd.DataFrame({"first": [1, 2, 3], name: COLUMNS[name]})
+
+    pd.testing.assert_series_equal(there_and_back(series), series, check_freq=True)
+    pd.testing.assert_frame_equal(there_and_back(frame), frame)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.RangeIndex(2, 20, 3, name="r"), pd.Index([1, 2], name=("a", 1)), pd.Index(["x", "y"]), pd.Index([1, "a"]),
+        pd.date_range("2020", periods=3, freq="MS", name="d"), pd.date_range("2020", periods=2, tz="UTC"),
+        pd.timedelta_range("1 day", periods=3), pd.period_range("2020", periods=3, freq="Q"),
+        pd.MultiIndex.from_product([["a", "b"], [1, 2]], names=["x", None]), pd.CategoricalIndex(["a", "b", "a"]),
+        pd.MultiIndex.from_arrays([[1, None], ["a", "b"]]), pd.Index([], dtype="f8"), pd.Index([True, False]),
+        pd.interval_range(0, 3),
+    ],
+    ids=lambda index: f"{type(index).__name__}-{index.dtype}",
+)  # fmt: skip
+def test_indexes_come_back_exactly(index: Any) -> None:
+    """An index comes back with its kind, values, name and frequency."""
+    found = there_and_back(index)
+
+    pd.testing.assert_index_equal(found, index, exact=True)
+    assert getattr(found, "freq", None) == getattr(index, "freq", None)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(), pd.DataFrame(index=[1, 2]), pd.DataFrame(columns=["a", "b"]),
+        pd.DataFrame([[1, 2, 3.5]], columns=["a", "a", "b"]), pd.DataFrame(np.ones((3, 2))),
+        pd.DataFrame({("a", "x"): [1], ("a", "y"): ["t"]}), pd.DataFrame({"a": [1], "b": ["x"], "c": [2]}),
+        pd.DataFrame({"v": [1, 2]}, index=pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["k", "n"])),
+        pd.DataFrame({"t": pd.to_datetime(["2020"]), "u": pd.to_datetime(["2021"])}),
+    ],
+    ids=["empty", "rows only", "columns only", "same names", "matrix", "two levels", "mixed", "keys", "dates"],
+)  # fmt: skip
+def test_frames_come_back_exactly(frame: pd.DataFrame) -> None:
+    """A frame comes back with its columns in order, whatever they are called."""
+    pd.testing.assert_frame_equal(there_and_back(frame), frame, check_column_type=True)
+
+
+def a_cycle() -> list[Any]:
+    """A list that holds itself."""
+    found: list[Any] = [1]
+    found.append({"self": found})
+    return found
+
+
+def a_tower() -> list[Any]:
+    """Lists within lists."""
+    found: list[Any] = []
+    for _ in range(500):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (a_cycle(), "[1]['self'] is part of itself"),
+        (a_tower(), "nested more than 60 deep"),
+        (print, "is a builtin_function_or_method"),
+        ({"where": Path()}, "['where'] is a pathlib PosixPath; only data comes back: str(...)"),
+        (range(3), "is a range; only data comes back: list(...)"),
+        (random.Random(), "is a random Random"),
+        (np.array([(1, 2)], dtype=[("a", "i4"), ("b", "i4")]), "array of dtype"),
+        (np.ma.array([1]), "is a numpy MaskedArray"),
+        (pd.DataFrame({"a": [1], "m": pd.Series([print])}), "['m'][0] is a builtin_function_or_method"),
+        (pd.Series(pd.arrays.SparseArray([0, 1])), "has the dtype Sparse"),
+        (type("Row", (tuple,), {})((1, 2)), "is a"),
+    ],
+    ids=["cycle", "tower", "function", "path", "range", "object", "records", "masked", "column", "sparse", "row"],
+)  # fmt: skip
+def test_what_is_no_data_is_refused(value: Any, reason: str) -> None:
+    """A value that would not come back as it is, is refused: where, what it is, and what would work."""
+    assert reason in refusal(value)
+
+
+SAMPLE = {
+    "plain": [1, 2.5, "a", None, True, 2**80, b"x", (1, {2}), frozenset({3}), dt.datetime(2020, 1, 1, tzinfo=dt.UTC)],
+    "array": np.arange(4.0).reshape(2, 2),
+    "objects": np.array([1, "a"], dtype=object),
+    "scalar": np.float32(1),
+    "frame": pd.DataFrame(dict(COLUMNS), index=pd.RangeIndex(3)),
+    "keys": pd.DataFrame({"v": [1, 2]}, index=pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])),
+    "moment": pd.Timestamp("2020", tz="UTC"),
+}
+HOSTILE: list[Any] = [
+    None, True, -1, 0, 1, 2**62, 10**30, 1e308, "", "nan", "../../etc/passwd", "0.npy", "1.npy", "/etc/passwd", [], {},
+    ["list"], ["dict", [[["list", []], 1]]], ["array", "../x"], ["array", "99.npy"], ["Index"], ["nope", 1], [[]],
+    ["int", "0x" + "f" * 100], ["int", "__import__('os')"], ["set", [["list", []]]], ["scalar", "O", ""],
+    ["scalar", "V8", "AAAAAAAAAAA="],
+    ["scalar", "<U9999999999", ""], ["RangeIndex", 0, 10**30, 1, None],
+    ["datetime", "2020", 0, ["zone", "../../etc/passwd"]],
+    ["objects", [10**9, 10**9], []], ["objects", [-1], []], ["zone", "x"], ["fixed", 0, 0, 0, None],
+    ["Timestamp", 2**80, "ns", None],
+]  # fmt: skip
+
+
+def places(part: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths to every item of a manifest."""
+    found = [path]
+    for number, item in enumerate(part if isinstance(part, list) else []):
+        found += places(item, (*path, number))
+    return found
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample in it."""
+    folder = tmp_path_factory.mktemp("sample")
+    assert save(SAMPLE, str(folder)) == {}
+    return folder
+
+
+@given(seed=st.integers(0, 2**32), changes=st.integers(1, 4))
+@settings(max_examples=120)
+def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
+    """However a manifest is changed, reading it gives a value or a TransferError, and nothing else."""
+    chance = random.Random(seed)
+    text = (written / "manifest.json").read_text()
+    box = [json.loads(text)]
+    for _ in range(changes):
+        *way, last = chance.choice(places(box)[1:])
+        target: Any = box
+        for step in way:
+            target = target[step]
+        target[last] = chance.choice(HOSTILE)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in written.glob("*.npy"):
+            (folder / file.name).hardlink_to(file)
+        (folder / "manifest.json").write_text(json.dumps(box[0]))
+        with suppress(TransferError):
+            decode(folder)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=120)
+def test_no_array_file_does_harm(seed: int) -> None:
+    """However the bytes of an array's file are changed, reading it gives an array or a TransferError."""
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        save(np.arange(4), name)
+        data = bytearray((folder / "0.npy").read_bytes())
+        for _ in range(chance.randint(1, 5)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        (folder / "0.npy").write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
+        with suppress(TransferError):
+            decode(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"\xff", b"[" * 100_000, b"nan", b"NaN", b"Infinity", b'["float", 1]', b"{}",
+        b'["list", ' * 200 + b"[]" + b"]" * 200,
+        b"1" * 10_000,
+    ],
+    ids=lambda text: repr(text[:12]),
+)  # fmt: skip
+def test_broken_manifests_are_refused(tmp_path: Path, text: bytes) -> None:
+    """A manifest that is none is an error that says so."""
+    (tmp_path / "manifest.json").write_bytes(text)
+
+    with pytest.raises(TransferError):
+        decode(tmp_path)
+
+
+def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
+    """A .npy file that holds a pickle is refused."""
+    np.save(tmp_path / "0.npy", np.array([print], dtype=object), allow_pickle=True)
+    (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
+
+    with pytest.raises(TransferError):
+        decode(tmp_path)
+
+
+@pytest.mark.parametrize("make", ["link", "pipe", "folder"])
+def test_only_plain_files_are_read(tmp_path: Path, make: str) -> None:
+    """A link, a pipe or a folder in a file's place is refused, and nothing waits on it."""
+    import os
+
+    np.save(tmp_path / "real.npy", np.arange(3))
+    (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
+    {
+        "link": lambda path: path.symlink_to(tmp_path / "real.npy"),
+        "pipe": os.mkfifo,
+        "folder": Path.mkdir,
+    }[make](tmp_path / "0.npy")
+
+    with pytest.raises(TransferError):
+        decode(tmp_path)
+
+
+def test_a_header_that_asks_for_more_than_the_file_is_refused(tmp_path: Path) -> None:
+    """An array that claims more items than its file holds takes no memory."""
+    np.save(tmp_path / "0.npy", np.arange(4))
+    data = (tmp_path / "0.npy").read_bytes()
+    (tmp_path / "0.npy").write_bytes(data.replace(b"(4,), }           ", b"(400000000000,), }"))
+    (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
+
+    with pytest.raises(TransferError):
+        decode(tmp_path)

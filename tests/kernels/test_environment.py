@@ -1,0 +1,57 @@
+"""The environment that the agent's kernel gets."""
+
+import pytest
+
+from autogen_nb.kernels.environment import scrubbed
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PATH", "HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH",
+        "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "GDAL_DATA",
+        "PROJ_LIB", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "no_proxy", "XDG_CACHE_HOME",
+        "MPLCONFIGDIR", "SYSTEMROOT", "SystemRoot", "DYLD_LIBRARY_PATH",
+    ],
+)  # fmt: skip
+def test_what_programs_need_is_passed(name: str) -> None:
+    """Variables that programs need to run reach the agent's kernel."""
+    assert scrubbed({name: "value"}) == {name: "value"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "DATABASE_URL", "PGPASSWORD", "JPY_PARENT_PID",
+        "DISPLAY", "SSH_AUTH_SOCK", "PYTHONSTARTUP", "JUPYTER_TOKEN", "IPYTHONDIR", "anything",
+    ],
+)  # fmt: skip
+def test_what_is_not_listed_is_dropped(name: str) -> None:
+    """A variable that is not on the list does not reach the agent's kernel."""
+    assert scrubbed({name: "value"}) == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["CONDA_TOKEN", "PYTHON_API_KEY", "XDG_SECRET", "CUDA_PASSWORD", "MPL_CREDENTIALS", "PYTHONKEYRING", "LC_AUTH"],
+)
+def test_a_secret_under_an_allowed_prefix_is_dropped(name: str) -> None:
+    """A name that looks like a secret is dropped even where its prefix is allowed."""
+    assert scrubbed({name: "value"}) == {}
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
+def test_a_proxy_without_credentials_is_passed(name: str) -> None:
+    """A proxy's plain address reaches the agent's kernel."""
+    assert scrubbed({name: "http://proxy:3128"}) == {name: "http://proxy:3128"}
+
+
+@pytest.mark.parametrize("url", ["http://me:secret@proxy:3128", "me:secret@proxy:3128", "me@proxy", "http://[::1"])
+def test_a_proxy_with_credentials_is_dropped(url: str) -> None:
+    """A proxy's address that holds a user's name, or cannot be read, does not reach the agent's kernel."""
+    assert scrubbed({"http_proxy": url}) == {}
+
+
+def test_the_person_may_pass_more() -> None:
+    """Names that the person asks for are passed."""
+    assert scrubbed({"MY_API_KEY": "1", "OTHER": "2"}, extra=("MY_API_KEY",)) == {"MY_API_KEY": "1"}

@@ -1,0 +1,278 @@
+"""Real faults: what does not end, what dies, and what is given up."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.kernels.kernel import INTERRUPTED, TIMED_OUT
+from tests.kernels.looping import SharedKernel, shared_kernel
+
+pytestmark = pytest.mark.kernel
+
+SWALLOWS = """
+import time
+said = False
+while True:
+    try:
+        if not said:
+            said = True
+            print('on', flush=True)
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def usable_afterwards(agent: SharedKernel) -> Iterator[None]:
+    """After every fault the same kernel object runs code."""
+    yield
+    assert agent.execute("print(6 * 7)").stdout == "42\n"
+
+
+def gone(pid: int) -> bool:
+    """Whether there is no such process, or a dead one that its parent has not noticed."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def wait_until_gone(pid: int, seconds: float = 5) -> None:
+    """Returns when the process has ended."""
+    deadline = time.monotonic() + seconds
+    while not gone(pid):
+        assert time.monotonic() < deadline, f"process {pid} lives"
+        time.sleep(0.01)
+
+
+def test_a_loop_without_end_is_interrupted(agent: SharedKernel) -> None:
+    """A block that runs out of time is interrupted; its output and the variables are kept."""
+    agent.execute("kept = 1")
+    ran = agent.execute("print('on')\nwhile True: pass", timeout=0.3)
+
+    assert (ran.stdout, ran.failures) == ("on\n", ["KeyboardInterrupt"])
+    assert ran.finished.exit_code == TIMED_OUT
+    assert "its variables are kept" in ran.finished.note
+    assert agent.execute("print(kept)").stdout == "1\n"
+
+
+def test_an_awaiting_block_is_interrupted(agent: SharedKernel) -> None:
+    """A block that awaits is interrupted as well."""
+    ran = agent.execute("import asyncio\nawait asyncio.sleep(1e6)", timeout=0.3)
+
+    assert ran.finished.exit_code == TIMED_OUT
+    assert "its variables are kept" in ran.finished.note
+
+
+def test_a_loop_that_swallows_interrupts_is_killed(agent: SharedKernel) -> None:
+    """Code that does not yield within the grace is killed with its kernel, which is said."""
+    pid = agent.kernel.pid
+    ran = agent.execute(SWALLOWS, timeout=0.2)
+
+    assert ran.stdout == "on\n"
+    assert ran.finished.exit_code == TIMED_OUT
+    assert "its variables are lost" in ran.finished.note
+    assert agent.kernel.pid != pid
+
+
+def test_a_loss_is_told_once(agent: SharedKernel) -> None:
+    """The block after a loss says nothing of it again."""
+    agent.execute(SWALLOWS, timeout=0.2)
+
+    assert agent.execute("1").finished.note == ""
+
+
+def test_time_for_an_answer_does_not_count(agent: SharedKernel) -> None:
+    """The time limit does not run while the person thinks."""
+
+    async def ask(prompt: str, password: bool) -> str:
+        await asyncio.sleep(0.6)
+        return "late"
+
+    assert agent.execute("print(input())", timeout=0.4, ask=ask).stdout == "late\n"
+
+
+def test_the_time_before_and_after_an_answer_counts(agent: SharedKernel) -> None:
+    """The time limit goes on after the answer."""
+
+    async def ask(prompt: str, password: bool) -> str:
+        return "x"
+
+    ran = agent.execute("input()\nwhile True: pass", timeout=0.4, ask=ask)
+
+    assert ran.finished.exit_code == TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    ("fault", "exit_code", "what"),
+    [
+        ("os._exit(0)", 1, "exit code 0"),
+        ("os._exit(7)", 7, "exit code 7"),
+        ("os.kill(os.getpid(), 9)", 137, "SIGKILL"),
+        ("import ctypes; ctypes.string_at(0)", 139, "SIGSEGV"),
+    ],
+    ids=["left", "left with a code", "killed", "crashed"],
+)
+def test_a_death_is_noticed(agent: SharedKernel, fault: str, exit_code: int, what: str) -> None:
+    """A kernel that dies is noticed within a second and replaced; the output so far is kept."""
+    started = time.monotonic()
+    ran = agent.execute(f"import os, time; print('before'); time.sleep(0.1); {fault}")
+
+    assert ran.stdout == "before\n"
+    assert ran.finished.exit_code == exit_code
+    assert what in ran.finished.note
+    assert "its variables are lost" in ran.finished.note
+    assert agent.kernel.alive
+    assert time.monotonic() - started < 5
+
+
+def test_a_death_between_blocks_is_told(agent: SharedKernel) -> None:
+    """A kernel that died while nothing ran is replaced, and the next block tells of it."""
+    assert agent.kernel.pid is not None
+    os.kill(agent.kernel.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 5
+    while agent.kernel.alive:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    ran = agent.execute("print('on')")
+
+    assert ran.stdout == "on\n"
+    assert "SIGKILL" in ran.finished.note
+
+
+def test_an_interrupt_keeps_the_state(agent: SharedKernel) -> None:
+    """An interrupt ends the block, and nothing else."""
+    agent.execute("kept = 2")
+
+    async def interrupted() -> tuple[int, str]:
+        async def later() -> None:
+            await asyncio.sleep(0.2)
+            await agent.kernel.interrupt()
+
+        task = asyncio.ensure_future(later())
+        *_, last = [item async for item in agent.kernel.execute("while True: pass")]
+        await task
+        return getattr(last, "exit_code", -1), getattr(last, "note", "")
+
+    code, note = agent.do(interrupted())
+
+    assert code == INTERRUPTED
+    assert "kept" in note
+    assert agent.execute("print(kept)").stdout == "2\n"
+
+
+def test_closing_a_run_interrupts_it(agent: SharedKernel) -> None:
+    """Whoever stops listening ends the block; the next one works at once, with the state still there."""
+    agent.execute("kept = 3")
+
+    async def close() -> None:
+        async with aclosing(agent.kernel.execute("print('on')\nwhile True: pass")) as items:
+            await anext(items)
+
+    agent.do(close())
+
+    assert agent.execute("print(kept)").stdout == "3\n"
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.0005, 0.002, 0.01, 0.2])
+def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> None:
+    """A cancelled task ends the block, at whatever moment it comes."""
+    agent.execute("kept = 4")
+
+    async def cancel() -> None:
+        async def run() -> None:
+            async for _ in agent.kernel.execute("while True: pass"):
+                pass
+
+        task = asyncio.ensure_future(run())
+        await asyncio.sleep(seconds)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    started = time.monotonic()
+    agent.do(cancel())
+
+    assert agent.execute("print(kept)").stdout == "4\n"
+    # Code that was not interrupted would have gone on for the 5 s of its grace.
+    assert time.monotonic() - started < 4
+
+
+def test_a_cancelled_run_that_does_not_yield_is_killed(agent: SharedKernel) -> None:
+    """After the grace, a given-up block is killed with its kernel; the next block tells what is lost."""
+
+    async def close() -> None:
+        async with aclosing(agent.kernel.execute(SWALLOWS)) as items:
+            await anext(items)
+
+    agent.do(close())
+    ran = agent.execute("print('on')")
+
+    assert ran.stdout == "on\n"
+    assert "its variables are lost" in ran.finished.note
+
+
+def test_a_restart_ends_what_runs(agent: SharedKernel) -> None:
+    """A restart does not wait for the block that runs; that block is told."""
+
+    async def restarted() -> tuple[str, str]:
+        # One write is one output; `print` makes two of a line.
+        code = "x = 1; print('on\\n', end='', flush=True)\nwhile True: pass"
+        async with aclosing(agent.kernel.execute(code)) as items:
+            first = await anext(items)
+            task = asyncio.ensure_future(agent.kernel.restart())
+            *_, last = [item async for item in items]
+            await task
+        return getattr(first, "text", ""), getattr(last, "note", "")
+
+    assert agent.do(restarted()) == ("on\n", "The kernel was restarted; its variables are lost.")
+    assert agent.execute("x").failures == ["NameError"]
+
+
+def test_children_end_with_the_kernel(tmp_path: Path) -> None:
+    """No process that the code started outlives the kernel's shutdown, one in its own session included."""
+    with shared_kernel(tmp_path) as agent:
+        code = "import subprocess as s; print(*[s.Popen(['sleep', '99'], start_new_session=n).pid for n in (0, 1)])"
+        children = [int(word) for word in agent.execute(code).stdout.split()]
+        kernel = agent.kernel.pid
+
+    assert kernel is not None
+    for pid in [kernel, *children]:
+        wait_until_gone(pid)
+
+
+@pytest.mark.parametrize("end", ["sys.exit()", "os.kill(os.getpid(), 9)"], ids=["exit", "killed"])
+def test_no_kernel_outlives_its_owner(tmp_path: Path, end: str) -> None:
+    """When the owner's interpreter exits or is killed, its kernel ends too."""
+    owner = f"""
+import asyncio, os, sys
+from autogen_nb.kernels.kernel import Kernel
+async def main():
+    kernel = Kernel(cwd=".")
+    await kernel.start()
+    print(kernel.pid, flush=True)
+    {end}
+asyncio.run(main())
+"""
+    ran = subprocess.run([sys.executable, "-c", owner], cwd=tmp_path, stdout=subprocess.PIPE, check=False)
+
+    wait_until_gone(int(ran.stdout))
+
+
+def test_the_private_folder_is_removed(tmp_path: Path) -> None:
+    """Nothing of the kernel's private folder is left after its shutdown."""
+    with shared_kernel(tmp_path) as agent:
+        folder = Path(agent.execute("import os; print(os.environ['IPYTHONDIR'])").stdout.strip()).parent
+        mode = folder.stat().st_mode & 0o777
+
+    assert mode == 0o700
+    assert not folder.exists()

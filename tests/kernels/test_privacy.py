@@ -1,0 +1,127 @@
+"""Nothing of the person's own set-up changes the agent's kernel, and no secret reaches it."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.kernel import Kernel
+from tests.kernels.looping import collected, shared_kernel
+
+pytestmark = pytest.mark.kernel
+
+
+def test_no_key_is_in_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys of this process are neither in the kernel's environment nor in what /proc shows of it."""
+    for number, name in enumerate(("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "CONDA_TOKEN", "MY_SETTING")):
+        monkeypatch.setenv(name, f"planted-{number}")
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:planted-4@proxy:1")
+    with shared_kernel(tmp_path) as agent:
+        seen = agent.execute("import os; print(dict(os.environ), open('/proc/self/environ').read())").stdout
+        shell = agent.execute("!env").stdout
+
+    assert "PATH" in seen
+    assert "planted" not in seen + shell
+
+
+def test_the_persons_configuration_does_not_leak_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start-up files, profiles, extensions and kernelspecs of the person's own change nothing."""
+    home = tmp_path / "home"
+    profile = home / ".ipython" / "profile_default"
+    (profile / "startup").mkdir(parents=True)
+    (profile / "startup" / "00.py").write_text("leaked = 'startup'")
+    (profile / "ipython_config.py").write_text("c.InteractiveShellApp.exec_lines = ['leaked = 1']")
+    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.extensions = ['no_such_extension']")
+    (tmp_path / "startup.py").write_text("leaked = 'PYTHONSTARTUP'")
+    spec = home / "jupyter" / "kernels" / "python3"
+    spec.mkdir(parents=True)
+    (spec / "kernel.json").write_text(json.dumps({"argv": ["false"], "display_name": "x", "language": "python"}))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("IPYTHONDIR", str(home / ".ipython"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(home / "jupyter"))
+    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "no-such-provisioner")
+    monkeypatch.setenv("PYTHONSTARTUP", str(tmp_path / "startup.py"))
+    (tmp_path / "ipython_config.py").write_text("c.InteractiveShellApp.exec_lines = ['leaked = 2']")
+    with shared_kernel(tmp_path) as agent:
+        ran = agent.execute("print('leaked' in dir())")
+
+    assert (ran.stdout, ran.outputs[1:]) == ("False\n", [])
+
+
+def test_an_interpreter_without_ipykernel_is_explained(tmp_path: Path) -> None:
+    """A kernel that cannot start says why, in the words of its own stderr."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o700)
+
+    async def start() -> None:
+        await Kernel(cwd=tmp_path, python=str(python)).start()
+
+    with pytest.raises(ExecutionError, match=r"could not be started .*: ModuleNotFoundError: No module named"):
+        asyncio.run(start())
+
+
+def test_a_missing_working_directory_is_explained(tmp_path: Path) -> None:
+    """A working directory that is not there is an error that names it."""
+
+    async def start() -> None:
+        await Kernel(cwd=tmp_path / "nowhere").start()
+
+    with pytest.raises(ExecutionError, match="nowhere"):
+        asyncio.run(start())
+
+
+def test_many_may_start_at_once(tmp_path: Path) -> None:
+    """Whoever starts a kernel while it is being started gets the same one."""
+
+    async def start() -> tuple[int | None, str]:
+        kernel = Kernel(cwd=tmp_path)
+        first = asyncio.ensure_future(kernel.start())
+        ran = await collected(kernel, "import os; print(os.getpid())")
+        await asyncio.gather(first, kernel.start())
+        pid = kernel.pid
+        await kernel.shutdown()
+        await kernel.shutdown()
+        return pid, ran.stdout
+
+    pid, told = asyncio.run(start())
+
+    assert int(told) == pid
+
+
+def test_a_shutdown_during_the_start_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that is shut down while it starts is gone, and whoever waited is told."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    async def start() -> None:
+        kernel = Kernel(cwd=tmp_path)
+        task = asyncio.ensure_future(kernel.start())
+        await asyncio.sleep(0.05)
+        await kernel.shutdown()
+        await task
+
+    with pytest.raises(ExecutionError, match="shut down while it started"):
+        asyncio.run(start())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_imports_are_made_ahead(tmp_path: Path) -> None:
+    """Modules are imported ahead of use, missing ones passed over, and no name is bound."""
+    with shared_kernel(tmp_path, imports=("decimal", "no_such_module", "wave")) as agent:
+        ran = agent.execute("import sys; print('wave' in sys.modules, 'wave' in dir())")
+
+    assert ran.stdout == "True False\n"
+
+
+def test_a_long_temporary_folder_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the path of the temporary folder is too long for a socket, a short one is taken."""
+    long = tmp_path / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    with shared_kernel(tmp_path) as agent:
+        ran = agent.execute("print(1)")
+
+    assert ran.stdout == "1\n"

@@ -1,0 +1,43 @@
+"""One question to a model, and what came of it."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import Completion, Model, Request
+
+HELLO: Mapping[str, Any] = {"role": "user", "content": "Hello?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The pieces of text in the order in which they came, and the item after them."""
+
+    pieces: tuple[str, ...]
+    completion: Completion
+
+
+async def a_ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
+    """The reply to the messages; a reply that breaks the protocol is an assertion error."""
+    items = [item async for item in model.reply(Request(messages or (HELLO,)))]
+    *pieces, completion = items
+    assert isinstance(completion, Completion)
+    texts = tuple(piece for piece in pieces if isinstance(piece, str))
+    assert len(texts) == len(pieces)
+    return Answered(texts, completion)
+
+
+def ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
+    """The same, on a loop of its own."""
+    return asyncio.run(a_ask(model, *messages))
+
+
+def error_of(model: Model, *messages: Mapping[str, Any]) -> BaseException:
+    """The exception that the model raises."""
+    # Which exception it is, and what it says, is what the test that asked for it looks at.
+    with pytest.raises(BaseException) as caught:  # noqa: PT011 - see above
+        ask(model, *messages)
+    return caught.value

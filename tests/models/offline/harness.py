@@ -1,0 +1,112 @@
+"""A chat with the offline model in a real Python namespace: no double, its blocks are really run."""
+
+import asyncio
+import contextlib
+import io
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import matplotlib as mpl
+
+from autogen_nb.core.ports import Completion, Request
+from autogen_nb.models.offline import OfflineModel
+
+mpl.use("Agg")
+
+LIMIT = 15
+_BLOCK = re.compile(r"^```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+
+
+def ask(messages: list[dict[str, Any]]) -> str:
+    """The model's reply to the messages."""
+
+    async def collect() -> Completion:
+        items = [item async for item in OfflineModel().reply(Request(tuple(messages)))]
+        last = items[-1]
+        assert isinstance(last, Completion)
+        assert "".join(item for item in items if isinstance(item, str)) == last.message.text
+        return last
+
+    return asyncio.run(collect()).message.text
+
+
+def block_of(reply: str) -> str | None:
+    """The code in the reply, or None."""
+    found = _BLOCK.findall(reply)
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def draw() -> None:
+    """Draws and closes open figures, as the inline backend does at the end of a cell."""
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    for number in pyplot.get_fignums() if pyplot else ():
+        figure = pyplot.figure(number)
+        pyplot.close(figure)
+        figure.canvas.draw()
+
+
+def execute(code: str, namespace: dict[str, Any]) -> str:
+    """Runs the code; the message that reports it, in the format of AutoGen."""
+    out = io.StringIO()
+    status = "0 (execution succeeded)"
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            exec(compile(code, "<cell>", "exec"), namespace)
+            draw()
+        except Exception:  # noqa: BLE001  (any exception of the block is its result)
+            out.write(traceback.format_exc())
+            status = "1 (execution failed)"
+    return f"exitcode: {status}\nCode output: {out.getvalue()}"
+
+
+@dataclass
+class Chat:
+    """A conversation and the namespace in which its blocks run.
+
+    Parameters
+    ----------
+    react
+        Gives the user message for a block: by default it runs the block.
+    """
+
+    namespace: dict[str, Any] = field(default_factory=dict)
+    react: Callable[[str, dict[str, Any]], str] = execute
+    messages: list[dict[str, Any]] = field(
+        default_factory=lambda: [{"role": "system", "content": "You are a helpful assistant."}]
+    )
+    blocks: list[str] = field(default_factory=list)
+
+    def say(self, task: str) -> str:
+        """Gives a task and goes on until a reply has no block; that reply."""
+        self.messages.append({"role": "user", "content": task})
+        for _ in range(LIMIT):
+            reply = ask(self.messages)
+            self.messages.append({"role": "assistant", "content": reply})
+            code = block_of(reply)
+            if code is None:
+                return reply
+            compile(code, "<block>", "exec")
+            self.blocks.append(code)
+            self.messages.append({"role": "user", "content": self.react(code, self.namespace)})
+        raise AssertionError(f"no end after {LIMIT} replies:\n{self.text}")
+
+    @property
+    def text(self) -> str:
+        """The transcript."""
+        return "\n\n".join(f"=== {message['role']}\n{message['content']}" for message in self.messages)
+
+
+def with_frames(task: str, **frames: Any) -> str:
+    """The task as our magics send it with frames handed over."""
+    lines = []
+    for name, frame in frames.items():
+        columns = ", ".join(f"{label} ({dtype})" for label, dtype in frame.dtypes.items())
+        lines.append(f"- `{name}`: DataFrame, {len(frame)} rows x {frame.shape[1]} columns: {columns}")
+    return "\n".join([task, "", "Variables in your kernel:", *lines, "Your folder for files: autogen_files/main"])

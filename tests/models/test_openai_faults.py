@@ -1,0 +1,270 @@
+"""Each fault of a server over real HTTP."""
+
+import importlib
+import time
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+
+from autogen_nb.core.ports import Completion
+from autogen_nb.errors import ModelRefused, ModelUnavailable
+from autogen_nb.models.faults import Server
+from autogen_nb.models.openai import MAPPED, OpenAIModel, failed
+from autogen_nb.testing import FakeOpenAI, FakeReply, Received
+from tests.models.asking import ask, error_of
+from tests.models.test_openai import KEY, free_port
+
+SOON = {"retry-after-ms": "1"}
+CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}'
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    """A server that is given its replies by the test."""
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+@pytest.fixture
+def model(server: FakeOpenAI) -> OpenAIModel:
+    """A model at that server."""
+    return OpenAIModel(model="gpt-x", base_url=server.base_url, api_key=KEY)
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
+def test_fault_that_passes_is_not_noticed(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A server that is busy for a moment is asked again."""
+    server.add(FakeReply(status=status, headers=SOON), FakeReply(status=status, headers=SOON), "ok")
+
+    assert ask(model).completion.message.content == "ok"
+    assert len(server.requests) == 3
+
+
+def test_fault_that_stays_is_unavailable_after_a_few_attempts(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Three attempts, then the server's own words."""
+    server.add(*[FakeReply(status=500, error="on fire", headers=SOON)] * 9)
+
+    error = error_of(model)
+
+    assert isinstance(error, ModelUnavailable)
+    assert "500: on fire" in str(error)
+    assert (error.model, len(server.requests)) == ("gpt-x", 3)
+
+
+def test_retry_after_is_waited_for(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """The pause is the one that the server asked for."""
+    server.add(FakeReply(status=429, headers={"Retry-After": "0.2"}), "ok")
+    start = time.monotonic()
+    ask(model)
+
+    assert time.monotonic() - start >= 0.2
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+def test_refusal_comes_at_once_with_the_servers_words(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Asking the same again would not help, so it is not done."""
+    server.add(FakeReply(status=status, error="these are my reasons"))
+
+    error = error_of(model)
+
+    assert isinstance(error, ModelRefused)
+    assert f"{status}: these are my reasons" in str(error)
+    assert len(server.requests) == 1
+
+
+def test_key_that_the_server_echoes_is_nowhere(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Message, representation and traceback of an error hold no key, nor does the model's own."""
+
+    def echo(received: Received) -> FakeReply:
+        return FakeReply(status=401, error=f"bad key: {received.headers['authorization']}")
+
+    server.add(echo)
+
+    error = error_of(model)
+
+    shown = "".join(traceback.format_exception(error)) + repr(error) + repr(model) + repr(vars(model))
+    assert "bad key: Bearer [key]" in shown
+    assert KEY not in shown
+    assert (error.__cause__, error.__context__) == (None, None)
+
+
+def test_server_that_refuses_stream_options_is_asked_without(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Older servers do not know the option that gives the usage; they are asked without it from then on."""
+
+    def old(received: Received) -> FakeReply:
+        refusal = FakeReply(status=400, error="Unrecognized request argument: stream_options")
+        return {True: refusal, False: FakeReply("ok")}["stream_options" in received.body]
+
+    server.add(old, old, old)
+
+    assert [ask(model).completion.message.content for _ in range(2)] == ["ok", "ok"]
+    assert ["stream_options" in received.body for received in server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize("ending", ["cut", "silent"])
+def test_stream_that_is_cut_is_an_error_not_a_reply(ending: Any, server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Half a reply is never given as a whole one, whether the connection broke or just ended."""
+    server.add(FakeReply("Half of a long", ending=ending), "never asked for")
+
+    error = error_of(model)
+
+    assert isinstance(error, ModelUnavailable)
+    assert len(server.requests) == 1
+
+
+def test_stream_that_is_cut_before_its_first_text_is_asked_again(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Where nobody has seen anything yet, a second attempt does no harm."""
+    server.add(FakeReply("", ending="cut"), "ok")
+
+    assert ask(model).completion.message.content == "ok"
+
+
+@pytest.mark.parametrize("ending", ["no_done", "no_finish"])
+def test_one_sign_of_the_end_is_enough(ending: Any, server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A reply with a finish reason or with [DONE] is whole."""
+    server.add(FakeReply("whole", ending=ending))
+
+    assert ask(model).completion.message.content == "whole"
+
+
+def test_last_event_may_lack_its_empty_line(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A server that forgets the very last line end loses nothing."""
+    last = b'data: {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}'
+    server.add(FakeReply(body=last, content_type="text/event-stream"))
+
+    answered = ask(model)
+
+    assert (answered.pieces, answered.completion.message.content) == (("Hi",), "Hi")
+
+
+@pytest.mark.parametrize("broken", ["{not json", "[1, 2]x", "null", "\udcff"], ids=ascii)
+def test_malformed_chunk_is_unavailable(broken: str, server: FakeOpenAI, model: OpenAIModel) -> None:
+    """What cannot be read is not passed over in silence."""
+    raw = f"data: {CHUNK}\n\n".encode() + b"data: " + broken.encode(errors="surrogateescape") + b"\n\n"
+    server.add(*[FakeReply(body=raw, content_type="text/event-stream")] * 3)
+    model = OpenAIModel(model="m", base_url=server.base_url, max_retries=0)
+
+    error = error_of(model)
+
+    assert isinstance(error, ModelUnavailable)
+    assert "JSON" in str(error)
+
+
+def test_error_inside_the_stream_is_told(server: FakeOpenAI) -> None:
+    """A server that fails in the middle says so in its stream."""
+    server.add(FakeReply(events=[CHUNK, '{"error": {"message": "out of memory"}}']))
+    model = OpenAIModel(model="m", base_url=server.base_url, max_retries=0)
+
+    error = error_of(model)
+
+    assert isinstance(error, ModelUnavailable)
+    assert "out of memory" in str(error)
+
+
+def test_web_page_in_place_of_a_reply_points_at_the_address(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A wrong base_url often leads to a web page."""
+    server.add(FakeReply(body=b"<html>Welcome</html>", content_type="text/html; charset=utf-8"))
+
+    error = error_of(model)
+
+    assert isinstance(error, ModelRefused)
+    assert "base_url" in str(error)
+
+
+def test_server_that_does_not_stream_is_understood(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A whole reply as JSON is a reply too."""
+    whole = b'{"model": "m", "choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}'
+    server.add(FakeReply(body=whole))
+
+    answered = ask(model)
+
+    assert answered.pieces == ("Hi",)
+    assert answered.completion == Completion(answered.completion.message, "m", None, "stop")
+
+
+def test_json_that_is_no_reply_is_not_taken_for_one(server: FakeOpenAI) -> None:
+    """An answer of some other service is an error."""
+    server.add(FakeReply(body=b'{"status": "up"}'))
+
+    assert isinstance(error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0)), ModelUnavailable)
+
+
+def test_wrong_content_type_with_right_events_is_read(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Some servers stream under a wrong name."""
+    server.add(FakeReply("ok", content_type="text/plain"))
+
+    assert ask(model).completion.message.content == "ok"
+
+
+def test_slow_first_byte_runs_into_the_timeout(server: FakeOpenAI) -> None:
+    """A server that is silent longer than the timeout is unavailable, and not asked again."""
+    server.add(FakeReply("late", delay=5), "never asked for")
+
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url, timeout=0.1))
+
+    assert isinstance(error, ModelUnavailable)
+    assert "timeout" in str(error)
+    assert len(server.requests) == 1
+
+
+def test_silence_in_the_middle_runs_into_the_timeout(server: FakeOpenAI) -> None:
+    """The timeout also holds between two pieces."""
+    server.add(FakeReply("a b c d e f g h i j", pieces=["a", "b"], flush="each", piece_delay=5))
+
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url, timeout=0.1))
+
+    assert isinstance(error, ModelUnavailable)
+    assert "timeout" in str(error)
+
+
+def test_nobody_listening_is_told_as_refused() -> None:
+    """A server that does not run is named with its port."""
+    port = free_port()
+
+    error = error_of(OpenAIModel(model="m", base_url=f"http://127.0.0.1:{port}/v1", max_retries=0))
+
+    assert isinstance(error, ModelUnavailable)
+    assert f"127.0.0.1:{port} refused the connection" in str(error)
+
+
+def test_tls_to_a_plain_server_is_told_as_tls(server: FakeOpenAI) -> None:
+    """The root cause of a connection error is quoted, not just that there was one."""
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url.replace("http:", "https:")))
+
+    assert isinstance(error, ModelUnavailable)
+    assert "TLS" in str(error)
+
+
+def test_request_that_is_no_json_is_refused_before_it_is_sent(server: FakeOpenAI) -> None:
+    """A parameter that cannot be written down is told as that."""
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url, stop={1, 2}))
+
+    assert isinstance(error, ModelRefused)
+    assert not server.requests
+
+
+# The openai library's own exceptions
+
+
+def classes(base: type[Exception]) -> set[type[Exception]]:
+    """The class and everything that is derived from it."""
+    derived = [classes(one) for one in base.__subclasses__()]
+    return {base}.union(*derived)
+
+
+def test_every_exception_of_the_openai_library_is_mapped() -> None:
+    """A class that a new release brings must be thought about."""
+    for name in ("openai.lib.azure", "openai.lib._old_api"):
+        importlib.import_module(name)
+
+    assert {cls.__name__ for cls in classes(openai.OpenAIError)} <= set(MAPPED)
+
+
+def test_exception_without_a_response_is_told_in_its_own_words() -> None:
+    """What is neither a status nor a connection is quoted."""
+    failure = failed(openai.OpenAIError(f"odd: {KEY}"), Server("m", "http://h/v1", KEY))
+
+    assert "odd: [key]" in str(failure.error)

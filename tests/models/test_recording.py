@@ -1,0 +1,278 @@
+import asyncio
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.core.ports import Completion, Request
+from autogen_nb.errors import ConfigError, ModelUnavailable, RecordingEnded, SessionError
+from autogen_nb.messages import Message, Usage
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.recording import Digest, Entry, Recording
+from autogen_nb.models.replay import ReplayModel
+from autogen_nb.models.streams import pieces_of
+from autogen_nb.testing import FakeOpenAI, ScriptedModel
+from tests.models.asking import HELLO, ask, error_of
+
+CALLS = Completion(
+    Message(tool_calls=[{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]),
+    "gpt-x",
+    Usage(3, 4),
+    "tool_calls",
+    0.25,
+)
+USER, REPLY, OUTPUT = HELLO, {"role": "assistant", "content": "a"}, {"role": "user", "content": "took 3 ms"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file in a folder, neither of which is there yet."""
+    return tmp_path / "talks" / "talk.jsonl"
+
+
+def record(path: Path, *replies: Any, mode: Any = "new") -> None:
+    """A recording of a conversation that grows by two messages with each reply."""
+    recording = Recording(ScriptedModel(replies), path, mode=mode)
+    for number in range(len(replies)):
+        ask(recording, *[USER, REPLY] * number, USER)
+
+
+def test_recording_is_played_again(path: Path) -> None:
+    """What was recorded comes back in order: text, calls, model, usage and finish reason, at no cost."""
+    record(path, "Hello  there,\nperson. ", CALLS)
+    replay = ReplayModel(path)
+
+    first, second = ask(replay, USER), ask(replay, USER, REPLY, USER)
+
+    assert "".join(first.pieces) == first.completion.message.content == "Hello  there,\nperson. "
+    assert len(first.pieces) > 1
+    assert second.completion == Completion(CALLS.message, "gpt-x", Usage(3, 4), "tool_calls", 0.0)
+
+
+def test_recording_passes_the_reply_on(path: Path) -> None:
+    """Who asks a recorded model notices nothing."""
+    plain, recorded = ask(ScriptedModel(["a b"])), ask(Recording(ScriptedModel(["a b"]), path))
+
+    assert plain == recorded
+
+
+def test_recording_is_for_its_owner_only(path: Path) -> None:
+    """A conversation is private: nobody else may read the file."""
+    record(path, "x")
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_empty_file_that_others_may_read_is_closed_to_them(tmp_path: Path) -> None:
+    """A file that was made beforehand, and is empty, is taken and made private."""
+    path = tmp_path / "talk.jsonl"
+    path.touch(mode=0o644)
+    record(path, "x")
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_each_line_is_there_as_soon_as_its_reply(path: Path) -> None:
+    """A process that dies later loses nothing: the line is written before the reply is handed over."""
+
+    def lines() -> int:
+        return path.read_text().count("\n")
+
+    async def run() -> list[tuple[bool, int]]:
+        reply = Recording(ScriptedModel(["a"]), path).reply(Request((USER,)))
+        return [(isinstance(item, Completion), lines()) async for item in reply]
+
+    assert asyncio.run(run()) == [(False, 0), (True, 1)]
+
+
+def test_recording_holds_no_key_and_no_request(path: Path) -> None:
+    """Neither key nor headers nor the text that was sent are in the file."""
+    with FakeOpenAI(["fine"]) as server:
+        model = OpenAIModel(model="m", base_url=server.base_url, api_key="sk-verysecretkey")
+        ask(Recording(model, path), {"role": "user", "content": "confidential"})
+
+    text = path.read_text()
+    assert "fine" in text
+    assert not [word for word in ("secret", "confidential", "uthorization") if word in text]
+
+
+def test_failed_and_broken_off_replies_are_not_recorded(path: Path) -> None:
+    """Only whole replies are kept."""
+
+    async def run() -> None:
+        recording = Recording(ScriptedModel(["a b c", ModelUnavailable("down")]), path)
+        reply = recording.reply(Request((USER,)))
+        await anext(reply)
+        await reply.aclose()
+        with pytest.raises(ModelUnavailable):
+            await anext(recording.reply(Request((USER,))))
+
+    asyncio.run(run())
+
+    assert path.read_text() == ""
+
+
+def test_recording_that_holds_something_is_not_overwritten(path: Path) -> None:
+    """A second recording into the same file is refused before anything is asked."""
+    record(path, "first")
+
+    with pytest.raises(ConfigError, match=r"not empty.*append"):
+        Recording(ScriptedModel([]), path)
+
+
+@pytest.mark.parametrize("end", ["\n", ""], ids=["whole", "edited by hand"])
+def test_recording_goes_on_where_it_is_told_to(path: Path, end: str) -> None:
+    """Appending keeps what is there, also where an editor took the last line's end."""
+    record(path, "first")
+    path.write_text(path.read_text().rstrip("\n") + end)
+    record(path, "second", mode="append")
+    replay = ReplayModel(path)
+
+    assert [ask(replay, USER).completion.message.content for _ in range(2)] == ["first", "second"]
+
+
+def test_append_to_something_else_is_refused(path: Path) -> None:
+    """A file that is no recording is left as it is."""
+    path.parent.mkdir()
+    path.write_text("my notes\n")
+
+    with pytest.raises(ConfigError, match="line 1"):
+        Recording(ScriptedModel([]), path, mode="append")
+    assert path.read_text() == "my notes\n"
+
+
+def test_unknown_mode_is_refused(path: Path) -> None:
+    """A mode that is neither of the two is an error."""
+    with pytest.raises(ConfigError, match="append"):
+        record(path, mode="w")
+
+
+def test_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """A recording needs a place."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ConfigError, match="cannot be written"):
+        Recording(ScriptedModel([]), tmp_path / "file" / "talk.jsonl")
+
+
+def test_replay_ends_with_its_recording(path: Path) -> None:
+    """A reply that was never recorded is not made up."""
+    record(path, "only")
+    replay = ReplayModel(path)
+    ask(replay, USER)
+
+    error = error_of(replay, USER, REPLY, OUTPUT)
+
+    assert isinstance(error, RecordingEnded)
+    assert "1 replies" in str(error)
+
+
+def test_request_that_was_recorded_before_is_answered_as_then(path: Path) -> None:
+    """A turn that is run again, or a chat that is resumed, finds its place in the recording."""
+    record(path, "one", "two", "three")
+    replay = ReplayModel(path)
+    asked = ([USER], [USER, REPLY, USER], [USER, REPLY, USER], [USER, REPLY, USER, REPLY, USER])
+
+    given = [ask(replay, *messages).completion.message.content for messages in asked]
+
+    assert given == ["one", "two", "two", "three"]
+
+
+def test_replay_of_another_conversation_says_where_it_parted(path: Path) -> None:
+    """Another number of messages means another conversation."""
+    record(path, "one", "two")
+    replay = ReplayModel(path)
+    ask(replay, USER)
+
+    error = error_of(replay, USER, REPLY, OUTPUT, REPLY, USER)
+
+    assert isinstance(error, SessionError)
+    assert "reply 2" in str(error)
+    assert "3 messages were recorded there, now there are 5" in str(error)
+
+
+def test_replay_does_not_mind_another_output(path: Path) -> None:
+    """Timings differ from run to run, so texts are not compared."""
+    record(path, "one")
+
+    assert ask(ReplayModel(path), OUTPUT).completion.message.content == "one"
+
+
+def test_strict_replay_minds_another_output(path: Path) -> None:
+    """With `strict` the last message must be the recorded one."""
+    record(path, "one")
+
+    assert isinstance(error_of(ReplayModel(path, strict=True), OUTPUT), SessionError)
+    assert ask(ReplayModel(path, strict=True), USER).completion.message.content == "one"
+
+
+def test_reply_that_was_broken_off_is_given_again(path: Path) -> None:
+    """Who stops in the middle of a reply and goes on later gets that reply."""
+    record(path, "one two three")
+    replay = ReplayModel(path)
+
+    async def broken_off() -> None:
+        reply = replay.reply(Request((USER,)))
+        await anext(reply)
+        await reply.aclose()
+
+    asyncio.run(broken_off())
+
+    assert ask(replay, USER).completion.message.content == "one two three"
+
+
+GOOD = json.dumps(Entry(Digest(1, "sha256:x"), CALLS).to_json())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{half",
+        "[]",
+        "7",
+        '"text"',
+        "{}",
+        '{"v": 2}',
+        GOOD[:-20],
+        GOOD.replace("messages", "m"),
+        GOOD.replace('"messages": 1', '"messages": "1"'),
+    ],
+    ids=["json", "list", "number", "text", "empty", "version", "cut", "field", "type"],
+)
+def test_damaged_line_is_named(line: str, path: Path) -> None:
+    """A recording that cannot be read says which line is to blame."""
+    path.parent.mkdir()
+    path.write_text(f"{GOOD}\n{line}\n")
+
+    with pytest.raises(ConfigError, match="line 2 of"):
+        ReplayModel(path)
+
+
+def test_missing_recording_is_told(path: Path) -> None:
+    """A file that is not there is an error with its name."""
+    with pytest.raises(ConfigError, match=r"talk\.jsonl"):
+        ReplayModel(path)
+
+
+@given(st.text(), st.sampled_from(["content", "parts"]))
+def test_entry_survives_json(text: str, shape: str) -> None:
+    """Any reply comes back from the file as it went in."""
+    content: Any = {"content": text, "parts": [{"type": "text", "text": text}]}[shape]
+    entry = Entry(Digest(2, "x"), Completion(Message(content=content), "m", None, "length"))
+
+    assert Entry.from_json(json.loads(json.dumps(entry.to_json()))) == entry
+
+
+@given(st.text())
+def test_pieces_join_to_the_text(text: str) -> None:
+    """Nothing is lost between the pieces."""
+    assert "".join(pieces_of(text)) == text
+
+
+def test_digest_of_no_messages_is_possible() -> None:
+    """A request without messages has a digest too."""
+    assert Digest.of(Request(())).messages == 0

@@ -1,0 +1,114 @@
+"""A notebook with a scripted model for the tests of the magics; the kernel is started once for a module."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.conftest import home_variables
+from tests.notebook.front_end import Clicks, FrontEnd
+
+_KERNEL_FIXTURES = frozenset({"notebook", "fresh", "either", "kernels"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests with a kernel, and keeps those of a module in one worker: they share it."""
+    for item in items:
+        if isinstance(item, pytest.Function) and _KERNEL_FIXTURES & set(item.fixturenames):
+            item.add_marker(pytest.mark.kernel)
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+
+
+class Kernels:
+    """The front ends of a module's tests; one that a test left busy is replaced."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open: dict[Clicks, FrontEnd] = {}
+
+    def ready(self, clicks: Clicks) -> FrontEnd:
+        """A front end whose kernel is idle and has the extension loaded."""
+        if clicks not in self._open:
+            front = self._open[clicks] = FrontEnd(self.folder, environment(self.folder), clicks)
+            loaded = front.run("%load_ext autogen_nb", "load")
+            assert loaded.status == "ok", loaded.error
+        return self._open[clicks]
+
+    def give_back(self, clicks: Clicks) -> None:
+        """Keeps the front end for the next test if nothing runs in it."""
+        if not self._open[clicks].quiet:
+            self._open.pop(clicks).close()
+
+    def close(self) -> None:
+        """Ends every kernel."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """The environment of a process that finds no settings of the person who runs the tests."""
+    return {**os.environ, **home_variables(home), "MPLCONFIGDIR": os.environ["MPLCONFIGDIR"], **more}
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernels]:
+    """The kernels of a module."""
+    kernels = Kernels(tmp_path_factory.mktemp("notebook"))
+    yield kernels
+    kernels.close()
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    """The server of the model that the notebook's environment names; a test scripts what it says."""
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture
+def notebook(kernels: Kernels, model: FakeOpenAI, request: pytest.FixtureRequest) -> Iterator[FrontEnd]:
+    """A notebook without variables, with the extension loaded; its chat may have earlier turns."""
+    yield _opened(kernels, "sub", model, request)
+    kernels.give_back("sub")
+
+
+@pytest.fixture(params=["main", "sub"])
+def either(kernels: Kernels, model: FakeOpenAI, request: pytest.FixtureRequest) -> Iterator[FrontEnd]:
+    """The same, for either kind of front end."""
+    yield _opened(kernels, request.param, model, request)
+    kernels.give_back(request.param)
+
+
+@pytest.fixture
+def fresh(notebook: FrontEnd) -> Iterator[FrontEnd]:
+    """The same, with an extension that was just loaded, and is again after the test: no chats, no settings."""
+    _reload(notebook)
+    yield notebook
+    _reload(notebook)
+
+
+def _reload(front: FrontEnd) -> None:
+    # A cell that a failed test left waiting costs the kernel: see `give_back`.
+    if front.quiet:
+        # What `%config` was told belongs to the shell, and outlives the extension.
+        loaded = front.run("get_ipython().config.pop('AutogenMagics', None)\n%reload_ext autogen_nb", "load")
+        assert loaded.status == "ok", loaded.error
+
+
+def _opened(kernels: Kernels, clicks: Clicks, model: FakeOpenAI, request: pytest.FixtureRequest) -> FrontEnd:
+    front = kernels.ready(clicks)
+    front.open_page(request.node.name)
+    prepared = front.run(
+        "%reset -f\n"
+        "import os\n"
+        "name = None\n"
+        "for name in [name for name in os.environ if name.startswith(('OPENAI', 'AUTOGEN'))]:\n"
+        "    del os.environ[name]\n"
+        f"os.environ.update(OPENAI_BASE_URL={model.base_url!r}, AUTOGEN_NB_MODEL='scripted')\n"
+        "del os, name",
+        "prepare",
+    )
+    assert prepared.status == "ok", prepared.error
+    return front

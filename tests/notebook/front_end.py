@@ -1,0 +1,389 @@
+"""A front end without a browser: it runs cells in a real kernel, keeps their outputs, shows widgets and clicks.
+
+It does with each message what JupyterLab does: outputs belong to the newest run of a cell, a display id is one
+place wherever it is shown, and a button can only be clicked where an output shows it. It waits for conditions.
+"""
+
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty
+from shutil import rmtree
+from tempfile import mkdtemp
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias
+
+import zmq
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+Clicks: TypeAlias = Literal["main", "sub"]
+"""Whether a click is sent to the kernel's main shell, as VS Code does, or to a subshell, as JupyterLab does."""
+
+_PATIENCE = 25.0
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_MODEL = "IPY_MODEL_"
+
+
+@dataclass(slots=True)
+class Output:
+    """One output of a cell; `data` of a stream is its text as ``text/plain``, of an error its traceback."""
+
+    kind: Literal["display", "result", "stdout", "stderr", "error"]
+    data: dict[str, Any]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    display_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What a front end without rich outputs shows."""
+        return _COLOURS.sub("", str(self.data.get("text/plain", "")))
+
+    @property
+    def about(self) -> str:
+        """What `autogen_nb` says that this output is."""
+        return str(self.metadata.get("autogen_nb", {}).get("kind", ""))
+
+
+@dataclass(slots=True)
+class Run:
+    """One execution of a cell; the keys of `reply` are those of ``execute_reply``."""
+
+    request: str
+    cell: str
+    outputs: list[Output] = field(default_factory=list)
+    reply: dict[str, Any] | None = None
+    idle: bool = False
+    clear_next: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether the kernel is through with it."""
+        return self.idle and self.reply is not None
+
+    @property
+    def status(self) -> str:
+        """How it ended: "ok", "error" or "aborted"; "" before that."""
+        return str((self.reply or {}).get("status", ""))
+
+    @property
+    def text(self) -> str:
+        """Everything that the cell shows, as text."""
+        return "\n".join(output.text for output in self.outputs)
+
+    @property
+    def error(self) -> str:
+        """What the cell shows of the error that it ended with, without colours."""
+        return "\n".join(output.text for output in self.outputs if output.kind == "error")
+
+    def about(self, kind: str) -> list[str]:
+        """The texts of the outputs that `autogen_nb` calls by this kind."""
+        return [output.text for output in self.outputs if output.about == kind]
+
+    def html(self) -> str:
+        """Everything that the cell shows, as HTML."""
+        return "\n".join(str(output.data.get("text/html", "")) for output in self.outputs)
+
+
+class FrontEnd:
+    """A notebook that is open in a front end, with a kernel of its own.
+
+    Parameters
+    ----------
+    cwd
+        The notebook's folder.
+    environ
+        The kernel's environment.
+    clicks
+        How widget messages reach the kernel.
+
+    Attributes
+    ----------
+    prompts : list of str
+        The questions that were asked by ``input()`` and ``getpass()``.
+    answers : list of str
+        What is typed; while it is empty, a question waits.
+    secrets : list of str
+        Those of `prompts` whose answer was hidden.
+    messages : list of str
+        Each message from the kernel, as text.
+    """
+
+    def __init__(self, cwd: Path, environ: Mapping[str, str], clicks: Clicks = "sub") -> None:
+        self.cwd = cwd
+        self.prompts: list[str] = []
+        self.secrets: list[str] = []
+        self.answers: list[str] = []
+        self.messages: list[str] = []
+        self.widgets: dict[str, dict[str, Any]] = {}
+        self._page = ""
+        self._runs: dict[str, Run] = {}
+        self._cells: dict[str, Run] = {}
+        self._unanswered = 0
+        self._log = (cwd / ".kernel.log").open("wb")
+        # Sockets in a folder of its own: of two kernels that start at the same time, one may take the other's ports.
+        self._sockets = Path(mkdtemp(prefix="agn-t-"))
+        self.manager = KernelManager(
+            kernel_name="python3", transport="ipc", connection_file=str(self._sockets / "k.json")
+        )
+        self.manager.start_kernel(cwd=str(cwd), env=dict(environ), stdout=self._log, stderr=subprocess.STDOUT)
+        self._client: BlockingKernelClient = self.manager.blocking_client()
+        self._client.start_channels()
+        self._client.wait_for_ready(timeout=60)
+        self._poller = zmq.Poller()
+        for channel in (self._client.shell_channel, self._client.stdin_channel, self._client.iopub_channel):
+            self._poller.register(channel.socket, zmq.POLLIN)
+        self._subshell = self._new_subshell() if clicks == "sub" else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the kernel; it gets a moment to end what it started."""
+        self._client.stop_channels()
+        self.manager.shutdown_kernel(now=False)
+        self.manager.cleanup_resources()
+        self._log.close()
+        rmtree(self._sockets, ignore_errors=True)
+
+    @property
+    def pid(self) -> int:
+        """The number of the notebook's kernel process."""
+        local: Any = self.manager.provisioner
+        return int(local.pid)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether every cell that was run is through."""
+        return all(run.done for run in self._runs.values())
+
+    # Cells
+
+    def open_page(self, name: str) -> None:
+        """Begins an empty notebook page with the same kernel: its cells are other cells, and nothing is shown."""
+        self._page = name
+        self._runs.clear()
+        self._cells.clear()
+        for kept in (self.prompts, self.secrets, self.answers, self.messages):
+            kept.clear()
+        self._unanswered = 0
+
+    def start(self, code: str, cell: str = "cell", *, stdin: bool = True, origin: bool = True) -> Run:
+        """A run of a cell that has been asked for, and that may wait for others; `origin` sends its ``cellId``."""
+        content = {
+            "code": code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": stdin,
+            "stop_on_error": True,
+        }
+        metadata = {"cellId": f"{self._page}-{cell}"} if origin else {}
+        message = self._client.session.msg("execute_request", content, metadata=metadata)
+        run = Run(message["header"]["msg_id"], cell)
+        self._runs[run.request] = self._cells[cell] = run
+        self._client.shell_channel.send(message)
+        return run
+
+    def run(self, code: str, cell: str = "cell", *, stdin: bool = True) -> Run:
+        """A run of a cell, when it is through."""
+        return self.finish(self.start(code, cell, stdin=stdin))
+
+    def run_all(self, *cells: str) -> list[Run]:
+        """Runs of cells that were all asked for before the first of them began, as Run All does."""
+        gate = self.cwd / ".gate"
+        gate.unlink(missing_ok=True)
+        waiting = f"import os, time\nwhile not os.path.exists({str(gate)!r}):\n    time.sleep(0.01)"
+        self.start(waiting, "gate")
+        runs = [self.start(code, f"cell {number}") for number, code in enumerate(cells)]
+        gate.touch()
+        return [self.finish(run) for run in runs]
+
+    def finish(self, run: Run, within: float = _PATIENCE) -> Run:
+        """The run, when it is through."""
+        self.wait(lambda: run.done, f"cell {run.cell!r} to finish", within)
+        return run
+
+    def value(self, expression: str) -> str:
+        """What the notebook's kernel prints for an expression."""
+        run = self.run(f"print({expression})", "value")
+        assert run.status == "ok", run.error
+        return run.text.strip()
+
+    def interrupt(self, way: Literal["signal", "message"] = "signal") -> None:
+        """Presses the notebook's stop button."""
+        if way == "signal":
+            self.manager.interrupt_kernel()
+        else:
+            self._client.control_channel.send(self._client.session.msg("interrupt_request", {}))
+
+    # Widgets
+
+    def visible(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Ids and states of the widgets that outputs of cells show."""
+        for run in self._cells.values():
+            for output in run.outputs:
+                view = output.data.get(_WIDGET)
+                if view:
+                    yield from self._shown(str(view["model_id"]))
+
+    def has(self, label: str) -> bool:
+        """Whether a button with this label is to be seen."""
+        return any(state.get("description") == label for _, state in self.visible())
+
+    def asked(self, label: str = "Run") -> None:
+        """Returns when a button with this label is to be seen."""
+        self.wait(lambda: self.has(label), f"a button {label!r}")
+
+    def click(self, label: str) -> None:
+        """Clicks the button with this label, as soon as it is there."""
+        self.asked(label)
+        widget = [name for name, state in self.visible() if state.get("description") == label][-1]
+        self._comm(widget, {"method": "custom", "content": {"event": "click"}})
+
+    def type(self, text: str, into: str) -> None:
+        """Sets the text of the field with this placeholder or tooltip."""
+
+        def found() -> list[str]:
+            return [name for name, state in self.visible() if into in (state.get("placeholder"), state.get("tooltip"))]
+
+        self.wait(lambda: bool(found()), f"a field {into!r}")
+        widget = found()[-1]
+        self.widgets[widget]["value"] = text
+        self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
+
+    def field(self, tooltip: str) -> str:
+        """The text in the field with this tooltip."""
+        return next(str(state["value"]) for _, state in self.visible() if state.get("tooltip") == tooltip)
+
+    # Waiting
+
+    def wait(self, condition: Callable[[], bool], what: str, within: float = _PATIENCE) -> None:
+        """Takes in what the kernel sends until the condition holds."""
+        deadline = time.monotonic() + within
+        while not condition():
+            left = deadline - time.monotonic()
+            assert left > 0, f"waited {within} s for {what}; seen:\n{self._seen()}"
+            self._pump(min(left, 0.5))
+
+    def _seen(self) -> str:
+        return "\n".join(f"[{run.cell} {run.status or 'runs'}]\n{run.text}" for run in self._runs.values())[-6000:]
+
+    def _pump(self, seconds: float) -> None:
+        self._poller.poll(round(seconds * 1000))
+        client = self._client
+        for channel, take in (
+            (client.iopub_channel, self._on_iopub),
+            (client.shell_channel, self._on_shell),
+            (client.stdin_channel, self._on_stdin),
+        ):
+            for message in _arrived(channel):
+                self.messages.append(str(message))
+                take(message)
+        while self._unanswered and self.answers:
+            self._unanswered -= 1
+            client.input(self.answers.pop(0))
+
+    def _on_shell(self, message: dict[str, Any]) -> None:
+        run = self._runs.get(message["parent_header"].get("msg_id", ""))
+        if run is not None:
+            run.reply = message["content"]
+
+    def _on_stdin(self, message: dict[str, Any]) -> None:
+        prompt = message["content"]["prompt"]
+        self.prompts.append(prompt)
+        if message["content"]["password"]:
+            self.secrets.append(prompt)
+        self._unanswered += 1
+
+    def _on_iopub(self, message: dict[str, Any]) -> None:
+        kind, content = message["msg_type"], message["content"]
+        run = self._runs.get(message["parent_header"].get("msg_id", ""))
+        if kind.startswith("comm_"):
+            self._on_comm(kind, content)
+        elif kind == "update_display_data":
+            self._update(content)
+        elif run is not None and kind == "status":
+            run.idle = run.idle or content["execution_state"] == "idle"
+        elif run is not None and self._cells[run.cell] is run:
+            self._add(run, kind, content)
+
+    def _add(self, run: Run, kind: str, content: dict[str, Any]) -> None:
+        if kind == "clear_output" and content["wait"]:
+            run.clear_next = True
+            return
+        output = _output(kind, content)
+        if run.clear_next or kind == "clear_output":
+            run.outputs.clear()
+            run.clear_next = False
+        if output is None:
+            return
+        last = run.outputs[-1] if run.outputs else None
+        if last is not None and last.kind == output.kind in ("stdout", "stderr"):
+            last.data["text/plain"] += output.data["text/plain"]
+        else:
+            run.outputs.append(output)
+
+    def _update(self, content: dict[str, Any]) -> None:
+        place = content["transient"]["display_id"]
+        for run in self._cells.values():
+            for output in run.outputs:
+                if output.display_id == place:
+                    output.data, output.metadata = content["data"], content["metadata"]
+
+    def _on_comm(self, kind: str, content: dict[str, Any]) -> None:
+        name, data = content["comm_id"], content.get("data", {})
+        if kind == "comm_open":
+            self.widgets[name] = dict(data.get("state", {}))
+        elif kind == "comm_close":
+            self.widgets.pop(name, None)
+        elif data.get("method") in ("update", "echo_update"):
+            self.widgets.setdefault(name, {}).update(data["state"])
+
+    def _shown(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        state = self.widgets.get(name)
+        if state is not None:
+            yield name, state
+            for child in state.get("children", ()):
+                yield from self._shown(str(child).removeprefix(_MODEL))
+
+    def _comm(self, widget: str, data: dict[str, Any]) -> None:
+        message = self._client.session.msg("comm_msg", {"comm_id": widget, "data": data})
+        if self._subshell is not None:
+            message["header"]["subshell_id"] = self._subshell
+        self._client.shell_channel.send(message)
+
+    def _new_subshell(self) -> str:
+        self._client.control_channel.send(self._client.session.msg("create_subshell_request", {}))
+        return str(self._client.control_channel.get_msg(timeout=10)["content"]["subshell_id"])
+
+
+def _arrived(channel: Any) -> Iterator[dict[str, Any]]:
+    while True:
+        try:
+            yield channel.get_msg(timeout=0)
+        except Empty:
+            return
+
+
+def _output(kind: str, content: dict[str, Any]) -> Output | None:
+    match kind:
+        case "stream":
+            return Output(content["name"], {"text/plain": content["text"]})
+        case "display_data":
+            return Output("display", content["data"], content["metadata"], content["transient"].get("display_id"))
+        case "execute_result":
+            return Output("result", content["data"], content["metadata"])
+        case "error":
+            return Output("error", {"text/plain": "\n".join(content["traceback"]), **content})
+        case _:
+            return None

@@ -1,0 +1,176 @@
+"""The agent's kernel, seen from the notebook: whose it is, where it runs, and what comes out of it."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+PIXEL = "import matplotlib.pyplot as plt\nfig, axes = plt.subplots(figsize=(1, 1))\naxes.plot([1, 2])\nplt.show()"
+
+
+def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Variables and imports of one block are there in the next block and in the next cell."""
+    model.add(
+        python("import math\nroot = math.sqrt(4)", "print(root)"), "Two.", python("print(math.floor(root))"), "Two."
+    )
+
+    first = notebook.run("%%autogen --confirm never\nRoot.", "one")
+    second = notebook.run("%%autogen --confirm never\nFloor.", "two")
+
+    assert first.about("stream") == ["2.0\n"]
+    assert second.about("stream") == ["2\n"]
+
+
+def test_it_is_a_kernel_of_its_own(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """The agent's code runs in another process, with the notebook's interpreter and none of its variables."""
+    model.add(python("import os, sys\nprint(os.getpid(), sys.executable, 'secret_value' in globals())"), "Fine.")
+
+    notebook.run("secret_value = 1", "values")
+    cell = notebook.run("%%autogen --confirm never\nWho are you?")
+
+    pid, executable, leaked = cell.about("stream")[0].split()
+    assert int(pid) != notebook.pid
+    assert executable == sys.executable
+    assert leaked == "False"
+
+
+def test_it_runs_in_the_notebooks_folder(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Relative paths are those of the notebook; the folder for files exists, is told, and goes when it is empty."""
+    model.add(
+        python("import os\nprint(os.getcwd())\nprint(open('beside.txt').read())\nprint(os.listdir('autogen_files'))")
+    )
+    model.add("Fine.")
+    (notebook.cwd / "beside.txt").write_text("found")
+
+    cell = notebook.run("%%autogen --confirm never\nLook.")
+
+    assert cell.about("stream") == [f"{notebook.cwd.resolve()}\nfound\n['main']\n"]
+    assert "'autogen_files/main'" in str(model.requests[0].body["messages"][0]["content"])
+    assert not (notebook.cwd / "autogen_files").exists()
+
+
+def test_files_that_were_written_stay(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """What the agent writes into a chat's folder is there afterwards; each chat has a folder of its own."""
+    model.add(python("open('autogen_files/two_words/result.txt', 'w').write('kept')"), "Fine.", "Fine.")
+
+    fresh.run("%%autogen --confirm never -c 'two words'\nWrite.", "one")
+    fresh.run("%%autogen -c two_words\nLook.", "two")
+    kept = fresh.cwd / "autogen_files" / "two_words" / "result.txt"
+    text = kept.read_text()
+    kept.unlink()
+    kept.parent.rmdir()
+    kept.parent.parent.rmdir()
+
+    assert text == "kept"
+    assert "'autogen_files/two_words-2'" in str(model.requests[2].body["messages"][0]["content"])
+
+
+def test_a_plot_is_a_picture_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A figure is shown in the cell as `image/png`; the model reads that it was shown."""
+    model.add(python(PIXEL), "Plotted.")
+
+    cell = notebook.run("%%autogen --confirm never\nPlot.")
+
+    pictures = [output.data["image/png"] for output in cell.outputs if "image/png" in output.data]
+    assert len(pictures) == 1
+    assert pictures[0].startswith("iVBOR")
+    assert "shown to the person: image/png" in str(model.requests[1].body["messages"][-1]["content"])
+    assert pictures[0][:50] not in str(model.requests[1].body)
+
+
+def test_a_data_frame_is_a_table_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """The value of the last expression is shown as a native output would be, an HTML table here."""
+    model.add(python("import pandas as pd\npd.DataFrame({'colour': ['blue']})"), "A table.")
+
+    cell = notebook.run("%%autogen --confirm never\nTable.")
+
+    shown = [output for output in cell.outputs if output.about == "output"]
+    assert "<table" in shown[0].data["text/html"]
+    assert "blue" in shown[0].data["text/html"]
+    assert "blue" in str(model.requests[1].body["messages"][-1]["content"])
+
+
+@pytest.mark.parametrize("way", ["output", "answer"])
+def test_nothing_becomes_live(notebook: FrontEnd, model: FakeOpenAI, way: str) -> None:
+    """Scripts, handlers and remote pictures, from code or model, are not in what the cell shows."""
+    hostile = '<script>alert(1)</script><img src="https://evil.example/x.png" onerror="alert(2)"><b>bold</b>'
+    code = f"from IPython.display import HTML, Javascript, display\ndisplay(HTML({hostile!r}), Javascript('alert(3)'))"
+    model.add(*{"output": [python(code), "Done."], "answer": [hostile]}[way])
+
+    cell = notebook.run("%%autogen --confirm never\nAttack.")
+
+    rendered = [output for output in cell.outputs if output.about in ("output", "message")]
+    html = "\n".join(str(output.data.get("text/html")) for output in rendered if output.about == "output")
+    html += "" if way == "output" else cell.html()
+    assert "bold" in html
+    assert "<script" not in html
+    assert "<img" not in html
+    assert all("application/javascript" not in output.data for output in cell.outputs)
+
+
+def test_a_failing_block_shows_its_traceback(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Code that fails is no error of the cell: its output and traceback are shown, and the model goes on."""
+    model.add(python("print('before')\n1 / 0"), "Sorry.")
+
+    cell = notebook.run("%%autogen --confirm never\nDivide.")
+
+    told = str(model.requests[1].body["messages"][-1]["content"])
+    assert cell.status == "ok"
+    assert cell.about("stream") == ["before\n"]
+    assert "ZeroDivisionError" in cell.about("error")[0]
+    assert told.startswith("exitcode: 1 (execution failed)\nCode output: before")
+    assert "ZeroDivisionError" in told
+
+
+def test_output_streams_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """What code prints is seen before the code has ended."""
+    wait = "import os, time\nprint('first')\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('second')"
+    model.add(python(wait), "Done.")
+
+    cell = notebook.start("%%autogen --confirm never\nWait.")
+    notebook.wait(lambda: cell.about("stream") == ["first\n"], "the first line")
+    (notebook.cwd / "go").touch()
+    notebook.finish(cell)
+    (notebook.cwd / "go").unlink()
+
+    assert cell.about("stream") == ["first\nsecond\n"]
+
+
+@pytest.mark.kernel
+def test_the_persons_set_up_does_not_leak_in(tmp_path: Path, model: FakeOpenAI) -> None:
+    """A start-up file, an auto-loaded extension, a `python3` kernelspec, a key: none reaches the agent's kernel."""
+    model.add(
+        python("import os, sys\nprint('started' in globals(), 'own_extension' in sys.modules, sorted(os.environ))")
+    )
+    model.add("Fine.")
+    profile = tmp_path / "ipython" / "profile_default"
+    (profile / "startup").mkdir(parents=True)
+    (profile / "startup" / "00.py").write_text("started = True\n")
+    (profile / "ipython_config.py").write_text("c.InteractiveShellApp.extensions = ['own_extension', 'autogen_nb']\n")
+    (tmp_path / "own_extension.py").write_text("def load_ipython_extension(shell): shell.user_ns['extended'] = True\n")
+    spec = tmp_path / "jupyter" / "data" / "kernels" / "python3"
+    spec.mkdir(parents=True)
+    wrong = {"argv": ["/bin/false"], "display_name": "mine", "language": "python"}
+    (spec / "kernel.json").write_text(json.dumps(wrong))
+    secrets = {
+        "OPENAI_API_KEY": "sk-1",
+        "MY_TOKEN": "t",
+        "AWS_SECRET_ACCESS_KEY": "s",
+        "OPENAI_BASE_URL": model.base_url,
+    }
+
+    environ = environment(tmp_path, PYTHONPATH=str(tmp_path), AUTOGEN_NB_MODEL="scripted", **secrets)
+    with FrontEnd(tmp_path, environ) as front:
+        mine = front.value("started, extended")
+        cell = front.run("%%autogen --confirm never\nLook.")
+
+    started, extended, variables = cell.about("stream")[0].split(maxsplit=2)
+    assert mine == "True True"
+    assert (started, extended) == ("False", "False")
+    assert [name for name in (*secrets, "AUTOGEN_NB_MODEL") if repr(name) in variables] == []

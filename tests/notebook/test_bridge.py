@@ -1,0 +1,128 @@
+"""Called otherwise than as the outermost cell, the magic runs through the sync bridge."""
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+CALLS = {
+    "time": "%%time\n%%autogen\nGo.",
+    "capture": "%%capture seen\n%%autogen\nGo.",
+    "code": "for task in ['Go.']:\n    get_ipython().run_cell_magic('autogen', '', task)",
+    "run_cell": "get_ipython().run_cell('%%autogen\\nGo.').raise_error()",
+    "file": "%run go.ipy",
+    "await": "import asyncio\nawait asyncio.sleep(0)\nget_ipython().run_cell_magic('autogen', '', 'Go.')",
+}
+EITHER_WAY = pytest.mark.parametrize("call", list(CALLS.values()), ids=list(CALLS))
+
+
+@pytest.fixture
+def file(notebook: FrontEnd) -> FrontEnd:
+    """A notebook beside which lies a script with a cell magic."""
+    (notebook.cwd / "go.ipy").write_text("%%autogen\nGo.\n")
+    return notebook
+
+
+@EITHER_WAY
+def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str) -> None:
+    """A chat that cannot be awaited asks in words; what was run comes to its answer."""
+    model.add(python("print(6 * 7)"), "It is 42.")
+    file.answers += ["r"]
+
+    cell = file.run(call)
+
+    assert cell.status == "ok", cell.error
+    assert file.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
+    assert "42" in str(model.requests[1].body["messages"][-1]["content"])
+    assert file.value("__import__('autogen_nb').last.summary") == "It is 42."
+
+
+@EITHER_WAY
+def test_without_a_person_it_is_a_clear_error(file: FrontEnd, model: FakeOpenAI, call: str) -> None:
+    """Where the front end takes no input, the cell ends in the line that says what to do."""
+    model.add(python("print(6 * 7)"))
+
+    cell = file.run(call, stdin=False)
+
+    assert "nobody is there" in cell.text
+    assert "--confirm never" in cell.text
+    assert "Traceback" not in cell.text
+
+
+@pytest.mark.parametrize("name", ["time", "code", "run_cell", "await"])
+def test_an_unfinished_one_stops_what_follows(file: FrontEnd, model: FakeOpenAI, name: str) -> None:
+    """A chat that did not finish ends the cell around it in one line, and queued cells do not run."""
+    model.add(python("print(6 * 7)"))
+    file.answers += ["t"]
+
+    cell, queued = file.run_all(CALLS[name], "print('queued')")
+
+    assert cell.status == "error"
+    assert set(cell.error.splitlines()) == {"Stopped by you."}
+    assert queued.status == "aborted"
+
+
+def test_below_time_the_time_is_told(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """`%%time` above the magic does what it does above other code."""
+    model.add("Fine.")
+
+    cell = notebook.run("%%time\n%%autogen\nGo.")
+
+    assert "Wall time" in cell.text
+    assert cell.about("message")[0].endswith("Fine.")
+
+
+def test_captured_is_not_shown(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """`%%capture` takes the transcript, and gives it back."""
+    model.add("Fine.")
+
+    cell = notebook.run("%%capture seen\n%%autogen\nGo.")
+    shown = notebook.run("seen.show()", "show")
+
+    assert "Fine." not in cell.text
+    assert "Fine." in shown.text
+
+
+def test_the_words_of_the_person_are_asked_for(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """`--human-input always` takes words in the input field."""
+    model.add("Which colour?", "Blue it is.")
+    notebook.answers += ["blue", "exit"]
+
+    cell = notebook.run("%%time\n%%autogen --human-input always\nPaint.")
+
+    assert cell.status == "ok", cell.error
+    assert model.requests[1].body["messages"][-1]["content"] == "blue"
+
+
+def test_code_edited_in_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """In words code is edited by typing it anew, ended by a dot."""
+    model.add(python("print('wrong')"), "Fine.")
+    notebook.answers += ["e", "print('right')", "print('so')", "."]
+
+    cell = notebook.run("%%time\n%%autogen\nGo.")
+
+    assert cell.about("stream") == ["right\nso\n"]
+    assert "print('right')" in str(model.requests[1].body["messages"][-1]["content"])
+
+
+def test_after_a_nested_call_the_outermost_is_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A cell after one that called the magic from code, and after one that failed to compile, has its buttons."""
+    model.add("Fine.", python("1"))
+
+    notebook.run(CALLS["code"])
+    notebook.run("this is no python", "broken")
+    notebook.run("1 / 0", "failing")
+    cell = notebook.start("%%autogen\nGo.", "last")
+    notebook.click("Stop")
+    notebook.finish(cell)
+
+    assert notebook.prompts == []
+
+
+def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Only the call itself is rewritten: code that mentions it runs as it is."""
+    cell = notebook.run("text = \"get_ipython().run_cell_magic('autogen', '', 'x')\"\nprint(text.count('autogen'))")
+
+    assert cell.text.strip() == "1"
+    assert model.requests == []

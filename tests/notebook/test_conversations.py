@@ -1,0 +1,149 @@
+"""The conversations of a notebook: which turn a cell goes on with, begins or replaces."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, Recorded
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.conversations import Conversation, Conversations, FlowTerms, Origin
+
+ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
+RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
+TERMS: FlowTerms = ("always", "NEVER", 20)
+WAITING = ModelAsked("assistant", "user", 1)
+
+
+@pytest.fixture
+def all_of_them(tmp_path: Path) -> Iterator[Conversations]:
+    """The conversations of a notebook in an empty folder; no kernel is started."""
+    conversations = Conversations(tmp_path)
+    yield conversations
+    for each in conversations:
+        each.end()
+
+
+@pytest.fixture
+def chat(all_of_them: Conversations) -> Conversation:
+    """The first conversation."""
+    return all_of_them.named()
+
+
+def begun(chat: Conversation, cell: str | None, request: str, *events: Recorded, task: str = "go") -> None:
+    """A turn with this log."""
+    turn, _ = chat.begin(Origin(cell, request), task, task, TERMS)
+    turn.log.extend(events)
+
+
+@pytest.mark.parametrize("last", [ASKED, WAITING])
+def test_an_open_question_is_gone_on_with(chat: Conversation, last: Recorded) -> None:
+    """A turn that ends in a question for a person or a model is gone on with by the same cell and task."""
+    begun(chat, "a", "1", last)
+
+    resumed = chat.resume(Origin("a", "2"), "go", TERMS)
+
+    assert resumed == (chat.turns[0], [])
+    assert chat.turns[0].origin == Origin("a", "2")
+
+
+def test_other_terms_begin_anew(chat: Conversation) -> None:
+    """A turn whose questions would be others now cannot be gone on with."""
+    begun(chat, "a", "1", ASKED)
+
+    assert chat.resume(Origin("a", "2"), "go", ("never", "NEVER", 20)) is None
+
+
+@pytest.mark.parametrize(
+    ("origin", "task", "last"),
+    [
+        (Origin("a", "2"), "go", RUNNING),
+        (Origin("a", "2"), "go", Ended("answered")),
+        (Origin("a", "2"), "go elsewhere", ASKED),
+        (Origin("b", "2"), "go", ASKED),
+        (Origin("a", "1"), "go", ASKED),
+    ],
+    ids=["code-was-running", "ended", "other-task", "other-cell", "same-execution"],
+)
+def test_anything_else_is_not(chat: Conversation, origin: Origin, task: str, last: Recorded) -> None:
+    """Code that was cut off, a turn that ended, another task or cell: none of them is gone on with."""
+    begun(chat, "a", "1", last)
+
+    assert chat.resume(origin, task, TERMS) is None
+
+
+def test_going_on_forgets_what_came_after(chat: Conversation) -> None:
+    """A turn that is gone on with is the last one."""
+    begun(chat, "a", "1", ASKED)
+    begun(chat, "b", "2", Ended("answered"))
+
+    resumed = chat.resume(Origin("a", "3"), "go", TERMS)
+
+    assert resumed is not None
+    assert [turn.origin.cell for turn in resumed[1]] == ["b"]
+    assert [turn.origin.cell for turn in chat.turns] == ["a"]
+
+
+def test_a_turn_replaces_its_cells_and_those_after(chat: Conversation) -> None:
+    """A cell that is run again replaces its turn and what came after, and says which."""
+    for cell in "abc":
+        begun(chat, cell, cell, Ended("answered"))
+
+    _, replaced = chat.begin(Origin("b", "again"), "go", "go", TERMS)
+
+    assert [turn.origin.cell for turn in replaced] == ["b", "c"]
+    assert [turn.origin.cell for turn in chat.turns] == ["a", "b"]
+
+
+def test_the_same_object_is_held(chat: Conversation) -> None:
+    """What was handed over is known by identity, and keeps nothing alive: an equal object is another one."""
+    first, second = {1, 2}, {1, 2}
+    chat.hand({"numbers": first, "count": 3})
+
+    assert chat.holds("numbers", first)
+    assert not chat.holds("numbers", second)
+    assert not chat.holds("other", first)
+    assert chat.holds("count", 3)
+    first = second
+    assert not chat.holds("numbers", {1, 2})
+
+
+def test_a_renewed_chat_keeps_the_old_one(all_of_them: Conversations) -> None:
+    """A new chat takes the name and a folder of its own; the old one is kept under the next free name."""
+    begun(all_of_them.named(), "a", "1")
+    old = all_of_them.named()
+
+    new, kept = all_of_them.renew()
+    begun(new, "b", "2")
+    _, kept_again = all_of_them.renew()
+
+    assert (kept, kept_again) == ("main-1", "main-2")
+    assert all_of_them.named("main-1") is old
+    assert [each.name for each in all_of_them] == ["main-1", "main-2", "main"]
+    assert len({each.folder for each in all_of_them}) == 3
+
+
+def test_renewing_what_was_not_used_keeps_nothing(all_of_them: Conversations) -> None:
+    """A chat without turns is as good as new."""
+    chat = all_of_them.named()
+
+    assert all_of_them.renew() == (chat, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("main", "main"), ("two words", "two_words"), ("été", "été"), ("a/b", "a_b"), ("..", "_"), (".hidden", "hidden")],
+)
+def test_a_folder_stays_where_it_belongs(all_of_them: Conversations, name: str, folder: str) -> None:
+    """A chat's folder is one below `autogen_files`, whatever the chat is called."""
+    assert all_of_them.named(name).folder == f"autogen_files/{folder}"
+
+
+def test_which_chat_holds_a_cell(all_of_them: Conversations) -> None:
+    """A cell that is run again is found in the chat that it belongs to; a cell without an id in none."""
+    begun(all_of_them.named("side"), "a", "1")
+    begun(all_of_them.named("main"), None, "2")
+
+    assert all_of_them.holding(Origin("a", "3")) is all_of_them.named("side")
+    assert all_of_them.holding(Origin("a", "1")) is None
+    assert all_of_them.holding(Origin(None, "3")) is None

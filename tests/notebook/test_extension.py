@@ -1,0 +1,127 @@
+"""Loading and unloading: what is added, and that nothing is left behind."""
+
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]  # psutil has no annotations
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+_STATE = """
+ip = get_ipython()
+state = (
+    sorted(kind for kind in ("line", "cell") if "autogen" in ip.magics_manager.magics[kind]),
+    "AutogenMagics" in ip.magics_manager.registry,
+    len(ip.input_transformers_post),
+    {name: len(found) for name, found in ip.events.callbacks.items()},
+    [type(each).__name__ for each in ip.configurables].count("AutogenMagics"),
+)
+"""
+
+
+def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
+    """The kernels that the notebook's kernel has started."""
+    process = psutil.Process(front.pid)
+    found = []
+    for child in process.children(recursive=True):
+        try:
+            command = " ".join(child.cmdline())
+        except psutil.Error:
+            continue
+        found += [child] if "kernels/start.py" in command else []
+    return found
+
+
+def test_loading_starts_a_kernel_in_the_background(fresh: FrontEnd) -> None:
+    """One kernel of the agent's own is on its way as soon as the extension is loaded."""
+    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the agent's kernel")
+
+    assert [process.is_running() for process in agents_kernels(fresh)] == [True]
+
+
+def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """After `%unload_ext` magics, transformer, callbacks, settings and the agents' kernels are gone."""
+    model.add(python("1"), "One.", python("2"), "Two.")
+    fresh.run("%unload_ext autogen_nb")
+    before = fresh.value(f"(exec({_STATE!r}), state)[1]")
+
+    fresh.run("%load_ext autogen_nb")
+    fresh.run("%%autogen --confirm never\nOne.", "one")
+    fresh.run("%%autogen --confirm never -c other\nTwo.", "two")
+    started = agents_kernels(fresh)
+    fresh.run("%unload_ext autogen_nb")
+    after = fresh.value(f"(exec({_STATE!r}), state)[1]")
+
+    assert before.startswith("([], False, ")
+    assert before.endswith(", 0)")
+    assert after == before
+    assert len(started) == 2
+    fresh.wait(lambda: agents_kernels(fresh) == [], "the agents' kernels to end", within=10)
+    fresh.run("%load_ext autogen_nb")
+
+
+def test_reloading_doubles_nothing(fresh: FrontEnd) -> None:
+    """After `%reload_ext` everything is there once."""
+    once = fresh.value(f"(exec({_STATE!r}), state)[1]")
+
+    fresh.run("%reload_ext autogen_nb")
+    again = fresh.value(f"(exec({_STATE!r}), state)[1]")
+
+    assert once.startswith("(['cell', 'line'], True, ")
+    assert once.endswith(", 1)")
+    assert again == once
+    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the first kernel to end", within=10)
+
+
+def test_config_reaches_the_magics_after_a_reload(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """`%config AutogenMagics` changes the defaults of the magics that are loaded now."""
+    model.add(python("print('unasked')"), "Fine.")
+
+    fresh.run("%reload_ext autogen_nb\n%config AutogenMagics.confirm = 'never'")
+    cell = fresh.run("%%autogen\nGo.", "task")
+
+    assert cell.about("stream") == ["unasked\n"]
+
+
+def test_a_bad_setting_is_refused(fresh: FrontEnd) -> None:
+    """A value that a setting cannot have is refused with the ones it can."""
+    cell = fresh.run("%config AutogenMagics.confirm = 'perhaps'")
+
+    assert "['always', 'risky', 'never'], not the str 'perhaps'" in cell.text
+    assert fresh.run("%config AutogenMagics.confirm").text == "'always'"
+
+
+def test_the_extension_gone_the_magic_is_unknown(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """After `%unload_ext` a `%%autogen` cell is unknown to IPython, and no model is asked."""
+    fresh.run("%unload_ext autogen_nb")
+    cell = fresh.run("%%autogen\nGo.")
+    fresh.run("%load_ext autogen_nb")
+
+    assert "Cell magic `%%autogen` not found" in cell.text
+    assert model.requests == []
+
+
+def test_the_options_are_documented(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """`%%autogen?` shows every option."""
+    cell = notebook.run("%%autogen?")
+
+    shown = str(cell.reply)
+    options = "--model --chat --new --template --input --output --answer --human-input --confirm --max-turns"
+    assert [option for option in [*options.split(), "--block-timeout"] if option not in shown] == []
+    assert model.requests == []
+
+
+@pytest.mark.kernel
+def test_a_killed_notebook_takes_the_agents_kernel_with_it(tmp_path: Path) -> None:
+    """The agent's kernel ends with the notebook's, even when that one is killed."""
+    with FrontEnd(tmp_path, environment(tmp_path)) as front:
+        front.run("%load_ext autogen_nb")
+        front.wait(lambda: len(agents_kernels(front)) == 1, "the agent's kernel")
+        agent = agents_kernels(front)[0]
+        front.manager.signal_kernel(9)
+        gone, _ = psutil.wait_procs([agent], timeout=10)
+
+    assert [process.pid for process in gone] == [agent.pid]

@@ -1,0 +1,113 @@
+"""When a model fails: one line, and running the cell again goes on where it failed."""
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+COUNT = python("with open('runs', 'a') as file:\n    file.write('x')\nprint('counted')")
+REFUSED = FakeReply(status=401, error="wrong key")
+
+
+def runs(front: FrontEnd) -> int:
+    """How often the block of `COUNT` ran; the file is gone afterwards."""
+    file = front.cwd / "runs"
+    text = file.read_text() if file.exists() else ""
+    file.unlink(missing_ok=True)
+    return len(text)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(401, "wrong key"), (404, "no such model"), (400, "bad request")],
+)
+def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: int, said: str) -> None:
+    """What the server refuses ends the cell in one line that holds what it said, and stops what is queued."""
+    model.add(FakeReply(status=status, error=said))
+
+    cell, queued = notebook.run_all("%%autogen\nGo.", "print('queued')")
+
+    assert cell.status == "error"
+    assert said in cell.error
+    assert len(cell.error.splitlines()) == 1
+    assert queued.status == "aborted"
+    assert cell.about("status") == []
+
+
+def test_a_server_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A server that cannot be reached ends the cell in one line that names its address."""
+    address = model.base_url
+    model.stop()
+
+    cell = notebook.run("%%autogen\nGo.")
+
+    assert cell.status == "error"
+    assert address.removeprefix("http://").removesuffix("/v1") in cell.error
+    assert len(cell.error.splitlines()) == 1
+
+
+def test_running_again_goes_on_at_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """After a failure the same cell goes on with the request that failed; the code that ran does not run again."""
+    model.add(COUNT, REFUSED, "Counted once.")
+
+    first = notebook.run("%%autogen --confirm never\nCount.")
+    again = notebook.run("%%autogen --confirm never\nCount.")
+
+    assert first.status == "error"
+    assert again.status == "ok", again.error
+    assert runs(notebook) == 1
+    assert len(model.requests) == 3
+    assert model.requests[2].body["messages"] == model.requests[1].body["messages"]
+    assert "the chat goes on at its open question" in again.about("note")[0]
+    assert "counted" in again.text
+    assert again.about("message")[-1].endswith("Counted once.")
+
+
+def test_running_again_with_variables_goes_on_too(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Variables that were handed over are not handed over again: the code that ran may have changed the copies."""
+    model.add(python("basket.append('ham')"), REFUSED, python("print(basket)"), "Fine.")
+
+    notebook.run("basket = ['egg']", "values")
+    notebook.run("%%autogen --confirm never -i basket\nAdd ham.")
+    again = notebook.run("%%autogen --confirm never -i basket\nAdd ham.")
+
+    assert again.status == "ok", again.error
+    assert again.about("stream") == ["['egg', 'ham']\n"]
+    assert len(model.requests) == 4
+
+
+def test_another_variable_begins_anew(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A cell that was cut off and then gets another object under the same name is another turn."""
+    model.add(REFUSED, python("print(basket)"), "Fine.")
+
+    notebook.run("basket = ['egg']", "values")
+    notebook.run("%%autogen --confirm never -i basket\nLook.")
+    notebook.run("basket = ['nut']", "values")
+    again = notebook.run("%%autogen --confirm never -i basket\nLook.")
+
+    assert again.about("stream") == ["['nut']\n"]
+    assert "replaces its earlier run" in again.about("note")[0]
+
+
+def test_another_task_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A cell that failed and is changed does not go on: its new task is what the model gets."""
+    model.add(REFUSED, "Fine.")
+
+    fresh.run("%%autogen\nGo.")
+    again = fresh.run("%%autogen\nGo elsewhere.")
+
+    assert again.status == "ok"
+    assert model.requests[1].body["messages"][-1]["content"] == "Go elsewhere."
+    assert "Go." not in [message["content"] for message in model.requests[1].body["messages"]]
+
+
+def test_the_next_cell_after_a_failure(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """After a failure another cell can go on with the conversation."""
+    model.add(REFUSED, "Fine.")
+
+    fresh.run("%%autogen\nFirst.", "one")
+    second = fresh.run("%%autogen\nSecond.", "two")
+
+    assert second.status == "ok"
+    assert [message["content"] for message in model.requests[1].body["messages"][1:]] == ["First.", "Second."]

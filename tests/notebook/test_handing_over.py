@@ -1,0 +1,205 @@
+"""My variables or the agent's: the question, the list of new ones, pull and push, and the hint after a NameError."""
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.scripts import python
+
+TABLE = "import pandas as pd\ntable_one = pd.DataFrame({'a': range(1000)})"
+
+
+def asking(front: FrontEnd, cell: Run) -> str:
+    """The question that the cell asks about a variable."""
+    front.asked("Copy")
+    return cell.about("panel")[0].splitlines()[0]
+
+
+def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A task that names a variable gets a question with its size; copied, the agent's code finds it."""
+    model.add(python("print(len(table_one))"), "A thousand.")
+
+    notebook.run(TABLE, "values")
+    cell = notebook.start("%%autogen --confirm never\nHow many rows has table_one?")
+    question = asking(notebook, cell)
+    asked_before = len(model.requests)
+    notebook.click("Copy")
+    notebook.finish(cell)
+
+    assert question == "`table_one` (8 KB) lives in your notebook; the agent has its own kernel. Copy it?"
+    assert asked_before == 0
+    assert cell.about("stream") == ["1000\n"]
+    assert "`table_one`: DataFrame, 1000 rows x 1 columns: a (int64)" in str(model.requests[0].body["messages"][-1])
+
+
+def test_several_are_one_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Two variables that a task names are one question."""
+    model.add("Fine.")
+
+    notebook.run("long_one, long_two = 1, 2", "values")
+    cell = notebook.start("%%autogen\nCompare long_one with long_two.")
+    question = asking(notebook, cell)
+    notebook.click("Copy")
+    notebook.finish(cell)
+
+    assert question.startswith("`long_one` (28 bytes), `long_two` (28 bytes) live in your notebook;")
+    assert question.endswith("Copy them?")
+
+
+def test_what_was_copied_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The same object is asked for once; another one under its name is asked for anew."""
+    model.add("Fine.", "Fine.", "Fine.")
+
+    fresh.run("long_one = [1]", "values")
+    first = fresh.start("%%autogen\nLook at long_one.", "one")
+    fresh.click("Copy")
+    fresh.finish(first)
+    second = fresh.run("%%autogen\nLook at long_one.", "two")
+    fresh.run("long_one = [2]", "values")
+    third = fresh.start("%%autogen\nLook at long_one.", "three")
+    question = asking(fresh, third)
+    fresh.click("Copy")
+    fresh.finish(third)
+
+    assert second.status == "ok"
+    assert question.startswith("`long_one`")
+
+
+def test_what_was_declined_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """After "Do not copy" the task runs without, and this chat does not ask again; a new one does."""
+    model.add(python("print('long_one' in globals())"), "Fine.", "Fine.", "Fine.")
+
+    fresh.run("long_one = [1]", "values")
+    first = fresh.start("%%autogen --confirm never\nLook at long_one.", "one")
+    fresh.click("Do not copy")
+    fresh.finish(first)
+    second = fresh.run("%%autogen\nLook at long_one.", "two")
+    third = fresh.start("%%autogen --new\nLook at long_one.", "three")
+    question = asking(fresh, third)
+    fresh.click("Do not copy")
+    fresh.finish(third)
+
+    assert first.about("stream") == ["False\n"]
+    assert second.status == "ok"
+    assert question.startswith("`long_one`")
+
+
+def test_stop_at_the_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Stop at the question runs nothing and ends the cell in one line."""
+    notebook.run("long_one = [1]", "values")
+    cell = notebook.start("%%autogen\nLook at long_one.")
+    notebook.click("Stop")
+    notebook.finish(cell)
+
+    assert cell.error == "Stopped: the task was not run"
+    assert model.requests == []
+
+
+def test_no_question_for_words_and_for_what_is_handed_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Prose that happens to be a name, and variables that `-i` hands over, are not asked for."""
+    model.add("Fine.", "Fine.")
+
+    fresh.run("mean = 3\ntext = 'a'\nlong_one = [1]", "values")
+    prose = fresh.run("%%autogen\nWhat is the mean of the text?", "one")
+    given = fresh.run("%%autogen -i long_one\nLook at long_one.", "two")
+
+    assert (prose.status, given.status) == ("ok", "ok")
+
+
+def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Without a person a named variable stays where it is, and the task runs."""
+    model.add(python("print('long_one' in globals())"), "Fine.")
+
+    fresh.run("long_one = [1]", "values")
+    cell = fresh.run("%%autogen --confirm never\nLook at long_one.", stdin=False)
+
+    assert cell.about("stream") == ["False\n"]
+
+
+def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Below `%%time` the question is asked in the input field."""
+    model.add(python("print(long_one)"), "Fine.")
+    fresh.answers += ["y"]
+
+    fresh.run("long_one = [1]", "values")
+    cell = fresh.run("%%time\n%%autogen --confirm never\nLook at long_one.")
+
+    assert fresh.prompts[0].endswith("Copy it? [y/n] ")
+    assert cell.about("stream") == ["[1]\n"]
+
+
+def test_what_cannot_be_copied(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A variable that cannot be copied ends the cell in one line that names it, before the model is asked."""
+    notebook.run("stream_one = (each for each in [])", "values")
+    cell = notebook.run("%%autogen -i stream_one\nLook.")
+
+    assert cell.status == "error"
+    assert "stream_one" in cell.error
+    assert len(cell.error.splitlines()) == 1
+    assert model.requests == []
+
+
+def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """What the agent made is listed once, with the command that copies it."""
+    model.add(python("import pandas as pd\nmade = pd.DataFrame({'a': [1, 2]})\nother = {1: (2, 3)}"), "Made.", "So.")
+
+    cell = fresh.run("%%autogen --confirm never\nMake.", "one")
+    later = fresh.run("%%autogen\nAnd?", "two")
+    fresh.run("%autogen pull made other", "pull")
+
+    assert cell.about("note")[-1] == (
+        "In the agent's kernel: `made` (DataFrame, 2 rows x 1 columns), `other` (dict, 1 item). "
+        "`%autogen pull made` copies one here."
+    )
+    assert later.about("note") == []
+    assert fresh.value("list(made['a']), other") == "[1, 2] {1: (2, 3)}"
+
+
+def test_pushing_hands_a_variable_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """`%autogen push` sends a variable later; it is not asked for and not listed as new."""
+    model.add(python("print(long_one)"), "Fine.")
+
+    fresh.run("long_one = [1]", "values")
+    fresh.run("%autogen push long_one", "push")
+    cell = fresh.run("%%autogen --confirm never\nLook at long_one.")
+
+    assert cell.about("stream") == ["[1]\n"]
+    assert cell.about("note") == []
+
+
+def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """What is no data does not come back: nothing from the agent's kernel is unpickled or run here."""
+    model.add(
+        python("class Trap:\n    def __reduce__(self):\n        return (print, ('trapped',))\ntrap_one = Trap()"),
+        "Set.",
+    )
+
+    notebook.run("%%autogen --confirm never\nSet a trap.", "one")
+    cell = notebook.run("%autogen pull trap_one", "pull")
+
+    assert cell.status == "error"
+    assert "trap_one" in cell.error
+    assert "trapped" not in cell.text
+
+
+def test_pull_from_another_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The list of a chat that is not the current one names it, and pull takes it."""
+    model.add(python("side_value = 7"), "Made.")
+
+    cell = fresh.run("%%autogen --confirm never -c side\nMake.", "one")
+    fresh.run("%autogen pull side_value -c side", "pull")
+
+    assert "`%autogen pull side_value -c side`" in cell.about("note")[-1]
+    assert fresh.value("side_value") == "7"
+
+
+def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A NameError in a later cell is followed by the line that tells where the variable can be had."""
+    model.add(python("made_there = 1"), "Made.")
+
+    fresh.run("%%autogen --confirm never\nMake.", "one")
+    missing = fresh.run("made_there + 1", "two")
+    unknown = fresh.run("made_nowhere + 1", "three")
+
+    assert missing.status == "error"
+    hint = "'made_there' is in the agent's kernel: %autogen pull made_there copies it here."
+    assert hint in missing.text.splitlines()
+    assert "agent's kernel" not in unknown.text

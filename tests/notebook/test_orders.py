@@ -1,0 +1,109 @@
+"""Reading the first line of a cell."""
+
+from typing import Any
+
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.magics import AutogenMagics
+from autogen_nb.notebook.orders import Order, read_order
+
+
+def read(line: str, cell: str | None = None) -> Order:
+    """The order that a cell gives."""
+    return read_order(AutogenMagics.autogen_cell.parser, line, cell)
+
+
+@pytest.mark.parametrize(
+    ("line", "cell", "task"),
+    [
+        ("", "Plot it.", "Plot it."),
+        ("Plot it.", None, "Plot it."),
+        ("Plot it.", "\n", "Plot it."),
+        ("-m offline Plot it.", "", "Plot it."),
+        ("Plot it,", "in red.\n", "Plot it,\nin red."),
+        ("What's the mean?", None, "What's the mean?"),
+        ("-m offline It's \"his\" -- isn't it?", None, "It's \"his\" -- isn't it?"),
+        ("", 'Don\'t "quote"  {me} $HOME %d\n  indented', 'Don\'t "quote"  {me} $HOME %d\n  indented'),
+        ("-- --model is not an option here", None, "--model is not an option here"),
+        ("-5 is negative, why?", None, "-5 is negative, why?"),
+        ("--new", "first\n\nsecond", "first\n\nsecond"),
+    ],
+)
+def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: str) -> None:
+    """The task is what stands behind the options and below the first line, as it was typed."""
+    assert read(line, cell).task == task
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("-m offline", "model", "offline"),
+        ("--model=offline", "model", "offline"),
+        ('--model "my model"', "model", "my model"),
+        ("-c analysis", "chat", "analysis"),
+        ("--chat 'two words'", "chat", "two words"),
+        ("--new", "new", True),
+        ("--template", "template", True),
+        ("-i df,other", "inputs", ("df", "other")),
+        ("-i df --input other", "inputs", ("df", "other")),
+        ("-i 'df, other'", "inputs", ("df", "other")),
+        ("-o result", "outputs", ("result",)),
+        ("-a words", "answer", "words"),
+        ("--human-input terminate", "human_input", "TERMINATE"),
+        ("--confirm risky", "confirm", "risky"),
+        ("--max-turns 3", "max_turns", 3),
+        ("--block-timeout 2.5", "block_timeout", 2.5),
+    ],
+)
+def test_each_option_is_read(line: str, field: str, value: Any) -> None:
+    """Each option sets one field of the order; all others stay at their defaults."""
+    assert read(f"{line} go") == Order("go", **{field: value})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("", "there is no task"),
+        ("   ", "there is no task"),
+        ("-m offline", "there is no task"),
+        ("--modle x go", "there is no option --modle; did you mean --model?"),
+        ("--max_turns 3 go", "did you mean --max-turns?"),
+        ("-x go", "there is no option -x"),
+        ("--max-turns 0 go", "--max-turns is 0"),
+        ("--max-turns many go", "invalid int value: 'many'"),
+        ("--block-timeout 0 go", "--block-timeout is 0.0"),
+        ("--block-timeout -1 go", "--block-timeout is -1.0"),
+        ("--block-timeout nan go", "--block-timeout is nan"),
+        ("--block-timeout inf go", "--block-timeout is inf"),
+        ("--confirm perhaps go", "invalid choice: 'perhaps'"),
+        ("--human-input ALWAYS go", "invalid choice: 'ALWAYS'"),
+        ("-m", "expected one argument"),
+        ("-i", "expected one argument"),
+        ("-i df,3 go", "'3' is not a variable's name"),
+        ("-i df, other go", "names are joined by commas"),
+        ("-o class go", "'class' is not a variable's name"),
+        ("-a one,two go", "--answer takes one name"),
+        ("-a 1 go", "'1' is not a variable's name"),
+        ("-c ../up go", "a chat cannot be called '../up'"),
+        ("-c '' go", "a chat cannot be called ''"),
+        ("-m '' go", "--model is empty"),
+        ("--new=yes go", "ignored explicit argument 'yes'"),
+    ],
+)
+def test_bad_input_is_one_clear_line(line: str, said: str) -> None:
+    """What cannot be meant is refused in one line that names it."""
+    with pytest.raises(ConfigError) as refused:
+        read(line)
+
+    assert said in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+    assert str(refused.value).startswith("%%autogen: ")
+
+
+@pytest.mark.parametrize("line", ['--model="gpt 4o" Go.', "--model='gpt 4o' Go.", '--model "gpt 4o" Go.'])
+def test_quotes_belong_to_the_line_and_not_to_the_value(line: str) -> None:
+    """A value with a space is quoted, before or after an equals sign."""
+    order = read(line)
+
+    assert (order.model, order.task) == ("gpt 4o", "Go.")

@@ -1,0 +1,62 @@
+"""What holds for a cell: its options, the environment, the defaults."""
+
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.orders import Order
+from autogen_nb.notebook.settings import Defaults, terms
+
+
+def test_the_defaults() -> None:
+    """By default code is asked for, words are not, a cell has twenty turns, and a block no limit."""
+    found = terms(Order("go"), Defaults(), attended=True)
+
+    assert (found.confirm, found.human_input, found.max_turns, found.block_timeout) == ("always", "NEVER", 20, None)
+    assert found.remark == ""
+
+
+def test_a_limit_where_nobody_is_there() -> None:
+    """Without a person a block may take 300 seconds."""
+    assert terms(Order("go"), Defaults(), attended=False).block_timeout == 300
+
+
+@pytest.mark.parametrize("attended", [True, False])
+def test_a_limit_that_was_set(attended: bool) -> None:
+    """The setting holds whoever is there, and the option wins over it."""
+    defaults = Defaults(block_timeout=7)
+
+    assert terms(Order("go"), defaults, attended=attended).block_timeout == 7
+    assert terms(Order("go", block_timeout=1), defaults, attended=attended).block_timeout == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "environment", "setting", "confirm", "remark"),
+    [
+        (None, None, "always", "always", ""),
+        (None, None, "risky", "risky", ""),
+        (None, None, "never", "never", "code runs unasked (%config AutogenMagics.confirm)"),
+        (None, "never", "always", "never", "code runs unasked (AUTOGEN_NB_CONFIRM=never)"),
+        (None, "always", "never", "always", ""),
+        ("never", None, "always", "never", "code runs unasked (--confirm never)"),
+        ("never", "never", "always", "never", "code runs unasked (AUTOGEN_NB_CONFIRM=never)"),
+        ("always", "never", "never", "always", ""),
+        (None, "", "always", "always", ""),
+    ],
+)
+def test_who_decides_whether_code_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, option: str, environment: str | None, setting: str, confirm: str, remark: str
+) -> None:
+    """The option wins over the environment, that over the setting; what runs unasked says why."""
+    monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_CONFIRM": environment})
+
+    found = terms(Order("go", confirm=option), Defaults(confirm=setting), attended=True)  # type: ignore[arg-type]  # the parameters are texts
+
+    assert (found.confirm, found.remark) == (confirm, remark)
+
+
+def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word that is none of the three is refused."""
+    monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "yes")
+
+    with pytest.raises(ConfigError, match="'yes'; it must be one of always, risky, never"):
+        terms(Order("go"), Defaults(), attended=True)

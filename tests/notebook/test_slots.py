@@ -1,0 +1,67 @@
+"""The places in a cell's output."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from autogen_nb.notebook.slots import Slots
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+    """What an IPython shell publishes."""
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    publisher = CapturingDisplayPublisher()
+    monkeypatch.setattr(shell, "display_pub", publisher)
+    yield publisher.outputs
+    InteractiveShell.clear_instance()
+
+
+def _page(published: list[dict[str, Any]]) -> list[str]:
+    """The text in each place, as a front end shows it."""
+    places: dict[str, str] = {}
+    for output in published:
+        places[output["transient"]["display_id"]] = output["data"]["text/plain"]
+    return list(places.values())
+
+
+def _shown(slots: Slots, *texts: str) -> None:
+    for text in texts:
+        slots.next().show({"text/plain": text}, {})
+
+
+def test_few_places_are_left_as_they_are(published: list[dict[str, Any]]) -> None:
+    """Nothing is touched while there is room."""
+    slots = Slots()
+    _shown(slots, "a", "b")
+
+    assert slots.tidy() is False
+    assert _page(published) == ["a", "b"]
+
+
+def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) -> None:
+    """Whatever is shown, the number of places stays small, and nothing that was shown is lost."""
+    slots = Slots()
+    numbers = [str(number) for number in range(40)]
+    _shown(slots, *numbers)
+    assert slots.tidy() is True
+    _shown(slots, "next")
+
+    page = _page(published)
+    assert page == ["\n".join(numbers), "next", *[""] * 38]
+
+
+def test_cleared_place_takes_no_room(published: list[dict[str, Any]]) -> None:
+    """A place that was cleared is left out."""
+    slots = Slots()
+    _shown(slots, *(str(number) for number in range(35)))
+    last = slots.next()
+    last.show({"text/plain": "gone"}, {})
+    last.clear()
+    slots.tidy()
+
+    assert "gone" not in "".join(_page(published))

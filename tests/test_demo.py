@@ -1,0 +1,293 @@
+"""``make demo``: the quickstart in real kernels, on its own table and on a person's."""
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from scripts.transcript import Transcript
+
+SCRIPT = Path(__file__).parent.parent / "scripts" / "demo.py"
+
+pytestmark = pytest.mark.xdist_group("demo")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run of the demo said and left."""
+
+    code: int
+    out: str
+    err: str
+    build: Path
+
+    @property
+    def page(self) -> str:
+        """The page that it left."""
+        return next(self.build.glob("*.html")).read_text(encoding="utf-8")
+
+
+def demo(build: Path, *arguments: str, cwd: Path | None = None) -> Ran:
+    """Runs the demo."""
+    command = [sys.executable, str(SCRIPT), "--build", str(build), *arguments]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=cwd, check=False)
+    return Ran(done.returncode, done.stdout, done.stderr, build)
+
+
+def book(path: Path, *cells: str) -> Path:
+    """A notebook of these code cells."""
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbformat.write(made, path)
+    return path
+
+
+class Fetched(HTMLParser):
+    """What a browser would fetch to show a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        """Takes the address of what the tag embeds; a link that a person may follow embeds nothing."""
+        embedded = [value or "" for name, value in attrs if name == "src" or (tag == "link" and name == "href")]
+        self.addresses += [value for value in embedded if not value.startswith("data:")]
+
+
+# On its own table
+
+
+@pytest.fixture(scope="module")
+def penguins(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """A run without arguments."""
+    return demo(tmp_path_factory.mktemp("penguins"))
+
+
+@pytest.mark.kernel
+@pytest.mark.slow
+class TestOnItsOwnTable:
+    """A run without arguments."""
+
+    def test_ends_well_and_silently(self, penguins: Ran) -> None:
+        """A run in which every cell ran ends with 0 and writes no warning."""
+        assert (penguins.code, penguins.err) == (0, "")
+
+    def test_says_first_that_code_runs_unasked(self, penguins: Ran) -> None:
+        """Nobody is there to press Run, and the transcript says so before anything else happens."""
+        assert penguins.out.index("AUTOGEN_NB_CONFIRM=never") < penguins.out.index("%load_ext autogen_nb")
+
+    def test_shows_each_message_once(self, penguins: Ran) -> None:
+        """What streams is printed when it stays: each message once."""
+        assert penguins.out.count("I am the offline analyst") == 1
+        assert len(re.findall(r"^Done · .* blocks? run", penguins.out, re.MULTILINE)) == 2
+
+    def test_shows_no_passing_line(self, penguins: Ran) -> None:
+        """Status lines, which something else takes the place of, are not printed."""
+        assert " is thinking" not in penguins.out
+        assert "(writing)" not in penguins.out
+
+    def test_shows_a_picture_as_a_line(self, penguins: Ran) -> None:
+        """A picture is one line that says what it is."""
+        assert re.search(r"^\[picture: image/png, \d+ x \d+ pixels\] <Figure", penguins.out, re.MULTILINE)
+
+    def test_leaves_the_executed_notebook(self, penguins: Ran) -> None:
+        """The notebook with its outputs is kept, and its path printed."""
+        path = penguins.build / "01_quickstart.ipynb"
+
+        assert nbformat.read(path, as_version=4).cells[-2].outputs
+        assert str(path) in penguins.out
+
+    def test_leaves_a_page_that_holds_every_plot(self, penguins: Ran) -> None:
+        """The page has each plot inside, and the transcript counts them."""
+        told = re.search(r"with (\d+) plots?:", penguins.out)
+
+        assert told is not None
+        assert penguins.page.count('src="data:image/png;base64') == int(told[1]) >= 2
+
+    def test_the_page_needs_no_network(self, penguins: Ran) -> None:
+        """Nothing is fetched to show the page."""
+        fetched = Fetched()
+        fetched.feed(penguins.page)
+
+        assert fetched.addresses == []
+        assert re.findall(r"@import|url\((?![\"']?data:)", penguins.page) == []
+
+
+# On a person's table
+
+
+@pytest.mark.kernel
+@pytest.mark.slow
+def test_takes_a_table_with_semicolons_and_dates_that_do_not_parse(tmp_path: Path) -> None:
+    """A CSV with semicolons, decimal commas, another encoding and odd dates is analysed, from a path with spaces."""
+    days = [f"{day:02}.{month:02}.2024" for month in (1, 2, 3) for day in range(1, 26)]
+    days[30] = "unbekannt"
+    places = ("Köln", "Köln", "Ulm")
+    rows = [f"{day};{10 + number // 7},{number % 7};{places[number % 3]}" for number, day in enumerate(days)]
+    text = "\n".join(["Tag;Wärme;Ort", *rows])
+    (tmp_path / "mein ordner").mkdir()
+    (tmp_path / "mein ordner" / "wärme 1.csv").write_text(text, encoding="cp1252")
+
+    ran = demo(tmp_path / "build", "--data", "mein ordner/wärme 1.csv", cwd=tmp_path)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert "`table` has 75 rows and 3 columns (1 of numbers, 1 of dates, 1 of text or categories)" in ran.out
+    assert "now dates from 2024-01-01 00:00:00 to 2024-03-25 00:00:00, 1 values lost" in ran.out
+    assert 'src="data:image/png;base64' in ran.page
+
+
+def missing(_folder: Path) -> None:
+    """Nothing at the path."""
+
+
+def a_folder(path: Path) -> None:
+    """A folder."""
+    path.mkdir()
+
+
+def empty(path: Path) -> None:
+    """A file of no length."""
+    path.touch()
+
+
+def only_a_header(path: Path) -> None:
+    """Columns without rows."""
+    path.write_text("a,b\n")
+
+
+def a_picture(path: Path) -> None:
+    """A file that is no text."""
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+
+
+def ragged(path: Path) -> None:
+    """Text that is no table."""
+    path.write_text("a,b\n1,2\n1,2,3,4,5\n")
+
+
+@pytest.mark.parametrize("make", [missing, a_folder, empty, only_a_header, a_picture, ragged])
+def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Path) -> None:
+    """A path without a table gives one line and exit code 2 before anything starts or is written."""
+    make(tmp_path / "table.csv")
+
+    ran = demo(tmp_path / "build", "--data", "table.csv", cwd=tmp_path)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert re.fullmatch(r"demo: .*table\.csv.*\n", ran.err)
+    assert not ran.build.exists()
+
+
+def test_a_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind of file whose reader is not installed is told with the command that installs it."""
+    # An import of a name that is None in `sys.modules` fails as if it were not installed.
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules.update(pyarrow=None, fastparquet=None)")
+    (tmp_path / "table.parquet").write_bytes(b"PAR1 \0 PAR1")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    ran = demo(tmp_path / "build", "--data", str(tmp_path / "table.parquet"))
+
+    assert (ran.code, ran.out) == (2, "")
+    assert re.fullmatch(r"demo: .* needs pyarrow to be read: .* -m pip install pyarrow\n", ran.err)
+
+
+# When it does not go well
+
+
+@pytest.mark.kernel
+def test_a_chat_that_fails_ends_the_demo(tmp_path: Path) -> None:
+    """A chat that fails gives its one line and exit code 1, runs no later cell, and leaves what was executed."""
+    (tmp_path / "empty.jsonl").touch()
+    path = book(tmp_path / "n.ipynb", "%load_ext autogen_nb", "%%autogen -m replay:empty.jsonl\nHello", "print('late')")
+
+    ran = demo(tmp_path / "build", "--notebook", str(path))
+
+    assert ran.code == 1
+    assert "'empty.jsonl' holds 0 replies, and a further one was asked for\n" in ran.out
+    assert "Traceback" not in ran.out + ran.err
+    assert "print('late')" not in ran.out
+    assert "load_ext" in ran.page
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_path: Path) -> None:
+    """Ctrl-C ends the demo without a traceback, and no kernel of it lives on."""
+    path = book(tmp_path / "n.ipynb", "import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")
+    command = [sys.executable, str(SCRIPT), "--build", str(tmp_path / "build"), "--notebook", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8") as process:
+        assert process.stdout is not None
+        kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
+        process.send_signal(sent)
+        rest = process.stdout.read()
+
+    assert process.returncode == code
+    assert "Traceback" not in rest
+    with pytest.raises(ProcessLookupError):
+        os.kill(kernel, 0)
+
+
+# The transcript
+
+
+def display(text: str, kind: str, place: str, **more: Any) -> dict[str, Any]:
+    """A message of the iopub channel that shows an output of ours."""
+    data = {"text/plain": text, **more}
+    content = {"data": data, "metadata": {"autogen_nb": {"kind": kind}}, "transient": {"display_id": place}}
+    return {"header": {"msg_type": "update_display_data"}, "content": content}
+
+
+def told(*messages: dict[str, Any]) -> str:
+    """What the transcript prints of the messages."""
+    out = io.StringIO()
+    transcript = Transcript(out)
+    for message in messages:
+        transcript.take(message)
+    transcript.settle()
+    return out.getvalue()
+
+
+def test_text_is_printed_as_it_grows() -> None:
+    """Lines of running code are printed when they are whole, each once."""
+    out = io.StringIO()
+    transcript = Transcript(out)
+
+    transcript.take(display("one\ntw", "stream", "a"))
+    transcript.take(display("one\ntwo\nth", "stream", "a"))
+
+    assert out.getvalue() == "one\ntwo\n"
+
+
+def test_text_that_is_written_over_is_printed_when_it_stays() -> None:
+    """Of a progress bar only the last state is printed."""
+    steps = [display(f"head\n{step} %", "stream", "a") for step in (10, 50, 100)]
+
+    assert told(*steps) == "head\n100 %\n\n"
+
+
+def test_what_takes_a_passing_place_is_printed() -> None:
+    """A message in the place of a status line and of its own beginning is printed once, as it is at the end."""
+    shown = told(display("thinking", "status", "a"), display("He", "partial", "a"), display("Hello", "message", "a"))
+
+    assert shown == "Hello\n\n"
+
+
+def test_signs_for_a_terminal_are_left_out() -> None:
+    """What a model wrote cannot move the cursor or change colours."""
+    assert told(display("a\x1b[31mb\x1b[2Jc\x07", "message", "a")) == "abc\n\n"
+
+
+def test_what_takes_an_emptied_place_is_printed() -> None:
+    """A status line that was taken away leaves its place to the next message."""
+    shown = told(display("copying", "status", "a"), display("", "empty", "a"), display("Hello", "message", "a"))
+
+    assert shown == "Hello\n\n"

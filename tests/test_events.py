@@ -1,0 +1,142 @@
+"""Events and their JSON form."""
+
+import inspect
+import json
+import re
+from datetime import date
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autogen_nb import errors
+from autogen_nb.errors import AutogenError, SessionError
+from autogen_nb.events import (
+    ANSWERS,
+    VERSION,
+    Answer,
+    ApprovalAsked,
+    CodeRan,
+    Ended,
+    Event,
+    Fact,
+    ModelReplied,
+    Question,
+    Recorded,
+    Said,
+    Transient,
+    from_json,
+    to_json,
+)
+from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.outputs import Stream
+from tests.strategies import EVENTS, instances
+
+SAID = to_json(Said("a", "b", Message("x")))
+RAN = to_json(CodeRan(0, (Stream("stdout", "x"),)))
+ASKED = to_json(ApprovalAsked("a", CodeBlock("python", "x"), reasons=("r",)))
+REPLIED = to_json(ModelReplied(Message("x")))
+
+
+@pytest.mark.parametrize("cls", EVENTS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_every_event_survives_json(cls: type, data: st.DataObject) -> None:
+    """What is written is read back as it was, down to the types of what it holds."""
+    event = data.draw(instances(cls))
+
+    read = from_json(json.loads(json.dumps(to_json(event))))
+
+    assert read == event
+    assert repr(read) == repr(event)
+
+
+def test_json_form_is_tagged_and_versioned() -> None:
+    """The form that other programs may read."""
+    assert to_json(Ended("exit", "Bye.")) == {"v": VERSION, "type": "Ended", "reason": "exit", "detail": "Bye."}
+
+
+def test_field_that_is_not_written_has_its_default() -> None:
+    """An older log lacks what was added since."""
+    assert from_json({"v": VERSION, "type": "Ended", "reason": "exit"}) == Ended("exit")
+
+
+def test_float_may_be_written_as_an_integer() -> None:
+    """JSON makes no difference between them."""
+    assert from_json({**RAN, "seconds": 2}) == CodeRan(0, (Stream("stdout", "x"),), seconds=2.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "match"),
+    [
+        pytest.param({**SAID, "v": VERSION + 1}, "version 2 cannot be read", id="a later version"),
+        pytest.param({"type": "Ended", "reason": "exit"}, "version None", id="no version"),
+        pytest.param({"v": VERSION, "type": "Sung"}, "'Sung' is not an event", id="an unknown type"),
+        pytest.param({"v": VERSION}, "None is not an event", id="no type"),
+        pytest.param({"v": VERSION, "type": ["Said"]}, "is not an event", id="a type that is a list"),
+        pytest.param({"v": VERSION, "type": "Message", "content": "x"}, "is not an event", id="a part of an event"),
+        pytest.param([1], "is an object", id="a list"),
+        pytest.param("Said", "is an object", id="a text"),
+        pytest.param(None, "is an object", id="nothing"),
+        pytest.param({"v": VERSION, "type": "Said"}, "Said .* does not have its shape", id="missing fields"),
+        pytest.param({**SAID, "mood": "glad"}, "mood", id="an unknown field"),
+        pytest.param({**SAID, "sender": 1}, "int in the place of", id="a number for a text"),
+        pytest.param({**SAID, "message": "x"}, "no Message", id="a text for a message"),
+        pytest.param({**SAID, "message": to_json(Ended("exit"))}, "no Message", id="an event for a message"),
+        pytest.param({**SAID, "message": {"type": "Message", "content": 1}}, "none of", id="a number for a content"),
+        pytest.param({**RAN, "exit_code": "0"}, "str in the place of", id="a text for a number"),
+        pytest.param({**RAN, "exit_code": True}, "bool in the place of", id="a truth value for a number"),
+        pytest.param({**RAN, "outputs": "x"}, "str in the place of", id="a text for a list"),
+        pytest.param({**RAN, "outputs": ["x"]}, "none of", id="texts for outputs"),
+        pytest.param({**RAN, "outputs": [{"type": "Streem"}]}, "none of", id="an unknown output"),
+        pytest.param({**RAN, "outputs": [{"type": "Stream", "name": "stdin", "text": ""}]}, "none of", id="no stream"),
+        pytest.param({**ASKED, "reasons": "risky"}, "str in the place of", id="a text for reasons"),
+        pytest.param({**REPLIED, "usage": 3}, "none of", id="a number for the usage"),
+        pytest.param({"v": VERSION, "type": "Ended", "reason": "bored"}, "str in the place of", id="an unknown reason"),
+        pytest.param({"v": VERSION, "type": "Ended", "reason": {}}, "dict in the place of", id="an object for a word"),
+    ],
+)
+def test_what_is_no_event_is_refused(value: Any, match: str) -> None:
+    """A log is refused and never guessed at, and the message says what is wrong."""
+    with pytest.raises(SessionError, match=match):
+        from_json(value)
+
+
+def test_every_question_has_its_answer() -> None:
+    """Each question takes one kind of answer, and each answer belongs to one question."""
+    assert set(ANSWERS) == set(get_args(Question))
+    assert sorted(map(str, ANSWERS.values())) == sorted(map(str, get_args(Answer)))
+
+
+def test_events_are_facts_questions_answers_and_transients() -> None:
+    """No event is of two kinds, and a log keeps all but the transients."""
+    kinds = [get_args(kind) for kind in (Fact, Question, Answer, Transient)]
+
+    assert sorted(map(str, sum(kinds, ()))) == sorted(map(str, get_args(Event)))
+    assert set(get_args(Recorded)) == set(get_args(Event)) - set(get_args(Transient))
+
+
+def test_tree_of_errors_is_the_one_that_is_drawn() -> None:
+    """The picture at the top of the module is true."""
+    drawn = re.findall(
+        r"^((?:[│├└]|──| )*)(\w+)(?: {2,}.*)?$", (errors.__doc__ or "").partition("\n\n")[2], re.MULTILINE
+    )
+    tree = {name: len(lines) // 4 for lines, name in drawn if hasattr(errors, name)}
+    depths = {name: _depth(cls) for name, cls in inspect.getmembers(errors, inspect.isclass)}
+
+    assert tree == depths
+
+
+def _depth(cls: type) -> int:
+    return sum(issubclass(each, AutogenError) for each in cls.__mro__) - 1
+
+
+def test_what_json_has_no_form_for_becomes_its_text() -> None:
+    """A caller's message may carry anything in its context; the log can be kept all the same."""
+    day = date(2026, 11, 20)
+    event = Said("a", "b", Message("hi", context={"day": day, 1: ("x", None)}))
+
+    read = from_json(json.loads(json.dumps(to_json(event))))
+
+    assert read == Said("a", "b", Message("hi", context={"day": "2026-11-20", "1": ["x", None]}))

@@ -1,0 +1,195 @@
+"""Imports point down, vendors stay in their rooms, and importing loads nothing heavy: see docs/design.md."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "autogen_nb"
+
+ROWS = (
+    ("errors", "events", "messages", "outputs", "_version"),
+    ("core",),
+    ("run", "kernels"),
+    ("models", "executors", "human", "views", "sessions"),
+    ("agents", "testing"),
+    ("notebook", "cli"),
+)
+"""The places of each row, from the bottom; `__init__` stands above them all, and puts the parts together."""
+
+ROW = {place: number for number, row in enumerate(ROWS) for place in row}
+
+ROOMS = {
+    "openai": ("models/openai.py",),
+    "jupyter_client": ("kernels/",),
+    "zmq": ("kernels/",),
+    **dict.fromkeys(
+        ("IPython", "ipywidgets", "traitlets", "comm", "ipykernel"),
+        # The two files run inside the agent's kernel, which is an IPython.
+        ("notebook/", "kernels/inside.py", "kernels/start.py"),
+    ),
+}
+"""Where a library may be imported: files, and folders."""
+
+PURE = {**dict.fromkeys(ROWS[0], frozenset[str]()), "core": frozenset({"markdown_it"})}
+"""The places that do no input or output, and what each may import beside the standard library."""
+
+HEAVY = ("openai", "pandas", "matplotlib", "numpy", "IPython", "ipywidgets", "jupyter_client")
+
+
+def complaints(package: Path) -> list[str]:
+    """What is wrong with the imports of a package, one sentence for each; in functions they count too."""
+    files = sorted(path for path in package.rglob("*.py") if path != package / "__init__.py")
+    return [
+        f"{path.relative_to(package)}:{line}: {complaint}"
+        for path in files
+        for line, target in _imported(path, package)
+        for complaint in _judge(path.relative_to(package), target)
+    ]
+
+
+def _imported(path: Path, package: Path) -> Iterator[tuple[int, str]]:
+    """The line and the full name of everything that a module imports."""
+    here = (PACKAGE, *path.relative_to(package).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                above = here[: len(here) - level + 1] if level else ()
+                base = ".".join([*above, *([module] if module else [])])
+                yield from ((node.lineno, f"{base}.{alias.name}") for alias in names)
+            case ast.Call(
+                func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                yield node.lineno, name
+
+
+def _judge(module: Path, target: str) -> Iterator[str]:
+    place = module.parts[0].removesuffix(".py")
+    if place not in ROW:
+        yield f"{place} has no row"
+        return
+    top, *rest = target.split(".")
+    if top == PACKAGE:
+        yield from _judge_own(place, rest[0] if rest else "__init__")
+        return
+    allowed = ROOMS.get(top)
+    if allowed is not None and not module.as_posix().startswith(allowed):
+        yield f"{top} may be imported in {' and '.join(allowed)} only"
+    if place in PURE and top not in sys.stdlib_module_names and top not in PURE[place]:
+        yield f"{place} does no input or output, and may not import {top}"
+
+
+def _judge_own(place: str, target: str) -> Iterator[str]:
+    if target not in ROW:
+        yield f"{target} is a name of the package's own front, which stands above {place}"
+    elif ROW[target] > ROW[place]:
+        yield f"{target} stands above {place}"
+    # The values at the bottom are made of one another.
+    elif target != place and ROW[target] == ROW[place] > 0:
+        yield f"{target} stands beside {place}"
+
+
+def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> None:
+    """A module imports from the rows below its own or from its own folder, in functions too."""
+    assert complaints(project / PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "complaint"),
+    [
+        ("core/chat.py", "from autogen_nb.run import drive", "run stands above core"),
+        ("core/chat.py", "import autogen_nb.agents", "agents stands above core"),
+        ("core/chat.py", "from autogen_nb import run", "run stands above core"),
+        ("core/chat.py", "from ..run import drive", "run stands above core"),
+        ("core/chat.py", "from .. import run", "run stands above core"),
+        ("core/deep/chat.py", "from ...run import drive", "run stands above core"),
+        ("core/chat.py", "def f():\n    from autogen_nb import run", "run stands above core"),
+        ("core/chat.py", "if TYPE_CHECKING:\n    import autogen_nb.run", "run stands above core"),
+        ("core/chat.py", "import_module('autogen_nb.run')", "run stands above core"),
+        ("core/chat.py", "importlib.import_module('autogen_nb.run')", "run stands above core"),
+        ("core/chat.py", "import httpx", "core does no input or output, and may not import httpx"),
+        ("events.py", "import markdown_it", "events does no input or output, and may not import markdown_it"),
+        ("events.py", "from autogen_nb import core", "core stands above events"),
+        ("run.py", "import autogen_nb.kernels", "kernels stands beside run"),
+        ("models/replay.py", "from autogen_nb.human import terminal", "human stands beside models"),
+        ("models/replay.py", "import openai", "openai may be imported in models/openai.py only"),
+        ("models/openai_2.py", "import openai.types", "openai may be imported in models/openai.py only"),
+        ("run.py", "import zmq.asyncio", "zmq may be imported in kernels/ only"),
+        (
+            "kernels/kernel.py",
+            "from IPython import get_ipython",
+            "IPython may be imported in notebook/ and kernels/inside.py and kernels/start.py only",
+        ),
+        (
+            "notebook/panel.py",
+            "from autogen_nb import UserProxyAgent",
+            "UserProxyAgent is a name of the package's own front, which stands above notebook",
+        ),
+        (
+            "agents/base.py",
+            "import autogen_nb",
+            "__init__ is a name of the package's own front, which stands above agents",
+        ),
+        ("garage/car.py", "import json", "garage has no row"),
+    ],
+)
+def test_wrong_import_is_found(tmp_path: Path, file: str, source: str, complaint: str) -> None:
+    """An import that points up or sideways, or takes a vendor out of its room, is found in every spelling."""
+    _write(tmp_path, file, source)
+
+    found = complaints(tmp_path)
+
+    assert [text.split(": ", 1)[1] for text in found] == [complaint]
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("core/code.py", "from markdown_it import MarkdownIt"),
+        ("core/code.py", "from . import chat\nfrom .chat import flow\nimport autogen_nb.events"),
+        ("events.py", "from autogen_nb.messages import Message"),
+        ("kernels/inside.py", "def f():\n    import ipykernel"),
+        ("kernels/channels.py", "import zmq, jupyter_client"),
+        ("models/openai.py", "import openai"),
+        ("agents/base.py", "from autogen_nb import run"),
+        ("__init__.py", "import autogen_nb.notebook"),
+    ],
+)
+def test_right_import_is_left_alone(tmp_path: Path, file: str, source: str) -> None:
+    """An import that points down, or stays in its own folder or room, is no matter."""
+    _write(tmp_path, file, source)
+
+    assert complaints(tmp_path) == []
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    """`import autogen_nb` costs no one a library that they did not ask for."""
+    assert _loaded("import autogen_nb", HEAVY) == []
+
+
+def test_loading_the_extension_loads_no_library_that_only_a_chat_needs() -> None:
+    """`%load_ext autogen_nb` loads neither a vendor's client nor what only the agent's kernel works with."""
+    source = """
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
+"""
+    assert _loaded(source, ("openai", "pandas", "matplotlib")) == []
+
+
+def _write(package: Path, file: str, source: str) -> None:
+    path = package / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source, encoding="utf-8")
+
+
+def _loaded(source: str, names: tuple[str, ...]) -> list[str]:
+    """Which of the modules a fresh interpreter holds after running the source."""
+    ask = f"\nimport sys\nprint('loaded', *sorted(set({names!r}) & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", source + ask], check=True, stdout=subprocess.PIPE, text=True)
+    return ran.stdout.splitlines()[-1].split()[1:]

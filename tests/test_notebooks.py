@@ -1,0 +1,86 @@
+"""The notebooks of `notebooks/`: each runs from a fresh kernel, without key and network, and is kept unexecuted."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parent.parent / "notebooks"
+PATHS = sorted(FOLDER.glob("*.ipynb"))
+
+NO_NETWORK = """
+import sys
+
+HERE = (None, "localhost", "127.0.0.1", "::1", b"localhost")
+
+def stay_here(event, arguments):
+    if event == "socket.connect" and isinstance(arguments[1], tuple) and arguments[1][0] not in HERE:
+        raise RuntimeError(f"the network was used: {arguments[1]!r}")
+    if event == "socket.getaddrinfo" and arguments[0] not in HERE:
+        raise RuntimeError(f"the network was used: {arguments[0]!r}")
+
+sys.addaudithook(stay_here)
+"""
+"""Python runs this module first, in the notebook's kernel and in the agent's."""
+
+pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("notebooks")]
+
+
+@pytest.fixture(scope="module", params=PATHS, ids=[path.stem for path in PATHS])
+def executed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The notebook after it ran in a copy of its folder; a cell that fails raises here."""
+    path: Path = request.param
+    folder = tmp_path_factory.mktemp(path.stem)
+    ignored = shutil.ignore_patterns(".ipynb_checkpoints", "autogen_files")
+    shutil.copytree(FOLDER, folder / "notebooks", ignore=ignored)
+    (folder / "sitecustomize.py").write_text(NO_NETWORK)
+    book = nbformat.read(folder / "notebooks" / path.name, as_version=4)
+    client = NotebookClient(book, resources={"metadata": {"path": str(folder / "notebooks")}}, timeout=120)
+    return client.execute(env={**os.environ, "PYTHONPATH": str(folder), "AUTOGEN_NB_CONFIRM": "never"})
+
+
+def outputs(book: Any) -> list[Any]:
+    """Every output of the notebook, in order."""
+    return [output for cell in book.cells for output in cell.get("outputs", [])]
+
+
+def ends(book: Any) -> list[str]:
+    """The line that each chat ended with."""
+    about = [(output, output.get("metadata", {}).get("autogen_nb", {})) for output in outputs(book)]
+    return [output.data["text/plain"] for output, ours in about if ours.get("kind") == "end"]
+
+
+def test_every_chat_comes_to_its_answer(executed: Any) -> None:
+    """A notebook runs top to bottom, and each of its chats is done at its end."""
+    chats = [cell for cell in executed.cells if cell.source.startswith("%%autogen")]
+
+    assert [line.partition(" ")[0] for line in ends(executed)] == ["Done"] * len(chats)
+    assert chats
+
+
+def test_something_is_plotted(executed: Any) -> None:
+    """A notebook shows at least one plot as a picture of its own."""
+    assert [output for output in outputs(executed) if "image/png" in output.get("data", {})]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
+def test_outputs_are_not_kept(path: Path) -> None:
+    """A notebook is valid and holds neither outputs nor execution numbers."""
+    book = nbformat.read(path, as_version=4)
+    nbformat.validate(book)
+
+    assert outputs(book) == []
+    assert {cell.execution_count for cell in book.cells if cell.cell_type == "code"} == {None}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
+def test_it_says_what_it_is_for_and_what_comes_next(path: Path) -> None:
+    """A notebook opens with what you will be able to do and ends with what to read next."""
+    book = nbformat.read(path, as_version=4)
+
+    assert "you can" in book.cells[0].source
+    assert "## What to read next" in book.cells[-1].source

@@ -1,0 +1,31 @@
+"""What AutoGen 0.2 was seen to do, and whether the same happens here; the record of it lies beside the repository."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RUN = ROOT.parent / "shared" / "parity" / "run.py"
+SCENARIOS = "S01,S02,S04,S06,S08,S10,S12,S14,S16,S18,S38,S48,S51,S54,S58,S70"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RUN.exists(), reason="the record of AutoGen 0.2 does not lie beside this repository")
+def test_same_as_autogen(tmp_path: Path) -> None:
+    """Messages, questions and results are those of AutoGen 0.2 in each of the scenarios."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+    done = subprocess.run(
+        [sys.executable, str(RUN), "--only", SCENARIOS],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+
+    assert done.stdout.splitlines()[-1:] == ["16 same of 16"], done.stdout + done.stderr

@@ -1,0 +1,266 @@
+"""What holds for every log of every world: it is complete, it resumes, and what does not fit is refused."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import cast, get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autogen_nb.core.approval import CONFIRMS
+from autogen_nb.core.chat import Flow, Opening, two_agent_chat
+from autogen_nb.core.human_input import MODES
+from autogen_nb.core.replies import (
+    AskFunction,
+    Party,
+    check_termination_and_human_reply,
+    generate_function_call_reply,
+    generate_oai_reply,
+)
+from autogen_nb.core.running import RunCode
+from autogen_nb.errors import SessionError
+from autogen_nb.events import (
+    Answer,
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeAsked,
+    CodeRan,
+    Ended,
+    EndReason,
+    Event,
+    FunctionsAsked,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelReplied,
+    OpeningAsked,
+    OpeningGiven,
+    Question,
+    Recorded,
+    ReplyFunctionAsked,
+    ReplyFunctionReturned,
+    Said,
+    SummaryAsked,
+    SummaryGiven,
+    TerminationAsked,
+    TerminationJudged,
+    from_json,
+    to_json,
+)
+from autogen_nb.messages import Message
+from autogen_nb.outputs import Failure, Stream
+from tests.driven import adriven, driven, from_log, live, nobody
+
+MODEL = (
+    Message("I think."),
+    Message(""),
+    Message("TERMINATE"),
+    Message("```python\nx = 1\n```"),
+    Message("```python\nopen('x')\n```\n\n```sh\nls\n```\n\n```python\nx = 1\n```"),
+    Message("```python\nx ="),
+    Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]),
+    Message(None, function_call={"name": "f", "arguments": "{}"}),
+)
+SEVERAL = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+
+
+@dataclass(frozen=True)
+class Script:
+    """A chat's settings, and a seed for its world."""
+
+    settings: int
+    seed: int
+
+    def flow(self) -> Flow:
+        """The chat, from its beginning."""
+        rng = Random(self.settings)
+        runs = RunCode(rng.choice(("auto", 0, 3)), rng.choice(CONFIRMS), together=rng.random() < 0.3)
+        user = Party(
+            "user",
+            (check_termination_and_human_reply, AskFunction(2, "f"), generate_function_call_reply, runs),
+            human_input_mode=rng.choice(MODES),
+            max_auto_replies=rng.choice((0, 1, 100, 100, 100)),
+            default_reply=rng.choice((None, Message(""), Message("on"), Message("on"))),
+        )
+        assistant = Party("assistant", (check_termination_and_human_reply, generate_oai_reply))
+        openings: tuple[Opening, ...] = (Message("go"), "ask", "person")
+        return two_agent_chat(
+            user,
+            assistant,
+            opening=rng.choice(openings),
+            max_turns=rng.choice((1, 3, 8, None)),
+            summarise=rng.choice(("ask", "no")),
+        )
+
+    def world(self) -> Callable[[Question], Answer]:
+        """A world that answers at random, and alike each time."""
+        rng = Random(self.seed)
+        return lambda question: answer(rng, question)
+
+    def log(self) -> list[Recorded]:
+        """The whole log of the chat."""
+        log: list[Recorded] = []
+        driven(self.flow(), live(self.world()), log)
+        return log
+
+
+def answer(rng: Random, question: Question) -> Answer:
+    """A random answer of the right kind."""
+    answers: dict[type, Callable[[], Answer]] = {
+        OpeningAsked: lambda: OpeningGiven(Message("start")),
+        TerminationAsked: lambda: TerminationJudged(rng.random() < 0.1),
+        HumanInputAsked: lambda: HumanInputGiven(rng.choice(("", "", "exit", "EXIT", "words", "words"))),
+        ApprovalAsked: lambda: ApprovalGiven(
+            rng.choices(("run", "skip", "stop"), (8, 3, 1))[0], rng.choice((None, "x = 2"))
+        ),
+        CodeAsked: lambda: CodeRan(
+            rng.choice((0, 0, 1)), rng.choice(((), (Stream("stdout", "1"), Failure("E", "e")))), rng.choice((1, 1, 0))
+        ),
+        FunctionsAsked: lambda: FunctionsReturned(("1",)),
+        ModelAsked: lambda: ModelReplied(rng.choice(MODEL), seconds=rng.random()),
+        ReplyFunctionAsked: lambda: ReplyFunctionReturned(rng.random() < 0.05, rng.choice((None, Message("mine")))),
+        SummaryAsked: lambda: SummaryGiven("short"),
+    }
+    return answers[type(question)]()
+
+
+scripts = st.builds(Script, st.integers(0, 10_000), st.integers(0, 10_000))
+
+
+@SEVERAL
+@given(scripts)
+def test_every_prefix_resumes_to_the_same_log(script: Script) -> None:
+    """Wherever a chat broke off, between a question and its answer too, it goes on to the same end."""
+    whole = script.log()
+
+    for length in range(len(whole) + 1):
+        log = whole[:length]
+        driven(script.flow(), live(from_log(whole, log)), log)
+        assert log == whole
+
+
+@SEVERAL
+@given(scripts)
+def test_log_survives_json(script: Script) -> None:
+    """A log that was written and read back is still that of its chat."""
+    whole = script.log()
+
+    read = [from_json(json.loads(json.dumps(to_json(event)))) for event in whole]
+
+    assert read == whole
+    # Every recorded event was read as one.
+    assert driven(script.flow(), nobody, read) == whole  # type: ignore[arg-type]
+
+
+@SEVERAL
+@given(scripts)
+def test_waiting_and_awaiting_give_the_same_events(script: Script) -> None:
+    """One logic, two ways to wait, transients included."""
+    assert driven(script.flow(), live(script.world())) == adriven(script.flow(), live(script.world()))
+
+
+@SEVERAL
+@given(scripts)
+def test_replay_asks_the_world_nothing(script: Script) -> None:
+    """A whole log gives its own events, and nobody is asked again."""
+    whole = script.log()
+
+    assert driven(script.flow(), nobody, list(whole)) == whole
+    assert adriven(script.flow(), nobody, list(whole)) == whole
+
+
+@SEVERAL
+@given(scripts)
+def test_log_with_an_event_removed_is_refused(script: Script) -> None:
+    """A gap is noticed where it is, before anyone is asked."""
+    whole = script.log()
+
+    for index in range(len(whole) - 1):
+        with pytest.raises(SessionError, match="does not belong to this chat"):
+            driven(script.flow(), nobody, whole[:index] + whole[index + 1 :])
+
+
+@SEVERAL
+@given(scripts)
+def test_log_with_a_foreign_event_is_refused(script: Script) -> None:
+    """An event of another chat in the place of one of this is noticed where it is."""
+    whole = script.log()
+    foreign = Said("mallory", "user", Message("hello"))
+
+    for index in range(len(whole)):
+        with pytest.raises(SessionError, match="does not belong to this chat"):
+            driven(script.flow(), nobody, [*whole[:index], foreign, *whole[index + 1 :]])
+
+
+@SEVERAL
+@given(scripts)
+def test_log_with_events_after_its_end_is_refused(script: Script) -> None:
+    """Nothing comes after the end."""
+    whole = script.log()
+
+    with pytest.raises(SessionError, match="goes on after the end"):
+        driven(script.flow(), nobody, [*whole, whole[-1]])
+
+
+ALTERED: dict[type, Callable[[Answer], Answer]] = {
+    OpeningGiven: lambda _: OpeningGiven(Message("other")),
+    TerminationJudged: lambda a: TerminationJudged(not a.terminate),  # type: ignore[union-attr]  # by its key
+    HumanInputGiven: lambda _: HumanInputGiven("other"),
+    ApprovalGiven: lambda a: replace(a, decision={"run": "skip", "skip": "stop", "stop": "run"}[a.decision]),  # type: ignore[union-attr,arg-type]  # by its key
+    CodeRan: lambda _: CodeRan(99),
+    FunctionsReturned: lambda _: FunctionsReturned(("other",)),
+    ModelReplied: lambda _: ModelReplied(Message("other")),
+    ReplyFunctionReturned: lambda _: ReplyFunctionReturned(True, Message("other")),
+    SummaryGiven: lambda _: SummaryGiven("other"),
+}
+
+
+@SEVERAL
+@given(scripts)
+def test_altered_answer_is_refused_or_makes_no_difference(script: Script) -> None:
+    """What follows an answer must follow from it; where nothing does, the log is what it says."""
+    whole = script.log()
+    answers = [(index, event) for index, event in enumerate(whole) if isinstance(event, Answer)]
+
+    for index, event in answers:
+        altered = [*whole[:index], ALTERED[type(event)](event), *whole[index + 1 :]]
+        log = list(altered)
+        assert replayed(script, log) in (None, altered)
+        assert log == altered
+
+
+@pytest.mark.parametrize("kind", [ModelReplied, OpeningGiven, FunctionsReturned])
+def test_altered_words_are_refused(kind: type[Answer]) -> None:
+    """What an agent said is what the answer before it says."""
+    found = [
+        (script, log, index)
+        for script in (Script(seed, seed) for seed in range(60))
+        for log in [script.log()]
+        for index, event in enumerate(log)
+        if isinstance(event, kind)
+    ]
+
+    assert len(found) > 5
+    for script, log, index in found:
+        altered = [*log[:index], ALTERED[kind](cast("Answer", log[index])), *log[index + 1 :]]
+        assert replayed(script, altered) is None
+
+
+def test_scripts_play_every_kind_of_event() -> None:
+    """What holds for the random chats holds for chats of every kind."""
+    logs = [Script(seed, seed).log() for seed in range(60)]
+
+    assert {type(event) for log in logs for event in log} == set(get_args(Recorded))
+    assert {event.reason for log in logs for event in log if isinstance(event, Ended)} == set(get_args(EndReason))
+
+
+def replayed(script: Script, log: list[Recorded]) -> list[Event] | None:
+    """The events of a replay, or None where the log is refused."""
+    try:
+        return driven(script.flow(), nobody, log)
+    except SessionError:
+        return None

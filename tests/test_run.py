@@ -1,0 +1,489 @@
+"""The driver: who answers, how a caller waits, and what is left when something breaks."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable, Generator
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from autogen_nb import run
+from autogen_nb.core.chat import Flow, two_agent_chat
+from autogen_nb.core.replies import Party, generate_function_call_reply, generate_oai_reply
+from autogen_nb.errors import ConfigError, ModelUnavailable, SessionError
+from autogen_nb.events import (
+    Answer,
+    Event,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelDelta,
+    ModelReplied,
+    OpeningGiven,
+    Question,
+    Recorded,
+    Said,
+    Transient,
+)
+from autogen_nb.messages import Message
+from autogen_nb.run import Engine, Here, Surface, There, World, aevents, engine, events, settle, surfaces
+from tests.driven import adriven, driven, nobody, streaming
+
+REPLIED = ModelReplied(Message("hello"))
+CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+Drive = Callable[..., list[Event]]
+both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "awaited"])
+
+
+def flow() -> Flow:
+    """A chat of one question to a model."""
+    return two_agent_chat(
+        Party("user", (generate_function_call_reply,)), Party("assistant", (generate_oai_reply,)), opening=Message("go")
+    )
+
+
+def person_first() -> Flow:
+    """A chat of one question to a person."""
+    return two_agent_chat(Party("user"), Party("assistant"), opening="person")
+
+
+def of(*items: Transient | Answer) -> World:
+    """A world whose every answer is such a stream."""
+    return lambda _: streaming(*items)
+
+
+def here(call: Callable[[], Any]) -> World:
+    """A world whose every answer is such a call."""
+    return lambda _: Here(call)
+
+
+@both
+def test_deltas_come_between_question_and_answer(drive: Drive) -> None:
+    """A view sees a reply being written; the log keeps the reply alone."""
+    log: list[Recorded] = []
+    deltas = [ModelDelta("assistant", text) for text in ("hel", "lo")]
+
+    seen = drive(flow(), of(*deltas, REPLIED), log)
+
+    assert seen[2:6] == [ModelAsked("assistant", "user", 1), *deltas, REPLIED]
+    assert log == [event for event in seen if event not in deltas]
+
+
+@both
+def test_many_deltas_arrive_in_order(drive: Drive) -> None:
+    """None is lost, and none overtakes another."""
+    deltas = [ModelDelta("assistant", str(number)) for number in range(10_000)]
+
+    seen = drive(flow(), of(*deltas, REPLIED))
+
+    assert [event for event in seen if isinstance(event, ModelDelta)] == deltas
+
+
+@both
+def test_question_is_in_the_log_before_the_world_is_asked(drive: Drive) -> None:
+    """Whatever happens to the world, the log says what it was asked."""
+    log: list[Recorded] = []
+    before: list[Recorded] = []
+
+    def world(_: Question) -> There:
+        before.extend(log)
+        return streaming(REPLIED)
+
+    drive(flow(), world, log)
+
+    assert before[-1] == ModelAsked("assistant", "user", 1)
+
+
+@both
+def test_answers_of_the_caller_are_given_in_its_thread(drive: Drive) -> None:
+    """A person, a function and a view of the caller's run where the caller is."""
+    threads: list[threading.Thread] = []
+
+    def call() -> Answer:
+        threads.append(threading.current_thread())
+        return HumanInputGiven("hi")
+
+    drive(person_first(), here(call))
+
+    assert threads == [threading.current_thread()]
+
+
+@both
+def test_streams_run_on_the_engine(drive: Drive) -> None:
+    """A model never runs in the caller's thread."""
+    found: list[bool] = []
+
+    async def stream() -> AsyncIterator[Transient | Answer]:
+        found.append(engine.here())
+        yield REPLIED
+
+    drive(flow(), lambda _: There(stream))
+
+    assert found == [True]
+    assert not engine.here()
+
+
+@both
+def test_answer_may_be_awaitable(drive: Drive) -> None:
+    """A coroutine of the caller's own is awaited, whichever way the caller waits."""
+
+    async def answer() -> Answer:
+        await asyncio.sleep(0)
+        return HumanInputGiven("hi")
+
+    assert Said("user", "assistant", Message("hi")) in drive(person_first(), here(answer))
+
+
+def test_sync_chat_works_inside_a_running_loop() -> None:
+    """As in a notebook's cell: the awaitable answer runs beside the loop that is running."""
+
+    async def answer() -> Answer:
+        await asyncio.sleep(0)
+        return HumanInputGiven("hi")
+
+    async def cell() -> list[list[Event]]:
+        return [driven(flow(), of(REPLIED)), driven(person_first(), here(answer))]
+
+    by_model, by_person = asyncio.run(cell())
+
+    assert REPLIED in by_model
+    assert HumanInputGiven("hi") in by_person
+
+
+def test_awaited_answer_leaves_the_loop_free() -> None:
+    """While a chat is awaited, its loop serves others."""
+
+    async def main() -> list[Event]:
+        heard = asyncio.Event()
+
+        async def answer() -> Answer:
+            await heard.wait()
+            return HumanInputGiven("hi")
+
+        asyncio.get_running_loop().call_soon(heard.set)
+        return [event async for event in aevents(person_first(), here(answer))]
+
+    assert HumanInputGiven("hi") in asyncio.run(main())
+
+
+def test_sync_chat_on_the_engine_is_refused() -> None:
+    """It would wait for itself for ever."""
+
+    async def adapter() -> None:
+        driven(flow(), nobody)
+
+    with pytest.raises(ConfigError, match="await its async form"):
+        engine.call(adapter())
+
+
+def test_sync_call_on_the_engine_is_refused() -> None:
+    """The same for a single call."""
+
+    async def nothing() -> None:
+        return
+
+    async def adapter() -> None:
+        engine.call(nothing())
+
+    with pytest.raises(ConfigError, match="await its async form"):
+        engine.call(adapter())
+
+
+def test_awaited_chat_works_on_the_engine() -> None:
+    """An adapter may hold a chat of its own."""
+
+    async def adapter() -> list[Event]:
+        return [event async for event in aevents(flow(), of(REPLIED))]
+
+    assert REPLIED in engine.call(adapter())
+
+
+class Broken(BaseException):
+    """Ends more than an Exception does."""
+
+
+@both
+@pytest.mark.parametrize("error", [ModelUnavailable("no route", model="m"), Broken(), SystemExit(3)])
+def test_failure_of_a_model_reaches_the_caller_and_the_log_can_be_resumed(drive: Drive, error: BaseException) -> None:
+    """The log ends in the open question, the engine lives, and the next run asks again."""
+    log: list[Recorded] = []
+
+    async def stream() -> AsyncIterator[Transient | Answer]:
+        yield ModelDelta("assistant", "hel")
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        drive(flow(), lambda _: There(stream), log)
+
+    assert caught.value is error
+    assert log[-1] == ModelAsked("assistant", "user", 1)
+    assert drive(flow(), of(REPLIED), log)[-1] == log[-1]
+    assert REPLIED in log
+
+
+@both
+def test_failure_of_a_callback_reaches_the_caller_and_the_log_can_be_resumed(drive: Drive) -> None:
+    """A person's function that raises leaves the question open."""
+    log: list[Recorded] = []
+
+    with pytest.raises(ZeroDivisionError):
+        drive(person_first(), here(lambda: 1 // 0), log)
+
+    assert isinstance(log[-1], HumanInputAsked)
+    assert Said("user", "assistant", Message("hi")) in drive(person_first(), here(lambda: HumanInputGiven("hi")), log)
+
+
+@both
+@pytest.mark.parametrize("wrong", [None, "hi", OpeningGiven(Message("hi")), FunctionsReturned(())])
+def test_answer_of_the_wrong_kind_is_refused_before_it_is_kept(drive: Drive, wrong: object) -> None:
+    """A fault of the world does not spoil the log."""
+    log: list[Recorded] = []
+
+    with pytest.raises(TypeError, match="cannot be answered by"):
+        drive(person_first(), here(lambda: wrong), log)
+
+    assert isinstance(log[-1], HumanInputAsked)
+
+
+@both
+def test_functions_must_all_return(drive: Drive) -> None:
+    """Two results for one call are no answer, neither from the world nor from a log."""
+    log: list[Recorded] = []
+    asked = ModelReplied(Message(None, tool_calls=[CALL]))
+    answers: dict[str, Answer] = {"ModelAsked": asked, "FunctionsAsked": FunctionsReturned(("1", "2"))}
+
+    with pytest.raises(TypeError, match="cannot be answered by"):
+        drive(flow(), lambda question: streaming(answers[type(question).__name__]), log)
+    with pytest.raises(SessionError, match="is followed by"):
+        drive(flow(), nobody, [*log, FunctionsReturned(("1", "2"))])
+
+
+@both
+def test_stream_without_an_answer_is_an_error(drive: Drive) -> None:
+    """A model that says nothing does not hang the chat."""
+    with pytest.raises(LookupError, match="without an answer"):
+        drive(flow(), of(ModelDelta("assistant", "hel")))
+
+
+@both
+def test_stream_may_be_any_iterator(drive: Drive) -> None:
+    """An iterator that is no generator has nothing to close."""
+
+    class Once:
+        """One item."""
+
+        def __init__(self) -> None:
+            self.left: list[Answer] = [REPLIED]
+
+        def __aiter__(self) -> "Once":
+            return self
+
+        async def __anext__(self) -> Answer:
+            with contextlib.suppress(IndexError):
+                return self.left.pop()
+            raise StopAsyncIteration
+
+    assert REPLIED in drive(flow(), lambda _: There(Once))
+
+
+class Hanging:
+    """A stream that writes once and then waits for ever; it tells when it has begun and when it has let go."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.let_go = threading.Event()
+
+    async def stream(self) -> AsyncIterator[Transient | Answer]:
+        """The stream."""
+        try:
+            yield ModelDelta("assistant", "hel")
+            self.begun.set()
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.02)
+            self.let_go.set()
+
+    def world(self, _: Question) -> There:
+        """A world that answers nothing else."""
+        return There(self.stream)
+
+
+def test_caller_who_leaves_cancels_the_stream() -> None:
+    """A view that raises, or a loop that is left, ends what runs on the engine, and waits until it has let go."""
+    hanging = Hanging()
+    log: list[Recorded] = []
+    seen = events(flow(), hanging.world, log)
+    next(event for event in seen if isinstance(event, ModelDelta))
+
+    seen.close()
+
+    assert hanging.let_go.is_set()
+    assert log[-1] == ModelAsked("assistant", "user", 1)
+
+
+def test_caller_is_told_that_time_passes() -> None:
+    """A view's clock goes on while a model is silent."""
+    ticks: list[None] = []
+
+    class Enough(Exception):
+        pass
+
+    def tick() -> None:
+        ticks.append(None)
+        if len(ticks) == 2:
+            raise Enough
+
+    with pytest.raises(Enough):
+        list(events(flow(), Hanging().world, tick=tick))
+
+
+def test_cancelled_caller_cancels_the_stream() -> None:
+    """`task.cancel()` reaches the engine, which lets go before the caller does, and the log can be resumed."""
+    hanging = Hanging()
+    log: list[Recorded] = []
+
+    async def chat() -> None:
+        async for event in aevents(flow(), hanging.world, log):
+            assert event
+
+    async def main() -> None:
+        task = asyncio.ensure_future(chat())
+        while not hanging.begun.is_set():  # noqa: ASYNC110  # the event is another thread's
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert hanging.let_go.is_set()
+
+    asyncio.run(main())
+
+    assert log[-1] == ModelAsked("assistant", "user", 1)
+    assert REPLIED in adriven(flow(), of(REPLIED), log)
+
+
+def test_loop_that_closes_early_cancels_the_stream() -> None:
+    """A caller who breaks off an awaited chat and ends the loop leaves nothing behind on the engine."""
+    hanging = Hanging()
+
+    async def main() -> None:
+        async for event in aevents(flow(), hanging.world):
+            if isinstance(event, ModelDelta):
+                break
+
+    asyncio.run(main())
+
+    assert hanging.let_go.wait(5)
+
+
+def test_stream_outlives_a_loop_that_was_closed_under_it() -> None:
+    """What arrives for a caller who went away without a word is dropped, and the engine goes on."""
+    resume = threading.Event()
+
+    async def stream() -> AsyncIterator[Transient | Answer]:
+        yield ModelDelta("assistant", "hel")
+        await asyncio.to_thread(resume.wait)
+        yield REPLIED
+
+    pump = run.Pump(stream)
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(pump.aget())
+    waiting = loop.create_task(pump.aget())
+    loop.run_until_complete(asyncio.sleep(0))
+    waiting.cancel()
+    loop.run_until_complete(asyncio.wait([waiting]))
+    loop.close()
+    resume.set()
+
+    assert pump.get(lambda: None) == REPLIED
+
+
+def test_settled_work_returns_or_raises() -> None:
+    """With and without a running loop, results and exceptions reach the caller."""
+
+    async def work(value: int) -> float:
+        return 6 / value
+
+    async def inside(value: int) -> float:
+        return settle(work(value))
+
+    assert settle(work(3)) == asyncio.run(inside(3)) == 2
+    with pytest.raises(ZeroDivisionError):
+        settle(work(0))
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(inside(0))
+
+
+def test_engine_calls_and_submits() -> None:
+    """A coroutine's result or exception, waited for or as a future."""
+
+    async def work(value: int) -> float:
+        return 6 / value
+
+    future: Future[float] = engine.submit(work(2))
+
+    assert (future.result(5), engine.call(work(3))) == (3, 2)
+    with pytest.raises(ZeroDivisionError):
+        engine.call(work(0))
+
+
+def test_endings_can_be_taken_back() -> None:
+    """What has ended by itself need not be ended again; to say so twice does no harm."""
+    own = Engine()
+
+    async def ending() -> None:
+        raise AssertionError
+
+    forget = own.at_exit(ending)
+    forget()
+    forget()
+
+    assert own._endings == []
+
+
+@pytest.fixture
+def no_places(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """No place is registered, as before the package is put together."""
+    monkeypatch.setattr(surfaces, "_surfaces", [])
+    yield
+    monkeypatch.undo()
+
+
+def place() -> Surface:
+    """A place; no two are equal."""
+    return Surface(lambda *_: nothing(), lambda *_: nothing())
+
+
+def nothing() -> Any:
+    """Is never called."""
+    raise AssertionError
+
+
+@pytest.mark.usefixtures("no_places")
+def test_place_registered_last_wins_if_it_applies() -> None:
+    """A notebook is preferred to a terminal where there is one."""
+    places = [place() for _ in range(3)]
+    for each, applies in zip(places, (True, True, False), strict=True):
+        run.register_surface(lambda applies=applies: applies, lambda each=each: each)  # type: ignore[misc]  # bound early
+
+    assert run.surface() is places[1]
+
+
+@pytest.mark.usefixtures("no_places")
+def test_place_that_does_not_apply_is_not_loaded() -> None:
+    """What a place needs is imported only where it is used."""
+    found = place()
+    run.register_surface(lambda: True, lambda: found)
+    run.register_surface(lambda: False, nothing)
+
+    assert run.surface() is found
+
+
+@pytest.mark.usefixtures("no_places")
+def test_without_a_place_the_error_says_what_to_import() -> None:
+    """A core that is used by itself has no view."""
+    assert not run.has_surface()
+    with pytest.raises(ConfigError, match="import autogen_nb"):
+        run.surface()

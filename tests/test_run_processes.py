@@ -1,0 +1,234 @@
+"""The driver in processes of its own: Ctrl-C, the end of the process, and long chats."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.driven import in_process
+
+INTERRUPTED = """
+import asyncio, json, os, signal, threading, time
+from autogen_nb.core.chat import two_agent_chat
+from autogen_nb.core.replies import Party, generate_oai_reply
+from autogen_nb.events import ModelDelta, ModelReplied, to_json
+from autogen_nb.messages import Message
+from autogen_nb.run import Here, There, aevents, events
+
+begun, let_go = threading.Event(), threading.Event()
+times = {}
+
+def press():
+    begun.wait()
+    times["pressed"] = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+async def hanging():
+    try:
+        yield ModelDelta("assistant", "hel")
+        begun.set()
+        await asyncio.Event().wait()
+    finally:
+        let_go.set()
+
+async def answer():
+    yield ModelReplied(Message("hello"))
+
+def flow():
+    return two_agent_chat(Party("user"), Party("assistant", (generate_oai_reply,)), opening=Message("go"))
+
+def waited(log):
+    list(events(flow(), lambda _: There(hanging), log))
+
+async def awaiting(log):
+    async for _ in aevents(flow(), lambda _: There(hanging), log):
+        pass
+
+def awaited(log):
+    asyncio.run(awaiting(log))
+
+def inside(log):
+    async def cell():
+        waited(log)
+    asyncio.run(cell())
+
+took = []
+for _ in range(3):
+    begun.clear(), let_go.clear()
+    log = []
+    threading.Thread(target=press).start()
+    try:
+        WAY(log)
+        raise AssertionError("it was not interrupted")
+    except KeyboardInterrupt:
+        took.append(time.monotonic() - times["pressed"])
+    assert let_go.is_set()
+
+broken = [to_json(event)["type"] for event in log]
+list(events(flow(), lambda _: There(answer), log))
+print(json.dumps({"took": min(took), "broken": broken, "resumed": to_json(log[-1])["type"]}))
+"""
+
+
+@pytest.mark.parametrize("way", ["waited", "awaited", "inside"])
+def test_interrupt_lands_in_the_caller_and_leaves_a_log(way: str) -> None:
+    """Ctrl-C reaches the caller within 0.3 s, ends the stream, and leaves an open question to be answered later."""
+    done = in_process(INTERRUPTED.replace("WAY", way))
+
+    assert done.stderr == ""
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert told["took"] < 0.3
+    assert told["broken"] == ["ChatStarted", "Said", "ModelAsked"]
+    assert told["resumed"] == "Ended"
+
+
+PEOPLE = """
+import asyncio, os, signal, threading, time
+from autogen_nb.core.chat import two_agent_chat
+from autogen_nb.core.replies import Party
+from autogen_nb.run import Here, aevents, events
+
+begun = threading.Event()
+
+def press():
+    begun.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+
+def slow():
+    begun.set()
+    # A signal on the way into one long sleep would be lost: that is Python's, and no caller's.
+    for _ in range(6_000):
+        time.sleep(0.01)
+
+async def patient():
+    begun.set()
+    try:
+        await asyncio.sleep(60)
+    finally:
+        print("let go")
+
+def flow():
+    return two_agent_chat(Party("user"), Party("assistant"), opening="person")
+
+def waited(log):
+    list(events(flow(), lambda _: Here(CALL), log))
+
+async def awaiting(log):
+    async for _ in aevents(flow(), lambda _: Here(CALL), log):
+        pass
+
+def awaited(log):
+    asyncio.run(awaiting(log))
+
+def inside(log):
+    async def cell():
+        waited(log)
+    asyncio.run(cell())
+
+log = []
+threading.Thread(target=press).start()
+try:
+    WAY(log)
+except KeyboardInterrupt:
+    print(type(log[-1]).__name__)
+"""
+
+
+@pytest.mark.parametrize("way", ["waited", "awaited", "inside"])
+@pytest.mark.parametrize(("call", "told"), [("slow", ""), ("patient", "let go\n")])
+def test_interrupt_ends_what_the_caller_itself_does(way: str, call: str, told: str) -> None:
+    """A person's function that blocks, and an answer that is awaited, are broken off."""
+    done = in_process(PEOPLE.replace("WAY", way).replace("CALL", call))
+
+    assert (done.stdout, done.stderr) == (f"{told}HumanInputAsked\n", "")
+
+
+ENDING = """
+import asyncio
+from autogen_nb.run import engine
+
+async def ending():
+    await asyncio.sleep(0.01)
+    print("ended", engine.here())
+
+async def broken():
+    raise ZeroDivisionError
+
+def broken_at_once():
+    raise ZeroDivisionError
+
+async def hanging():
+    await asyncio.Event().wait()
+
+async def start():
+    return "started"
+
+for each in (ENDINGS):
+    engine.at_exit(each)
+print(engine.call(start()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("endings", "told"),
+    [
+        pytest.param("ending,", "started\nended True\n", id="awaited on the engine"),
+        pytest.param("broken, broken_at_once, ending", "started\nended True\n", id="beside broken ones"),
+        pytest.param("hanging, ending", "started\nended True\n", id="beside one that hangs"),
+        pytest.param("", "started\n", id="none"),
+    ],
+)
+def test_endings_run_when_the_process_ends(endings: str, told: str) -> None:
+    """Kernels and containers are ended, and one that hangs or fails does not keep the others or the process."""
+    done = in_process(ENDING.replace("ENDINGS", endings or "()"))
+
+    assert (done.stdout, done.stderr, done.returncode) == (told, "", 0)
+
+
+LONG = """
+import asyncio, sys
+from autogen_nb.core.chat import two_agent_chat
+from autogen_nb.core.replies import Party, check_termination_and_human_reply, generate_oai_reply
+from autogen_nb.core.running import RunCode
+from autogen_nb.events import CodeRan, Ended, ModelReplied, Said, to_json, CodeAsked
+from autogen_nb.messages import Message
+from autogen_nb.run import Here, aevents, events
+
+user = Party("user", (check_termination_and_human_reply, RunCode()), max_auto_replies=10_000,
+             termination=lambda _: False, default_reply=Message("on"))
+assistant = Party("assistant", (generate_oai_reply,))
+
+def flow():
+    return two_agent_chat(user, assistant, opening=Message("go"), max_turns=2_500)
+
+def world(question):
+    answer = CodeRan(0) if isinstance(question, CodeAsked) else ModelReplied(Message(TEXT))
+    return Here(lambda: answer)
+
+async def main():
+    return [event async for event in aevents(flow(), world)]
+
+class Counted(list):
+    reads = 0
+    def __getitem__(self, index):
+        Counted.reads += 1
+        return super().__getitem__(index)
+
+next(events(flow(), world))
+log = Counted()
+sys.setrecursionlimit(150)
+seen = list(events(flow(), world, log))
+assert Counted.reads == 0
+replayed = list(events(flow(), None, log))
+assert Counted.reads < 3 * len(log)
+assert seen == replayed == asyncio.run(main())
+print(sum(isinstance(event, Said) for event in seen), seen[-1].reason)
+"""
+
+
+@pytest.mark.parametrize("text", ["'hello'", "'```text\\nx\\n```'"], ids=["prose", "Markdown"])
+def test_long_chat_needs_no_recursion(text: str) -> None:
+    """5,000 messages are exchanged and replayed with room for 150 frames, and no event of the log is read twice."""
+    done = in_process(LONG.replace("TEXT", text))
+
+    assert (done.stdout, done.stderr) == ("5000 max_turns\n", "")

@@ -1,0 +1,88 @@
+"""A chat as plain text: each thing once, in order, and nothing that a terminal would act on."""
+
+import pytest
+
+from autogen_nb.events import (
+    CodeAsked,
+    CodeRan,
+    Ended,
+    Event,
+    ModelDelta,
+    OutputAdded,
+    Said,
+)
+from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.outputs import Result, Stream
+from autogen_nb.views.plain import PlainView
+
+RULE = "-" * 80
+ASKED = CodeAsked("user", (CodeBlock("python", "1"),))
+
+
+def written(*events: Event) -> str:
+    """What the view writes of these events."""
+    texts: list[str] = []
+    view = PlainView(texts.append)
+    for event in events:
+        view.show(event)
+    view.tick()
+    view.close()
+    return "".join(texts)
+
+
+def test_a_message() -> None:
+    """A message has a rule, who speaks to whom, and its text."""
+    assert written(Said("user", "assistant", Message("Hello."))) == f"{RULE}\nuser (to assistant):\n\nHello.\n"
+
+
+def test_a_streamed_message_is_written_once() -> None:
+    """What streamed is not written again when the message is whole."""
+    text = written(
+        ModelDelta("assistant", "Hel"), ModelDelta("assistant", "lo."), Said("assistant", "user", Message("Hello."))
+    )
+
+    assert text == f"{RULE}\nassistant:\n\nHello.\n"
+
+
+def test_output_as_it_comes() -> None:
+    """Text streams, a value is written on a line of its own, and the exit code follows; nothing twice."""
+    outputs = (Stream("stdout", "one"), Result({"text/plain": "42"}, {}))
+    text = written(ASKED, *(OutputAdded("user", each) for each in outputs), CodeRan(0, outputs))
+
+    assert text == ">>> running\none\n42\n>>> exit code 0\n"
+
+
+def test_output_of_a_run_that_was_replayed() -> None:
+    """Where outputs did not come live, those of the answer are written."""
+    assert written(ASKED, CodeRan(1, (Stream("stdout", "one\n"),))) == ">>> running\none\n>>> exit code 1\n"
+
+
+def test_calls() -> None:
+    """A message that asks for tools names them with their arguments."""
+    call = {"id": "c", "function": {"name": "add", "arguments": '{"a": 1}'}}
+
+    assert 'calls add({"a": 1})' in written(Said("assistant", "user", Message(None, tool_calls=[call])))
+
+
+def test_how_it_ended() -> None:
+    """The end is a rule and a sentence."""
+    assert written(Ended("answered", "user has nothing to add.")) == f"{RULE}\nuser has nothing to add.\n"
+
+
+HOSTILE = "a\x1b[2J\x1b]0;title\x07b\x9b1m\x08c\r"
+
+
+@pytest.mark.parametrize(
+    "event", [ModelDelta("assistant", HOSTILE), OutputAdded("user", Stream("stdout", HOSTILE))], ids=["model", "code"]
+)
+def test_control_characters_are_left_out(event: Event) -> None:
+    """Nothing that a model or its code wrote can move the cursor, change the title or clear the screen."""
+    text = written(event)
+
+    assert [letter for letter in text if ord(letter) < 32 and letter != "\n"] == []
+    assert "\x9b" not in text
+
+
+def test_tabs_and_lines_stay() -> None:
+    """Tabs and line ends of an output are kept."""
+    assert written(OutputAdded("user", Stream("stdout", "a\tb\nc\n"))) == "a\tb\nc\n"
