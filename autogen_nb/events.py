@@ -1,4 +1,4 @@
-"""Everything that happens in a chat, as frozen values with a versioned JSON form.
+"""Everything that happens in a chat, as frozen values; `event_json` has their JSON form.
 
 1. A *question* asks the world for something; the *answer* that follows it is kept too, so a log is complete.
 2. A *fact* says what the chat itself did.
@@ -6,20 +6,12 @@
    follows holds all of it.
 """
 
-import contextlib
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from types import UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Literal, TypeAlias
 
-from autogen_nb.errors import SessionError
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Usage
 from autogen_nb.outputs import Output
-
-VERSION = 1
-"""Version of the JSON form; a change that an older reader cannot take raises it."""
 
 Decision: TypeAlias = Literal["run", "skip", "stop"]
 EndReason: TypeAlias = Literal[
@@ -45,11 +37,30 @@ class ChatStarted:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message went from one agent to another."""
+    """A message went from one agent to another.
+
+    `heard` is what the recipient's own ``receive`` made of it, None where that is the same; `taken` tells whether the
+    recipient took anything in at all.
+    """
 
     sender: str
     recipient: str
     message: Message
+    heard: Message | None = None
+    taken: bool = True
+
+    def by(self, agent: str) -> Message:
+        """The message as one of the two has it."""
+        return self.heard if self.heard is not None and agent == self.recipient else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Relayed:
+    """A group's manager passed on to these members what the speaker said to it last."""
+
+    agent: str
+    speaker: str
+    recipients: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +225,17 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """A model's reply; `cost` is in US dollars and None where it is not known."""
+    """A model's reply.
+
+    Parameters
+    ----------
+    cost
+        In US dollars; None where it is not known.
+    cached
+        Whether it came from a cache, so that nothing was paid now.
+    note
+        What the person must be told of how it was got, such as that older outputs were left out of the request.
+    """
 
     message: Message
     model: str = ""
@@ -222,6 +243,8 @@ class ModelReplied:
     finish_reason: str = "stop"
     cost: float | None = None
     seconds: float = 0.0
+    cached: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +264,138 @@ class ReplyFunctionAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFunctionReturned:
-    """What it said: a `final` answer ends the search for a reply, and one without a message ends the chat."""
+    """What it said: a `final` answer ends the search for a reply, and one without a message ends the chat.
+
+    `inner` is what happened in chats that the function held meanwhile.
+    """
 
     final: bool
     message: Message | None = None
+    inner: "tuple[Recorded, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyAsked:
+    """What does the agent's own ``generate_reply`` say to the `count` messages exchanged with the peer?"""
+
+    agent: str
+    peer: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyGiven:
+    """What it said; None ends the chat.
+
+    `auto_replies` is the agent's count of replies in a row afterwards, `inner` what happened meanwhile.
+    """
+
+    message: Message | None
+    auto_replies: int = 0
+    inner: "tuple[Recorded, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SendAsked:
+    """What do the agent's own ``send``, and its hooks, send in the place of this message?"""
+
+    agent: str
+    peer: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class SendGiven:
+    """What was sent, in order; nothing ends the chat. `request_reply` is what was said of the last one."""
+
+    messages: tuple[Message, ...]
+    request_reply: bool | None = None
+    inner: "tuple[Recorded, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveAsked:
+    """What does the agent's own ``receive`` take in of this message?"""
+
+    agent: str
+    peer: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveGiven:
+    """What was taken in; None for nothing, which ends the chat. `request_reply` is what was said of it."""
+
+    message: Message | None
+    request_reply: bool | None = None
+    inner: "tuple[Recorded, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesAsked:
+    """What do the agent's hooks make of the `count` messages exchanged with the peer, before it replies?"""
+
+    agent: str
+    peer: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The messages from `start` up to `stop`, as they were."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesGiven:
+    """The messages to reply to; those that the hooks left as they were are not repeated."""
+
+    messages: tuple[Kept | Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerAsked:
+    """Which of the candidates speaks next in the group of this manager?
+
+    Parameters
+    ----------
+    last
+        Who spoke last.
+    method
+        How it is found: by the manager's model, by chance, or by the caller's own function.
+    tried
+        What the model said before, when that named nobody or several.
+    """
+
+    agent: str
+    last: str
+    candidates: tuple[str, ...]
+    method: Literal["auto", "random", "function"]
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerGiven:
+    """Who speaks next.
+
+    Parameters
+    ----------
+    said
+        The model's words, or the name of an agent; None ends the group's chat.
+    method
+        The method that the caller's function left the choice to, in place of an agent.
+    cost
+        In US dollars; None where it is not known.
+    """
+
+    said: str | None
+    method: str | None = None
+    model: str = ""
+    usage: Usage | None = None
+    cost: float | None = None
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +414,10 @@ class SummaryGiven:
     cost: float | None = None
     usage: Usage | None = None
     model: str = ""
+    cached: bool = False
 
 
-Fact: TypeAlias = ChatStarted | Said | Ended
+Fact: TypeAlias = ChatStarted | Said | Relayed | Ended
 Transient: TypeAlias = ModelDelta | OutputAdded
 Question: TypeAlias = (
     OpeningAsked
@@ -276,6 +428,11 @@ Question: TypeAlias = (
     | FunctionsAsked
     | ModelAsked
     | ReplyFunctionAsked
+    | ReplyAsked
+    | SendAsked
+    | ReceiveAsked
+    | MessagesAsked
+    | SpeakerAsked
     | SummaryAsked
 )
 Answer: TypeAlias = (
@@ -287,6 +444,11 @@ Answer: TypeAlias = (
     | FunctionsReturned
     | ModelReplied
     | ReplyFunctionReturned
+    | ReplyGiven
+    | SendGiven
+    | ReceiveGiven
+    | MessagesGiven
+    | SpeakerGiven
     | SummaryGiven
 )
 Recorded: TypeAlias = Fact | Question | Answer
@@ -301,91 +463,11 @@ ANSWERS: Mapping[type[Question], type[Answer]] = {
     FunctionsAsked: FunctionsReturned,
     ModelAsked: ModelReplied,
     ReplyFunctionAsked: ReplyFunctionReturned,
+    ReplyAsked: ReplyGiven,
+    SendAsked: SendGiven,
+    ReceiveAsked: ReceiveGiven,
+    MessagesAsked: MessagesGiven,
+    SpeakerAsked: SpeakerGiven,
     SummaryAsked: SummaryGiven,
 }
 """Which answer each question takes."""
-
-_EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
-
-
-def to_json(event: Event) -> dict[str, Any]:
-    """The event as JSON-ready values: ``{"v": 1, "type": ..., field: ...}``."""
-    return {"v": VERSION, **_tagged(event)}
-
-
-def from_json(value: Mapping[str, Any]) -> Event:
-    """The event that `to_json` wrote.
-
-    Raises
-    ------
-    SessionError
-        When the value is of another version, names no event, or does not have its shape.
-    """
-    if not isinstance(value, Mapping):
-        raise SessionError(f"an event is an object, not {value!r}")
-    if value.get("v") != VERSION:
-        raise SessionError(f"an event of version {value.get('v')!r} cannot be read: this is version {VERSION}")
-    cls = _EVENTS.get(str(value.get("type")))
-    if cls is None:
-        raise SessionError(f"{value.get('type')!r} is not an event; known are {', '.join(_EVENTS)}")
-    try:
-        event: Event = _build(cls, value)
-    except (TypeError, KeyError) as error:
-        raise SessionError(f"a {cls.__name__} in the log does not have its shape: {error}") from error
-    return event
-
-
-def _tagged(value: Any) -> dict[str, Any]:
-    fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    return {"type": type(value).__name__, **fields}
-
-
-def _plain(value: Any) -> Any:
-    """The value as JSON has it; what JSON has no form for, in the caller's own data, becomes its text."""
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return _tagged(value) if dataclasses.is_dataclass(value) else str(value)
-
-
-@cache
-def _hints(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
-
-
-def _build(cls: type, value: Mapping[str, Any]) -> Any:
-    if not isinstance(value, Mapping) or value.get("type") != cls.__name__:
-        raise TypeError(f"no {cls.__name__}")
-    hints = _hints(cls)
-    given = {key: _shaped(hints[key], item) for key, item in value.items() if key not in ("v", "type")}
-    return cls(**given)
-
-
-def _shaped(hint: Any, value: Any) -> Any:
-    """The value in the type that the field declares; another one is refused, never guessed at."""
-    origin = get_origin(hint)
-    if origin in (Union, UnionType):
-        return _first_shape(get_args(hint), value)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_shaped(get_args(hint)[0], item) for item in value)
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        return _build(hint, value)
-    if hint is Any or (value in get_args(hint) if origin is Literal else _is_plain(value, origin or hint)):
-        return value
-    raise TypeError(f"{type(value).__name__} in the place of {hint}")
-
-
-def _first_shape(hints: tuple[Any, ...], value: Any) -> Any:
-    for hint in hints:
-        with contextlib.suppress(TypeError, KeyError):
-            return _shaped(hint, value)
-    raise TypeError(f"{type(value).__name__} is none of {hints}")
-
-
-def _is_plain(value: Any, kind: type) -> bool:
-    if isinstance(value, bool):
-        return kind is bool
-    return isinstance(value, (int, float) if kind is float else kind)

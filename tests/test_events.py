@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from autogen_nb import errors
 from autogen_nb.errors import AutogenError, SessionError
+from autogen_nb.event_json import VERSION, from_json, to_json
 from autogen_nb.events import (
     ANSWERS,
-    VERSION,
     Answer,
     ApprovalAsked,
     CodeRan,
@@ -26,8 +26,6 @@ from autogen_nb.events import (
     Recorded,
     Said,
     Transient,
-    from_json,
-    to_json,
 )
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Stream

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = "autogen_nb"
 
 ROWS = (
-    ("errors", "events", "messages", "outputs", "_version"),
+    ("errors", "events", "event_json", "messages", "outputs", "_version"),
     ("core",),
     ("run", "kernels"),
     ("models", "executors", "human", "views", "sessions"),

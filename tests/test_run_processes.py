@@ -11,7 +11,8 @@ INTERRUPTED = """
 import asyncio, json, os, signal, threading, time
 from autogen_nb.core.chat import two_agent_chat
 from autogen_nb.core.replies import Party, generate_oai_reply
-from autogen_nb.events import ModelDelta, ModelReplied, to_json
+from autogen_nb.event_json import to_json
+from autogen_nb.events import ModelDelta, ModelReplied
 from autogen_nb.messages import Message
 from autogen_nb.run import Here, There, aevents, events
 
@@ -190,7 +191,8 @@ import asyncio, sys
 from autogen_nb.core.chat import two_agent_chat
 from autogen_nb.core.replies import Party, check_termination_and_human_reply, generate_oai_reply
 from autogen_nb.core.running import RunCode
-from autogen_nb.events import CodeRan, Ended, ModelReplied, Said, to_json, CodeAsked
+from autogen_nb.event_json import to_json
+from autogen_nb.events import CodeRan, Ended, ModelReplied, Said, CodeAsked
 from autogen_nb.messages import Message
 from autogen_nb.run import Here, aevents, events
 

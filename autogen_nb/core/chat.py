@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Literal, TypeAlias
 
 from autogen_nb.core.replies import Asking, Party, Scene, Stop, ask, reply
+from autogen_nb.core.saying import arrive, say
 from autogen_nb.events import (
     ChatStarted,
     Ended,
@@ -16,7 +17,6 @@ from autogen_nb.events import (
     HumanInputGiven,
     OpeningAsked,
     OpeningGiven,
-    Said,
     SummaryAsked,
     SummaryGiven,
 )
@@ -74,7 +74,7 @@ def sent_message(
     replying: AbstractSet[tuple[str, str]],
     scene: Scene,
 ) -> Flow:
-    """One message outside of a chat, and what follows from it.
+    """One message outside of a chat, which its sender has sent already, and what follows from it.
 
     Parameters
     ----------
@@ -84,18 +84,14 @@ def sent_message(
         Pairs of names: who replies to whom whenever a message comes.
     """
     speaker, listener = sender, recipient
-    wanted = request_reply
-    while True:
-        said = Said(speaker.name, listener.name, message)
-        scene.add(said)
-        yield said
-        if not ((listener.name, speaker.name) in replying if wanted is None else wanted):
-            return
+    wanted = yield from arrive(scene, speaker, listener, message)
+    wanted = request_reply if wanted is None else wanted
+    while (listener.name, speaker.name) in replying if wanted is None else wanted:
         outcome = yield from reply(scene, listener, speaker.name)
         if isinstance(outcome, Stop):
             return
-        message, wanted = outcome.message, None
         speaker, listener = listener, speaker
+        wanted = yield from say(scene, speaker, listener, outcome.message)
 
 
 def _exchange(
@@ -108,9 +104,8 @@ def _exchange(
     speaker, listener = initiator, recipient
     turns = 1
     while True:
-        said = Said(speaker.name, listener.name, message)
-        scene.add(said)
-        yield said
+        if (yield from say(scene, speaker, listener, message)) is False:
+            return Stop("answered", _ENDS["answered"].format(name=listener.name))
         if speaker is recipient and turns == max_turns:
             return over
         outcome = yield from reply(scene, listener, speaker.name)

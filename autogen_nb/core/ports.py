@@ -30,13 +30,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's whole reply; `usage` is None where the server did not say."""
+    """A model's whole reply; `usage` is None where the server did not say, `cost` (dollars) where it is not known.
+
+    `cached` tells that it came from a cache; `note` is what the person must be told of how it was got.
+    """
 
     message: Message
     model: str
     usage: Usage | None = None
     finish_reason: str = "stop"
     cost: float | None = None
+    cached: bool = False
+    note: str = ""
 
 
 class Model(Protocol):

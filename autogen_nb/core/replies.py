@@ -17,12 +17,17 @@ from autogen_nb.events import (
     FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
+    Kept,
+    MessagesAsked,
+    MessagesGiven,
     ModelAsked,
     ModelReplied,
     Question,
     Recorded,
+    ReplyAsked,
     ReplyFunctionAsked,
     ReplyFunctionReturned,
+    ReplyGiven,
     Said,
     TerminationAsked,
     TerminationJudged,
@@ -51,9 +56,11 @@ Outcome: TypeAlias = Reply | Stop | None
 """What a step came to; None hands over to the next step."""
 
 A = TypeVar("A", bound=Answer)
+M = TypeVar("M")
 T = TypeVar("T")
 Asking: TypeAlias = Generator[Recorded, Answer | None, T]
 Step: TypeAlias = Callable[["Scene", "Party", str], Asking[Outcome]]
+Own: TypeAlias = Literal["generate_reply", "messages", "receive", "send"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,9 @@ class Party:
         The condition that ends a chat, or "ask" where the agent's own predicate must be asked.
     default_reply
         What the agent says when no step has a reply; None ends the chat.
+    own
+        What the caller's code has its own version of, and is asked for: a method that a subclass overrides, or
+        "messages" where hooks change what a reply is given to.
     """
 
     name: str
@@ -78,6 +88,7 @@ class Party:
     max_auto_replies: int = 100
     termination: Condition | Literal["ask"] = "ask"
     default_reply: Message | None = None
+    own: frozenset[Own] = frozenset()
 
 
 class Scene:
@@ -91,7 +102,8 @@ class Scene:
     ) -> None:
         self._exchanged: dict[frozenset[str], list[Said]] = {}
         self._auto_replies = dict(auto_replies or {})
-        self._readings: dict[tuple[frozenset[str], int], Reading] = {}
+        self._readings: dict[tuple[frozenset[str], int, str], Reading] = {}
+        self._heard: dict[tuple[str, str], tuple[Message, ...]] = {}
         self._ran: set[tuple[str, frozenset[str], int]] = set()
         self.names = set(known)
         for said in earlier:
@@ -101,6 +113,7 @@ class Scene:
     def add(self, said: Said) -> None:
         """Takes a message into the history of its two agents."""
         self.exchanged(said.sender, said.recipient).append(said)
+        self._heard.pop((said.recipient, said.sender), None)
 
     def _answered(self) -> Iterator[tuple[str, frozenset[str], int]]:
         """Whose code of an earlier chat was run: who has spoken after a message has dealt with it."""
@@ -114,18 +127,31 @@ class Scene:
         """The messages between two agents, in order."""
         return self._exchanged.setdefault(frozenset((one, other)), [])
 
-    def last(self, one: str, other: str) -> Said:
-        """The last message between two agents."""
-        return self.exchanged(one, other)[-1]
+    def hear(self, agent: str, peer: str, messages: Iterable[Kept | Message]) -> None:
+        """Has the agent reply to these messages, until the next one comes."""
+        exchanged = self.exchanged(agent, peer)
+        self._heard[agent, peer] = tuple(unfolded(messages, [said.by(agent) for said in exchanged]))
 
-    def reading(self, one: str, other: str, index: int) -> Reading:
-        """The code in one of the messages between two agents; the names that it defines are known from then on."""
-        key = (frozenset((one, other)), index)
+    def last(self, agent: str, peer: str) -> Message:
+        """The last message that was exchanged with a peer, as the agent has it."""
+        return (self._heard.get((agent, peer)) or (self.exchanged(agent, peer)[-1].by(agent),))[-1]
+
+    def reading(self, agent: str, peer: str, index: int) -> Reading:
+        """The code in one of the messages exchanged with a peer; the names that it defines are known from then on."""
+        text = self._text(agent, peer, index)
+        key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:
-            found = read(self.exchanged(one, other)[index].message.text, self.names)
+            found = read(text, self.names)
             self._readings[key] = found
             self.names.update(*(defined(block.code) for block in found.blocks))
         return self._readings[key]
+
+    def _text(self, agent: str, peer: str, index: int) -> str:
+        exchanged, heard = self.exchanged(agent, peer), self._heard.get((agent, peer), ())
+        # Where hooks left messages out, only the last one has a counterpart for sure.
+        if len(heard) == len(exchanged):
+            return heard[index].text
+        return self.last(agent, peer).text if index == len(exchanged) - 1 else exchanged[index].by(agent).text
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has not yet run this message's code; from now on it has."""
@@ -138,13 +164,17 @@ class Scene:
         """How many replies in a row the agent has given to the peer by itself."""
         return self._auto_replies.get((agent, peer), 0)
 
+    def set_auto_replies(self, agent: str, peer: str, count: int) -> None:
+        """Counts from here on."""
+        self._auto_replies[agent, peer] = count
+
     def count_auto_reply(self, agent: str, peer: str) -> None:
         """Counts one more."""
-        self._auto_replies[agent, peer] = self.auto_replies(agent, peer) + 1
+        self.set_auto_replies(agent, peer, self.auto_replies(agent, peer) + 1)
 
     def reset_auto_replies(self, agent: str, peer: str) -> None:
         """Counts from zero again."""
-        self._auto_replies[agent, peer] = 0
+        self.set_auto_replies(agent, peer, 0)
 
 
 def ask(question: Question, kind: type[A]) -> Asking[A]:
@@ -155,8 +185,31 @@ def ask(question: Question, kind: type[A]) -> Asking[A]:
     return answer
 
 
+def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> Iterator[M]:
+    """The messages, with those that were kept in the place of what stands for them."""
+    for each in messages:
+        if isinstance(each, Kept):
+            yield from whole[each.start : each.stop]
+        else:
+            yield each
+
+
 def reply(scene: Scene, party: Party, peer: str) -> Asking[Reply | Stop]:
-    """What the agent says to the peer's last message."""
+    """What the agent says to the peer's last message, where need be by a method of its own."""
+    if "generate_reply" not in party.own:
+        return (yield from generated(scene, party, peer))
+    count = len(scene.exchanged(party.name, peer))
+    given = yield from ask(ReplyAsked(party.name, peer, count), ReplyGiven)
+    scene.set_auto_replies(party.name, peer, given.auto_replies)
+    return Stop("answered") if given.message is None else Reply(given.message)
+
+
+def generated(scene: Scene, party: Party, peer: str) -> Asking[Reply | Stop]:
+    """What the agent's hooks and steps come to."""
+    if "messages" in party.own:
+        count = len(scene.exchanged(party.name, peer))
+        given = yield from ask(MessagesAsked(party.name, peer, count), MessagesGiven)
+        scene.hear(party.name, peer, given.messages)
     for step in party.steps:
         outcome = yield from step(scene, party, peer)
         if outcome is not None:
@@ -187,12 +240,12 @@ def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> 
         return Stop("exit")
     if given.text == "" and move.empty == "stop":
         return Stop("terminated")
-    return Reply(_spoken(given.text, scene.last(party.name, peer).message))
+    return Reply(_spoken(given.text, scene.last(party.name, peer)))
 
 
 def generate_function_call_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
     """The step that calls the function, or the tools, that the last message asks for."""
-    message = scene.last(party.name, peer).message
+    message = scene.last(party.name, peer)
     calls = _calls(message)
     if not calls:
         return None
@@ -228,10 +281,9 @@ class AskFunction:
 
 
 def _terminated(scene: Scene, party: Party, peer: str) -> Asking[bool]:
-    exchanged = scene.exchanged(party.name, peer)
     if party.termination != "ask":
-        return party.termination(exchanged[-1].message)
-    question = TerminationAsked(party.name, peer, len(exchanged))
+        return party.termination(scene.last(party.name, peer))
+    question = TerminationAsked(party.name, peer, len(scene.exchanged(party.name, peer)))
     return (yield from ask(question, TerminationJudged)).terminate
 
 

@@ -23,15 +23,26 @@ from autogen_nb.events import (
     FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
+    MessagesAsked,
+    MessagesGiven,
     ModelAsked,
     ModelDelta,
     ModelReplied,
     OpeningAsked,
     OpeningGiven,
     OutputAdded,
+    ReceiveAsked,
+    ReceiveGiven,
+    Relayed,
+    ReplyAsked,
     ReplyFunctionAsked,
     ReplyFunctionReturned,
+    ReplyGiven,
     Said,
+    SendAsked,
+    SendGiven,
+    SpeakerAsked,
+    SpeakerGiven,
     SummaryAsked,
     SummaryGiven,
     TerminationAsked,
@@ -133,6 +144,17 @@ class NotebookView:
                 | TerminationAsked()
                 | TerminationJudged()
                 | SummaryGiven()
+                | Relayed()
+                | ReplyAsked()
+                | ReplyGiven()
+                | SendAsked()
+                | SendGiven()
+                | ReceiveAsked()
+                | ReceiveGiven()
+                | MessagesAsked()
+                | MessagesGiven()
+                | SpeakerAsked()
+                | SpeakerGiven()
             ):
                 pass
             case _:

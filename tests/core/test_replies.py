@@ -146,7 +146,7 @@ def test_scene_keeps_what_two_agents_exchanged() -> None:
     scene = Scene([first, Said("a", "c", Message("3")), second])
 
     assert scene.exchanged("b", "a") == [first, second]
-    assert scene.last("a", "b") == second
+    assert scene.last("a", "b") == second.message
 
 
 def test_names_that_code_defines_are_known_to_later_messages() -> None:
