@@ -5,6 +5,9 @@ AutogenError
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
 │   ├── ModelRefused       the server said no: key, model name, request
+│   │   ├── ContentFiltered    its content filter stopped the request or the reply
+│   │   └── ContextTooLong     the request is longer than the model can read
+│   ├── BudgetReached      the next request would pass the budget
 │   └── RecordingEnded     a replayed conversation has no further reply
 ├── ExecutionError         the kernel could not be started or was lost
 │   └── TransferError      a variable cannot be handed over
@@ -45,6 +48,28 @@ class ModelUnavailable(ModelError):
 
 class ModelRefused(ModelError):
     """The model's server refused the request; trying the same again will not help."""
+
+
+class ContentFiltered(ModelRefused):
+    """The server's content filter stopped the request or the reply; another server would be asked the same."""
+
+
+class ContextTooLong(ModelRefused):
+    """The request is longer than the model can read; a shorter one may be answered."""
+
+
+class BudgetReached(ModelError):
+    """The next request would pass the budget; it was not sent.
+
+    Attributes
+    ----------
+    spent : str
+        What was spent so far, for a person, as "0.0312 of 0.05 dollars".
+    """
+
+    def __init__(self, message: str, *, model: str = "", spent: str = "") -> None:
+        super().__init__(message, model=model)
+        self.spent = spent
 
 
 class RecordingEnded(ModelError):

@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from autogen_nb.core.ports import Completion, Model, Request
-from autogen_nb.errors import ConfigError, ModelRefused, ModelUnavailable
-from autogen_nb.models.faults import ContentFiltered
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused, ModelUnavailable
 from autogen_nb.models.streams import closing_stream
 
 

@@ -15,7 +15,7 @@ from time import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from autogen_nb.errors import ModelError, ModelRefused, ModelUnavailable
+from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 
 LONGEST_WAIT = 30.0
 """Seconds; a server that asks for a longer pause is not asked again."""
@@ -28,10 +28,22 @@ _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _AGAIN = (408, 409, 429)
-
-
-class ContentFiltered(ModelRefused):
-    """The server's content filter stopped the request; another server would be asked the same."""
+_TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error")
+_TOO_LONG = re.compile(
+    r"""
+      maximum\ context\ length                                  # OpenAI, vLLM, SGLang, OpenRouter, DeepSeek
+    | exceeds?\ (?:the|your)\ (?:available\ )?context            # llama.cpp, Ollama, OpenAI
+    | (?:exceeded\ max|longer\ than\ the\ model's|than\ the)\ context\ length    # Ollama, SGLang, LM Studio
+    | with\ context\ length\ of\ only                           # LM Studio
+    | exceeds?\ (?:the\ )?context\ (?:length|limit|window)       # Ollama, Anthropic
+    | longer\ than\ the\ maximum\ model\ length                 # vLLM
+    | prompt\ (?:\([^)]*\)\ )?is\ too\ long | prompt\ too\ long  # Anthropic, vLLM, Ollama
+    | input\ token(?:s|\ count)\b.{0,30}\ exceeds?\ the\ (?:configured\ limit|maximum)       # OpenAI, Gemini
+    | `inputs`\ tokens\ \+\ `max_new_tokens`\ must             # Text Generation Inference
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""How servers say that a request is too long; few of them have a code for it."""
 
 
 class Failed(Exception):
@@ -91,6 +103,9 @@ def by_status(server: Server, status: int, body: object, headers: Mapping[str, s
     code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
     if code == "insufficient_quota":
         return server.refused(f"says that the account has no quota left ({status}): {said}")
+    # Some servers tell it as an error of their own (500); a limit of requests (429) is another thing.
+    if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's number for "too many requests"
+        return server.refused(f"says that the request is too long ({status}): {said}", ContextTooLong)
     if status in _AGAIN or status >= 500:  # noqa: PLR2004 - HTTP's own border of server errors
         wait = retry_after(headers)
         if wait is not None and wait > LONGEST_WAIT:
@@ -130,6 +145,8 @@ def by_event(server: Server, error: object) -> Failed:
     detail = error if isinstance(error, Mapping) else {}
     if "content_filter" in (detail.get("code"), detail.get("type")):
         return server.refused(f"stopped the reply by its content filter: {said}", ContentFiltered)
+    if _is_too_long(error):
+        return server.refused(f"says that the request is too long: {said}", ContextTooLong)
     if detail.get("type") == "invalid_request_error":
         return server.refused(f"refused in the middle of the reply: {said}")
     return server.unavailable(f"failed in the middle of the reply: {said}")
@@ -164,6 +181,12 @@ def _message(body: object) -> str:
             return _message(inner)
         return str(body.get("message") or body.get("detail") or inner or dict(body))
     return "" if body is None else str(body)
+
+
+def _is_too_long(body: object) -> bool:
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    marks = [inner.get("code"), inner.get("type")] if isinstance(inner, Mapping) else []
+    return any(mark in _TOO_LONG_CODES for mark in marks) or bool(_TOO_LONG.search(_message(body)))
 
 
 def _way_out(server: Server, status: int) -> str:

@@ -3,9 +3,8 @@ import asyncio
 import pytest
 
 from autogen_nb.core.ports import Request
-from autogen_nb.errors import ConfigError, ModelError, ModelRefused, ModelUnavailable, SessionError
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable, SessionError
 from autogen_nb.models.fallback import Fallback
-from autogen_nb.models.faults import ContentFiltered
 from autogen_nb.models.openai import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.errors import ModelRefused, ModelUnavailable
-from autogen_nb.models.faults import ContentFiltered, Server, by_cause, by_event, by_status, retry_after
+from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
+from autogen_nb.models.faults import Server, by_cause, by_event, by_status, retry_after
 
 SERVER = Server("gpt-x", "https://user:word@models.example:8443/v1", "sk-verysecretkey")
 
@@ -68,6 +68,58 @@ def test_content_filter_is_an_error_of_its_own() -> None:
 
     assert isinstance(by_status(SERVER, 400, body, {}).error, ContentFiltered)
     assert isinstance(by_event(SERVER, body).error, ContentFiltered)
+
+
+TOO_LONG = [
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    "Your input exceeds the context window of this model.",
+    "Input tokens exceed the configured limit of 272000 tokens.",
+    "The decoder prompt (length 9) is longer than the maximum model length of 8.",
+    "The prompt (total length 9) is too long to fit into the model.",
+    "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it",
+    "the input length exceeds the context length",
+    "prompt too long; exceeded max context length by 12 tokens",
+    "The number of tokens to keep from the initial prompt is greater than the context length.",
+    "However, the model is loaded with context length of only 4096 tokens, which is not enough.",
+    "prompt is too long: 200001 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+    "The input (9 tokens) is longer than the model's context length (8 tokens).",
+    "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+    "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 and 200",
+]
+
+
+@pytest.mark.parametrize("said", TOO_LONG)
+def test_request_that_is_too_long_is_an_error_of_its_own(said: str) -> None:
+    """Each server has its own words for it; a shorter request may be answered, so it is told apart."""
+    answers = [by_status(SERVER, 400, {"message": said}, {}), by_status(SERVER, 500, said, {}), by_event(SERVER, said)]
+
+    assert [(type(answer.error), answer.again) for answer in answers] == [(ContextTooLong, False)] * 3
+    assert all(said in str(answer.error) for answer in answers)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"message": "no", "code": "context_length_exceeded"},
+        {"message": "no", "type": "exceed_context_size_error", "code": 400},
+        {"error": {"message": "no", "code": "context_length_exceeded"}},
+    ],
+)
+def test_code_for_a_request_that_is_too_long_is_enough(body: Any) -> None:
+    """Where the server has a code for it, its words do not matter."""
+    assert isinstance(by_status(SERVER, 400, body, {}).error, ContextTooLong)
+
+
+@pytest.mark.parametrize("said", ["max_tokens is too large", "Rate limit reached", "the context is wrong", ""])
+def test_other_refusals_are_not_taken_for_it(said: str) -> None:
+    """What a shorter request would not help is no such error."""
+    assert type(by_status(SERVER, 400, {"message": said}, {}).error) is ModelRefused
+
+
+def test_limit_of_requests_is_not_taken_for_it() -> None:
+    """A server that is asked too often may pass, whatever it says of lengths."""
+    assert isinstance(by_status(SERVER, 429, {"message": TOO_LONG[0]}, {}).error, ModelUnavailable)
 
 
 @pytest.mark.parametrize(
