@@ -1,0 +1,127 @@
+"""The tutorial's programs, run as their readers run them: in a script or in a notebook's cell, sync or async."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import FrontEnd
+
+PROGRAMS = Path(__file__).parent / "programs"
+ROOT = Path(__file__).parents[2]
+KEY = "sk-of-the-tutorial"
+_HISTORY = "the chat's history: "
+_QUESTION = re.compile(r"Your words to [^:]*: ")
+
+Way: TypeAlias = Literal["sync", "async"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a program came to.
+
+    Parameters
+    ----------
+    printed
+        What its reader saw, as text.
+    questions
+        What the person was asked, in order.
+    history
+        The messages of the chat, as the program's `result` has them.
+    folder
+        Where it ran.
+    """
+
+    printed: str
+    questions: list[str]
+    history: list[dict[str, Any]]
+    folder: Path
+
+    @property
+    def contents(self) -> list[Any]:
+        """What was said, in order."""
+        return [message["content"] for message in self.history]
+
+    @property
+    def speakers(self) -> list[str]:
+        """Who said it."""
+        return [message["name"] for message in self.history]
+
+
+Runner: TypeAlias = Callable[..., Ran]
+
+
+def source(name: str, way: Way = "sync") -> str:
+    """A program's text; for "async" each chat in it is awaited at the top level, and nothing else is changed."""
+    text = (PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
+    return text if way == "sync" else ast.unparse(_Await().visit(ast.parse(text)))
+
+
+def in_a_script(name: str, way: Way, folder: Path, url: str, typed: Sequence[str] = ()) -> Ran:
+    """The program as a file of its own, with a person who types these lines."""
+    text = f"{source(name, way)}\nimport json\nprint({_HISTORY!r} + json.dumps(result.chat_history))\n"
+    script = folder / f"{name}.py"
+    script.write_text(text if way == "sync" else _in_main(text), encoding="utf-8")
+    environ = environment(folder, OPENAI_BASE_URL=url, OPENAI_API_KEY=KEY, PYTHONPATH=str(ROOT))
+    done = subprocess.run(
+        [sys.executable, script.name],
+        cwd=folder,
+        env=environ,
+        input="".join(f"{line}\n" for line in typed),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed, _, history = done.stdout.partition(_HISTORY)
+    return Ran(printed, _QUESTION.findall(printed), json.loads(history), folder)
+
+
+class Notebook:
+    """A notebook without the extension, in which one program runs after the other."""
+
+    def __init__(self, front: FrontEnd) -> None:
+        self._front = front
+
+    def run(self, name: str, way: Way, folder: Path, url: str, typed: Sequence[str] = ()) -> Ran:
+        """The program in one cell of an emptied notebook, with a person who types these lines."""
+        front = self._front
+        front.open_page(f"{name}-{way}-{folder.name}")
+        prepared = front.run(
+            "%reset -f\n"
+            "import os\n"
+            f"os.chdir({str(folder)!r})\n"
+            f"os.environ.update(OPENAI_BASE_URL={url!r}, OPENAI_API_KEY={KEY!r})\n"
+            "del os",
+            "prepare",
+        )
+        assert prepared.status == "ok", prepared.error
+        front.answers.extend(typed)
+        cell = front.run(source(name, way))
+        assert cell.status == "ok", cell.error
+        history = front.value("__import__('json').dumps(result.chat_history)")
+        return Ran(cell.text, list(front.prompts), json.loads(history), folder)
+
+
+class _Await(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "initiate_chat":
+            node.func.attr = "a_initiate_chat"
+            return ast.Await(node)
+        return node
+
+
+def _in_main(text: str) -> str:
+    main = ast.parse("async def main(): pass\nimport asyncio\nasyncio.run(main())")
+    defined = main.body[0]
+    assert isinstance(defined, ast.AsyncFunctionDef)
+    defined.body = ast.parse(text).body
+    return ast.unparse(main)
