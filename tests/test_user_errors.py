@@ -1,0 +1,343 @@
+"""The errors that a user will meet: one line that names the thing and the way out, and a chat that can go on.
+
+Each is of the package's own tree, so that a program can catch all of them by `AutogenError`.
+"""
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from autogen_nb import run
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.results import ChatResult
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.ports import Human
+from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
+from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, ReplyFunctionAsked, TerminationAsked
+from autogen_nb.human.headless import Nobody
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.run import engine
+from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedHuman
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, contents, model_of, user
+
+KEY = "sk-a-key-that-is-nobodys"
+LONGEST_LINE = 500
+
+
+def talk(
+    way: Way,
+    proxy: ConversableAgent,
+    teacher: ConversableAgent,
+    log: list[Recorded],
+    message: Any = "Hi?",
+    human: Human | None = None,
+) -> ChatResult:
+    """The result of a chat whose record so far is `log`."""
+    chat = Chat(proxy, teacher, Options(message), waits=way, human=human or Nobody(), log=log)
+
+    async def main() -> None:
+        async for _ in chat.exchange().happening():
+            pass
+
+    if way == "sync":
+        run.unsuspended(main())
+    else:
+        asyncio.run(main())
+    return chat.result()
+
+
+def told(error: BaseException, *names: str) -> None:
+    """Fails unless the error is of the tree, and one line that holds all of this."""
+    assert isinstance(error, AutogenError)
+    text = str(error)
+    assert "\n" not in text
+    assert len(text) < LONGEST_LINE
+    assert [name for name in names if name not in text] == []
+    assert KEY not in text
+
+
+@pytest.fixture
+def pupil() -> Iterator[AssistantAgent]:
+    """An assistant whose server and key the environment names."""
+    model = OpenAIModel(model="gpt-4o", max_retries=0)
+    yield AssistantAgent("assistant", llm_config=model)
+    engine.call(model.close())
+
+
+def closed_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@BOTH_WAYS
+def test_no_key(way: Way, pupil: AssistantAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key the model is named with every way to go on, and the chat goes on once a server is named."""
+    log: list[Recorded] = []
+    proxy = user()
+
+    with pytest.raises(ConfigError) as failed:
+        talk(way, proxy, pupil, log)
+    open_question = log[-1]
+    with FakeOpenAI(["TERMINATE"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        result = talk(way, proxy, pupil, log)
+
+    told(failed.value, "'gpt-4o'", "OPENAI_API_KEY", "api_key", "base_url", "'offline'")
+    assert isinstance(open_question, ModelAsked)
+    assert contents(result) == ["Hi?", "TERMINATE"]
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("reply", "names"),
+    [
+        pytest.param(
+            FakeReply(status=401, error=f"Incorrect API key provided: {KEY}."),
+            ["'gpt-4o'", "127.0.0.1", "401", "Give a valid key", "api_key", "OPENAI_API_KEY"],
+            id="bad key",
+        ),
+        pytest.param(
+            FakeReply(status=404, error="The model does not exist"),
+            ["'gpt-4o'", "127.0.0.1", "404", "The model does not exist", "Check the model's name", "base_url"],
+            id="unknown model",
+        ),
+    ],
+)
+def test_a_server_that_says_no(
+    way: Way, pupil: AssistantAgent, reply: FakeReply, names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bad key and an unknown model are told at once, and what was answered before is not asked for again."""
+    log: list[Recorded] = []
+    proxy = user()
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    with FakeOpenAI(["One.", reply, "TERMINATE"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        with pytest.raises(ModelRefused) as failed:
+            talk(way, proxy, pupil, log)
+        open_question = log[-1]
+        result = talk(way, proxy, pupil, log)
+
+    told(failed.value, *names)
+    assert failed.value.model == "gpt-4o"
+    assert isinstance(open_question, ModelAsked)
+    assert contents(result) == ["Hi?", "One.", "Go on.", "TERMINATE"]
+    assert len(server.requests) == 3
+    assert KEY not in repr(log)
+
+
+@BOTH_WAYS
+def test_a_server_that_is_down(way: Way, pupil: AssistantAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody listens the host and the port are named, and the chat goes on when somebody does."""
+    log: list[Recorded] = []
+    proxy, port = user(), closed_port()
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
+
+    with pytest.raises(ModelUnavailable) as failed:
+        talk(way, proxy, pupil, log)
+    open_question = log[-1]
+    with FakeOpenAI(["TERMINATE"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        result = talk(way, proxy, pupil, log)
+
+    told(failed.value, "'gpt-4o'", f"127.0.0.1:{port}", "refused the connection", "is a server running there?")
+    assert isinstance(open_question, ModelAsked)
+    assert contents(result) == ["Hi?", "TERMINATE"]
+
+
+@BOTH_WAYS
+def test_a_predicate_that_raises(way: Way) -> None:
+    """The agent, the predicate and the message are named; with a predicate that does not raise the chat goes on."""
+    log: list[Recorded] = []
+    call = {"content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
+    pupil = assistant(call, "TERMINATE")
+
+    with pytest.raises(CallbackError) as failed:
+        talk(way, user(is_termination_msg=lambda message: "TERMINATE" in message["content"]), pupil, log)
+    open_question = log[-1]
+    result = talk(way, user(is_termination_msg=lambda message: message["content"] == "TERMINATE"), pupil, log)
+
+    told(failed.value, "is_termination_msg of user", "TypeError", "the message None")
+    assert isinstance(failed.value.__cause__, TypeError)
+    assert isinstance(open_question, TerminationAsked)
+    assert contents(result)[1:] == [None, "Error: there is no function 'f'; known are: none", "TERMINATE"]
+    assert len(model_of(pupil).requests) == 2
+
+
+@BOTH_WAYS
+def test_a_reply_function_that_raises(way: Way) -> None:
+    """The function and the agent are named; the chat goes on when the function works."""
+    log: list[Recorded] = []
+    proxy, pupil = user(), assistant("TERMINATE")
+    faults = [ZeroDivisionError("by nothing")]
+
+    def counting(*_: Any, **__: Any) -> tuple[bool, str | None]:
+        if faults:
+            raise faults.pop()
+        return True, "TERMINATE"
+
+    pupil.register_reply(UserProxyAgent, counting)
+    with pytest.raises(CallbackError) as failed:
+        talk(way, proxy, pupil, log)
+    open_question = log[-1]
+    result = talk(way, proxy, pupil, log)
+
+    told(failed.value, "'counting' of assistant", "ZeroDivisionError: by nothing")
+    assert isinstance(open_question, ReplyFunctionAsked)
+    assert contents(result) == ["Hi?", "TERMINATE"]
+
+
+@BOTH_WAYS
+def test_no_message_and_nobody_there(way: Way) -> None:
+    """A chat without a message asks the person; where there is none it can go on where there is one."""
+    log: list[Recorded] = []
+    proxy, pupil = user(), assistant("TERMINATE")
+
+    with pytest.raises(NobodyThere) as failed:
+        talk(way, proxy, pupil, log, message=None)
+    open_question = log[-1]
+    result = talk(way, proxy, pupil, log, message=None, human=ScriptedHuman(["Typed."]))
+
+    told(failed.value, "user", "nobody is there")
+    assert isinstance(open_question, HumanInputAsked)
+    assert contents(result) == ["Typed.", "TERMINATE"]
+    assert result.human_input == ["Typed."]
+
+
+@pytest.mark.xfail(strict=True, reason="the way out that is told is a mode, and not the message that is missing")
+@pytest.mark.parametrize("way", ["sync"])
+def test_no_message_and_nobody_there_names_the_way_out(way: Way) -> None:
+    """What helps is to give the chat its message: the agent asks nobody anyway."""
+    with pytest.raises(NobodyThere) as failed:
+        talk(way, user(), assistant("TERMINATE"), [], message=None)
+
+    told(failed.value, "message=")
+
+
+SCRIPT = """
+from autogen_nb import AssistantAgent, UserProxyAgent
+user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)
+user.initiate_chat(AssistantAgent("assistant"))
+"""
+
+
+def test_no_message_in_a_script_without_a_person(tmp_path: Path) -> None:
+    """A script whose standard input is at its end is told so in its last line."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("autogen_nb.errors.NobodyThere: a person was asked and nobody is")
+
+
+def unannotated(city, unit: str = "C") -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001  # it is what is tested
+    """The weather of a city."""
+    return f"{city} {unit}"
+
+
+def _twice() -> object:
+    agents = [assistant(), AssistantAgent("same"), AssistantAgent("same")]
+    return getattr(autogen_nb, "GroupChat")(agents=agents, messages=[])  # noqa: B009  # it may not be there yet
+
+
+BEFORE_ANYTHING = [
+    pytest.param(
+        lambda: autogen_nb.register_function(unannotated, caller=assistant(), executor=user(), description="Weather."),
+        ValueError,
+        ["'unannotated'", "'city'", "no annotation", "write city: Annotated["],
+        id="tool with an unannotated parameter",
+    ),
+    pytest.param(
+        lambda: assistant().initiate_chat(AssistantAgent("assistant"), message="Hi."),
+        ValueError,
+        ["'assistant'", "names must differ"],
+        id="one name for both",
+    ),
+    pytest.param(
+        lambda: ConversableAgent("thinker").run_code("1"),
+        ValueError,
+        ["thinker", "give it a code_execution_config"],
+        id="no executor",
+    ),
+    pytest.param(
+        lambda: UserProxyAgent("user", code_execution_config={"executor": "jupyter"}),
+        ValueError,
+        ["'jupyter'", "such as JupyterExecutor()"],
+        id="an executor that is none",
+    ),
+    pytest.param(
+        _twice,
+        ValueError,
+        ["'same'"],
+        id="agent names twice in a group",
+        marks=pytest.mark.xfail(strict=True, raises=AttributeError, reason="there is no group chat yet"),
+    ),
+    pytest.param(
+        lambda: UserProxyAgent("user", code_execution_config={"wrk_dir": "x"}),
+        TypeError,
+        ["code_execution_config", "'wrk_dir'", "did you mean 'work_dir'?"],
+        id="bad key of code_execution_config",
+        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
+    ),
+    pytest.param(
+        lambda: UserProxyAgent("user", code_execution_config="work"),
+        TypeError,
+        ["code_execution_config", "'work'", "must be a dict"],
+        id="code_execution_config of another type",
+        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
+    ),
+    pytest.param(
+        lambda: user().send({"role": "user"}, assistant()),
+        ValueError,
+        ["no content", "cannot be sent"],
+        id="a message that says nothing",
+        marks=pytest.mark.xfail(strict=True, reason="it is a plain ValueError, and not of the tree"),
+    ),
+    pytest.param(
+        lambda: user().initiate_chat(assistant(), message="Hi.", carryover=5, silent=True),
+        TypeError,
+        ["carryover", "5", "a str or a list"],
+        id="a carryover of another type",
+        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
+    ),
+    pytest.param(
+        lambda: user().initiate_chat(assistant(), message=3, silent=True),
+        TypeError,
+        ["3", "a str, a dict, a callable or None"],
+        id="a message of another type",
+        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
+    ),
+    pytest.param(
+        lambda: AssistantAgent("assistant", llm_config={"config_list": [{"api_key": KEY}]}),
+        ValueError,
+        ["'model'", "such as 'gpt-4o-mini'"],
+        id="an entry without a model",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "names"), BEFORE_ANYTHING)
+def test_what_is_wrong_before_anything_happens(make: Any, kind: type[Exception], names: list[str]) -> None:
+    """What cannot be meant is refused where it is written, as Python's own kind of error and as one of the tree."""
+    with pytest.raises(kind) as failed:
+        make()
+
+    told(failed.value, *names)
