@@ -6,6 +6,7 @@ from autogen_nb.core.report import plain
 from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
 from autogen_nb.notebook import wording
 from autogen_nb.notebook.styles import Tone
+from autogen_nb.notebook.totals import Totals
 from autogen_nb.views.plain import PlainView
 
 
@@ -23,7 +24,7 @@ class PlainCellView(PlainView):
         self._hidden: str | None = None
         self._remark = remark
         self._reported = False
-        self._totals = wording.Totals()
+        self._totals = Totals()
         self._begun = time.monotonic()
 
     def show(self, event: Event) -> None:

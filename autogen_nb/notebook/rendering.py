@@ -1,7 +1,7 @@
 """How a chat looks in a cell: messages, lines and code as HTML that needs no style sheet and runs no script."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autogen_nb.messages import CodeBlock
@@ -10,7 +10,20 @@ from autogen_nb.notebook.escaping import escape_plain, escape_text
 from autogen_nb.notebook.prose import code_block, markdown
 from autogen_nb.notebook.styles import SpeakerTone, Tone
 
-__all__ = ["bundle", "card", "code", "folded", "line", "markdown", "picture", "preformatted", "question", "warm_up"]
+__all__ = [
+    "bundle",
+    "card",
+    "code",
+    "folded",
+    "line",
+    "markdown",
+    "opened_by",
+    "picture",
+    "preformatted",
+    "question",
+    "sign",
+    "warm_up",
+]
 
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 
@@ -20,8 +33,15 @@ def code(block: CodeBlock, *, label: str = "") -> str:
     return code_block(block.code, block.language, label)
 
 
-def card(speaker: str, body_html: str, *, detail: str = "", tone: SpeakerTone = "assistant") -> str:
-    """One message: who speaks, a detail such as the model and the seconds, and below it the body.
+def card(
+    speaker: str,
+    body_html: str,
+    *,
+    detail: str = "",
+    tone: SpeakerTone = "assistant",
+    notes: Sequence[str] = (),
+) -> str:
+    """One message: who speaks, a detail such as the model and the seconds, below it the body, then notes on it.
 
     `body_html` is taken as it is: it must come from this package's functions.
     """
@@ -30,13 +50,13 @@ def card(speaker: str, body_html: str, *, detail: str = "", tone: SpeakerTone = 
     aside = f' <span style="{styles.DETAIL}">\u00b7 {escape_text(detail)}</span>' if detail else ""
     head = f'<div style="{styles.HEAD}">{mark} <strong>{escape_text(speaker)}</strong>{aside}</div>'
     box = styles.CARD.format(colour=styles.RULES[tone])
-    return f'<div style="{box}">{head}<div>{body_html}</div></div>'
+    feet = "".join(map(line, notes))
+    return f'<div style="{box}">{head}<div>{body_html}</div>{feet}</div>'
 
 
 def line(text: str, *, tone: Tone = "muted") -> str:
     """A note of one line; words between backticks are shown as code."""
-    sign, colour = styles.MARKS[tone]
-    mark = f'<strong style="color:{colour}">{sign}</strong> ' if sign else ""
+    mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
     style = styles.MUTED_LINE if tone == "muted" else styles.LINE
     return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
 
@@ -48,10 +68,18 @@ def question(text: str) -> str:
 
 def folded(summary: str, text: str) -> str:
     """Text of the kernel behind a line that opens it; words between backticks are shown as code."""
-    sign, colour = styles.MARKS["bad"]
-    mark = f'<strong style="color:{colour}">{sign}</strong>'
-    head = f'<summary style="{styles.SUMMARY}">{mark} {_with_code_spans(summary)}</summary>'
-    return f"<details>{head}{preformatted(text)}</details>"
+    return opened_by(f"{sign('bad')} {_with_code_spans(summary)}", preformatted(text), style=styles.SUMMARY)
+
+
+def opened_by(head_html: str, body_html: str, *, style: str) -> str:
+    """HTML of this package's behind a line of it that opens it."""
+    return f'<details><summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
+
+
+def sign(tone: Tone) -> str:
+    """The mark in front of a line of that tone."""
+    mark, colour = styles.MARKS[tone]
+    return f'<strong style="color:{colour}">{mark}</strong>'
 
 
 def picture(mime: str, base64_text: str) -> str:

@@ -43,6 +43,10 @@ _LINE = f"margin:3px 0;{SMALL};line-height:1.5;overflow-wrap:anywhere"
 LINE = f"{_LINE};color:{TEXT}"
 MUTED_LINE = f"{_LINE};color:{MUTED}"
 
+INSET = "20px"
+CALL = f"margin:6px 0 0;{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TEXT}"
+RETURNED = f"margin:2px 0 4px;padding-left:{INSET};{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TEXT}"
+
 LABEL = f"margin:6px 0 2px;{SMALL};line-height:1.4;color:{MUTED}"
 # Long lines wrap: what is scrolled out of sight could be approved unseen.
 PRE = (
@@ -52,7 +56,7 @@ PRE = (
 )
 EDITOR = f"font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;padding:7px 10px;tab-size:4"
 PRE_CODE = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
-SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT};cursor:pointer"
+SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT}"
 PLAIN_PRE = f"margin:0;font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);white-space:pre-wrap"
 DISGUISED = "outline:1px solid var(--jp-error-color1,#d64545)"
 

@@ -7,7 +7,9 @@
 """
 
 import time
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import assert_never
 
 from autogen_nb.core.termination import without
@@ -48,12 +50,16 @@ from autogen_nb.events import (
     TerminationAsked,
     TerminationJudged,
 )
-from autogen_nb.messages import CodeBlock, FunctionCall
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import rendering, styles, wording
+from autogen_nb.notebook.calls import CallsShown
 from autogen_nb.notebook.run_outputs import RunOutputs
 from autogen_nb.notebook.slots import Slot, Slots
 from autogen_nb.notebook.streams import only_colours
-from autogen_nb.notebook.styles import Tone
+from autogen_nb.notebook.styles import SpeakerTone, Tone
+from autogen_nb.notebook.totals import Totals
+from autogen_nb.views.calls import calls_of, name_of
+from autogen_nb.views.replies import chosen
 
 _INTERVAL = 0.125
 """Seconds between two updates of what streams; with the status line's own this stays below 12 a second."""
@@ -92,8 +98,10 @@ class NotebookView:
         self._replied: ModelReplied | None = None
         self._reported = False
         self._asked: ApprovalAsked | None = None
-        self._calls: tuple[FunctionCall, ...] = ()
-        self._totals = wording.Totals()
+        self._calls: CallsShown | None = None
+        self._returned_text: str | None = None
+        self._choice: SpeakerAsked | None = None
+        self._totals = Totals()
         self._ended = False
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
@@ -122,11 +130,14 @@ class NotebookView:
                     self._flush()
             case CodeRan():
                 self._ran(event)
-            case FunctionsAsked(calls=calls):
-                self._calls = calls
-                self.awaiting(f"calling {', '.join(call.name for call in calls)}")
-            case FunctionsReturned():
-                self._returned(event)
+            case FunctionsAsked():
+                self._calling(event)
+            case FunctionsReturned(contents=contents):
+                self._returned(contents)
+            case SpeakerAsked():
+                self._choosing(event)
+            case SpeakerGiven():
+                self._chosen(event)
             case SummaryAsked():
                 self.awaiting("summing up")
             case Ended():
@@ -153,8 +164,6 @@ class NotebookView:
                 | ReceiveGiven()
                 | MessagesAsked()
                 | MessagesGiven()
-                | SpeakerAsked()
-                | SpeakerGiven()
             ):
                 pass
             case _:
@@ -174,6 +183,8 @@ class NotebookView:
         """Leaves nothing at the foot that looks as if it went on."""
         if self._run is not None:
             self._run.close()
+        if self._calls is not None:
+            self._calls.close()
         if self._message is not None:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
@@ -222,7 +233,7 @@ class NotebookView:
         if self._foot is not None:
             self._foot.clear()
         if self._slots.tidy():
-            self._foot = None
+            self._foot = self._calls = None
 
     def _settle(self, data: dict[str, object], metadata: dict[str, object]) -> None:
         self._place().show(data, metadata)
@@ -259,23 +270,66 @@ class NotebookView:
     def _said(self, said: Said) -> None:
         text = without(_END_WORD, said.message.text) if self._replied else said.message.text
         reply, self._replied = self._replied, None
-        if self._reported and reply is None:
-            # The outputs have shown what this message tells the model.
-            self._reported = False
-            return
-        if self._hidden is not None and said.message.text == self._hidden:
-            self._hidden = None
+        if reply is None and self._shown_before(said):
             return
         slot, self._message = self._message, None
         self._pieces, self._interval, self._flushed, self._status = [], _INTERVAL, 0.0, ""
-        if not text and slot is None:
+        calls, notes = calls_of(said.message), [reply.note] if reply and reply.note else []
+        if not (text or slot or calls or notes):
             return
         detail = wording.origin(reply) if reply else ""
-        html = rendering.card(
-            said.sender, rendering.markdown(text), detail=detail, tone="assistant" if reply else "user"
-        )
-        plain = f"{said.sender}{f' ({detail})' if detail else ''}:\n{only_colours(text)}"
-        (slot or self._place()).show(*rendering.bundle(styles.FULL_HEIGHT + html, plain, kind="message"))
+        body = rendering.markdown(text)
+        tone: SpeakerTone = "assistant" if reply else "user"
+
+        def around(more: str) -> str:
+            return rendering.card(said.sender, body + more, detail=detail, tone=tone, notes=notes)
+
+        plain = "\n".join((f"{said.sender}{f' ({detail})' if detail else ''}:", *filter(None, (text, *notes))))
+        plain = only_colours(plain)
+        slot = slot or self._place()
+        if calls:
+            self._calls = CallsShown(slot, calls, around=around, text=plain)
+            self._calls.show()
+        else:
+            slot.show(*rendering.bundle(styles.FULL_HEIGHT + around(""), plain, kind="message"))
+
+    def _shown_before(self, said: Said) -> bool:
+        """Whether what the message says is to be seen already."""
+        text, returned, self._returned_text = said.message.text, self._returned_text, None
+        if self._reported:
+            # The outputs have shown what this message tells the model.
+            self._reported = False
+            return True
+        if self._hidden is not None and text == self._hidden:
+            self._hidden = None
+            return True
+        return returned is not None and text == returned
+
+    # Functions
+
+    def _calling(self, asked: FunctionsAsked) -> None:
+        if self._calls is None or self._calls.calls != asked.calls:
+            around = partial(rendering.card, asked.agent, tone="user")
+            self._calls = CallsShown(self._place(), asked.calls, around=around, text=f"{asked.agent}:")
+        # A function that blocks the thread lets no status line be drawn.
+        self._calls.show("calling \u2026")
+        self.awaiting(f"calling {', '.join(name_of(call) for call in asked.calls)}")
+
+    def _returned(self, contents: Sequence[str]) -> None:
+        self._status = ""
+        if self._calls is not None:
+            self._calls.returned(contents)
+        self._calls, self._returned_text = None, "\n\n".join(contents)
+
+    def _choosing(self, asked: SpeakerAsked) -> None:
+        self._choice = asked
+        if asked.method == "auto":
+            self.awaiting(f"{asked.agent} is choosing who speaks next")
+
+    def _chosen(self, given: SpeakerGiven) -> None:
+        asked, self._choice, self._status = self._choice, None, ""
+        if line := chosen(asked, given):
+            self.note(line, kind="speaker")
 
     # Code
 
@@ -303,12 +357,6 @@ class NotebookView:
             self.note(f"exit code {ran.exit_code}", tone="bad")
         elif shown.empty:
             self.note(wording.no_output(ran.seconds))
-        self._reported = True
-
-    def _returned(self, returned: FunctionsReturned) -> None:
-        self._status = ""
-        for call, content in zip(self._calls, returned.contents, strict=True):
-            self.note(wording.called(call, content))
         self._reported = True
 
     def _end(self, ended: Ended) -> None:

@@ -1,51 +1,21 @@
 """The one-line texts of the view."""
 
-from dataclasses import dataclass
-
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
-    CodeRan,
     Ended,
-    Event,
     HumanInputGiven,
     ModelReplied,
 )
-from autogen_nb.messages import FunctionCall
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import Tone
+from autogen_nb.notebook.totals import Totals
 from autogen_nb.outputs import Failure
 
 _LONG = 300
 
 MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
 """What stands before a line of that tone where there is no colour."""
-
-
-@dataclass(slots=True)
-class Totals:
-    """What a chat took."""
-
-    replies: int = 0
-    blocks: int = 0
-    tokens: int = 0
-
-    def count(self, event: Event) -> None:
-        """Takes an event into the sums."""
-        match event:
-            case ModelReplied(usage=usage):
-                self.replies += 1
-                self.tokens += usage.total_tokens if usage else 0
-            case CodeRan(ran=ran):
-                self.blocks += ran
-            case _:
-                pass
-
-    def text(self) -> str:
-        """The sums that are not zero."""
-        parts = [_counted(self.replies, "reply", "replies"), _counted(self.blocks, "block run", "blocks run")]
-        parts.append(f"{self.tokens:,} tokens" if self.tokens else "")
-        return " · ".join(part for part in parts if part)
 
 
 def status(what: str, seconds: float, remark: str) -> str:
@@ -71,7 +41,7 @@ def ended(end: Ended, totals: Totals, seconds: float, remark: str) -> str:
 
 def origin(reply: ModelReplied) -> str:
     """Where a message comes from and how long it took."""
-    return _joined(reply.model, duration(reply.seconds))
+    return _joined(reply.model, "from the cache" if reply.cached else duration(reply.seconds))
 
 
 def decided(given: ApprovalGiven, asked: ApprovalAsked | None, clock: str) -> str:
@@ -103,11 +73,6 @@ def failed(failure: Failure, lines: int) -> str:
     return _joined(f"`{_shortened(f'{failure.ename}: {failure.evalue}')}`", f"traceback of {lines} lines")
 
 
-def called(call: FunctionCall, content: str) -> str:
-    """A call of a function and what it returned."""
-    return f"`{call.name}({_shortened(call.arguments)})` returned `{_shortened(content)}`"
-
-
 def duration(seconds: float) -> str:
     """Seconds as a person reads them."""
     if seconds < 0.1:  # noqa: PLR2004  # what would be no time at all
@@ -116,10 +81,6 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return "" if not number else f"{number} {one if number == 1 else many}"
 
 
 def _shortened(text: str) -> str:

@@ -2,11 +2,27 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from autogen_nb.core.report import plain, text_of
-from autogen_nb.events import CodeAsked, CodeRan, Ended, Event, ModelDelta, OutputAdded, Said
+from autogen_nb.events import (
+    CodeAsked,
+    CodeRan,
+    Ended,
+    Event,
+    FunctionsAsked,
+    FunctionsReturned,
+    ModelDelta,
+    ModelReplied,
+    OutputAdded,
+    Said,
+    SpeakerAsked,
+    SpeakerGiven,
+)
+from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
+from autogen_nb.views import calls
+from autogen_nb.views.replies import answered_by, chosen
 
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _RULE = "-" * 80
@@ -28,15 +44,30 @@ class PlainView:
         self._streaming = ""
         self._fresh = True
         self._shown_live = False
+        self._replied: ModelReplied | None = None
+        self._calls: tuple[FunctionCall, ...] = ()
+        self._named: tuple[FunctionCall, ...] = ()
+        self._returned: str | None = None
+        self._choice: SpeakerAsked | None = None
 
-    def show(self, event: Event) -> None:
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
         """Writes what the event adds."""
         match event:
             case ModelDelta(agent=agent, text=text):
                 self._begin(agent)
                 self._write(text)
+            case ModelReplied():
+                self._replied = event
             case Said():
                 self._said(event)
+            case FunctionsAsked():
+                self._calling(event.calls)
+            case FunctionsReturned():
+                self._called(event.contents)
+            case SpeakerAsked():
+                self._choice = event
+            case SpeakerGiven():
+                self._chosen(event)
             case CodeAsked():
                 self._shown_live = False
                 self.line(">>> running")
@@ -63,13 +94,39 @@ class PlainView:
         self._end_line()
 
     def _said(self, said: Said) -> None:
-        streamed = self._streaming == said.sender
-        self._streaming = ""
+        streamed, self._streaming = self._streaming == said.sender, ""
+        reply, self._replied = self._replied, None
+        returned, self._returned = self._returned, None
+        if reply is None and returned is not None and said.message.text == returned:
+            return
         if not streamed:
-            self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):\n\n{said.message.text}")
-        for call in said.message.tool_calls or ():
-            self.line(f"calls {call.get('function', {}).get('name')}({call.get('function', {}).get('arguments')})")
+            text = f"\n\n{said.message.text}" if said.message.text else ""
+            self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):{text}")
         self._end_line()
+        if reply is not None:
+            self._answered(reply)
+        self._named = calls.calls_of(said.message)
+        for call in self._named:
+            self.line(f">>> {calls.asked_in_words(call)}")
+
+    def _answered(self, reply: ModelReplied) -> None:
+        for told in (answered_by(reply), reply.note):
+            if told:
+                self.line(f"({told})")
+
+    def _calling(self, asked: tuple[FunctionCall, ...]) -> None:
+        self._calls = asked
+        for call in () if asked == self._named else asked:
+            self.line(f">>> {calls.asked_in_words(call)}")
+
+    def _called(self, contents: Sequence[str]) -> None:
+        for call, content in zip(self._calls, contents, strict=True):
+            self.line(f">>> {calls.returned_in_words(call, plain(content))}")
+        self._returned = "\n\n".join(contents)
+
+    def _chosen(self, given: SpeakerGiven) -> None:
+        if line := chosen(self._choice, given):
+            self.line(f">>> {line}")
 
     def _begin(self, agent: str) -> None:
         if self._streaming != agent:

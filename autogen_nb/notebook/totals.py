@@ -1,0 +1,75 @@
+"""What a chat took, as the line at its end says it."""
+
+from dataclasses import dataclass
+
+from autogen_nb.events import CodeRan, Event, FunctionsReturned, ModelReplied, SpeakerGiven, SummaryGiven
+from autogen_nb.messages import Usage
+
+_SMALLEST = 0.0001
+
+
+@dataclass(slots=True)
+class Totals:
+    """The sums over the events of a chat; what came from a cache took no tokens and no money."""
+
+    replies: int = 0
+    cached: int = 0
+    blocks: int = 0
+    calls: int = 0
+    tokens: int = 0
+    dollars: float = 0.0
+    unpriced: bool = False
+
+    def count(self, event: Event) -> None:
+        """Takes an event into the sums."""
+        match event:
+            case ModelReplied(usage=usage, cost=cost, cached=cached):
+                self.replies += 1
+                self.cached += cached
+                self._pay(usage, cost, cached=cached)
+            case (
+                SpeakerGiven(usage=usage, cost=cost, cached=cached)
+                | SummaryGiven(usage=usage, cost=cost, cached=cached)
+            ):
+                self._pay(usage, cost, cached=cached)
+            case CodeRan(ran=ran):
+                self.blocks += ran
+            case FunctionsReturned(contents=contents):
+                self.calls += len(contents)
+            case _:
+                pass
+
+    def text(self) -> str:
+        """The sums that are not zero."""
+        cached = f" ({self.cached} from the cache)" if self.cached else ""
+        parts = [
+            _counted(self.replies, "reply", "replies") + cached,
+            _counted(self.blocks, "block run", "blocks run"),
+            _counted(self.calls, "call", "calls"),
+            f"{self.tokens:,} tokens" if self.tokens else "",
+            self._cost(),
+        ]
+        return " · ".join(part for part in parts if part)
+
+    def _pay(self, usage: Usage | None, cost: float | None, *, cached: bool) -> None:
+        if cached:
+            return
+        self.tokens += usage.total_tokens if usage else 0
+        self.dollars += cost or 0.0
+        self.unpriced = self.unpriced or (cost is None and usage is not None)
+
+    def _cost(self) -> str:
+        if self.unpriced:
+            return f"at least {dollars(self.dollars)}" if self.dollars else "cost unknown"
+        return dollars(self.dollars) if self.dollars else ""
+
+
+def dollars(amount: float) -> str:
+    """An amount as a person reads it; one that is not nothing never reads as nothing."""
+    if 0 < amount < _SMALLEST:
+        return f"< ${_SMALLEST}"
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return "" if not number else f"{number} {one if number == 1 else many}"

@@ -1,0 +1,23 @@
+"""How a model's answer was got, in words."""
+
+import re
+
+from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
+
+
+def answered_by(reply: ModelReplied) -> str:
+    """Which model answered, and whether its answer was only looked up."""
+    return ", ".join(part for part in (reply.model, "from the cache" if reply.cached else "") if part)
+
+
+def chosen(asked: SpeakerAsked | None, given: SpeakerGiven) -> str:
+    """Whom a model chose to speak next; "" where it did not choose, or named nobody or several."""
+    if asked is None or asked.method != "auto" or not given.said:
+        return ""
+    said = given.said.strip()
+    named = [said] if said in asked.candidates else [name for name in asked.candidates if _names(said, name)]
+    return f"next: {named[0]}" if len(named) == 1 else ""
+
+
+def _names(said: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) is not None
