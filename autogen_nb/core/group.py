@@ -1,0 +1,117 @@
+"""A group's chat: what its manager does in the place of a reply.
+
+1. The message that the manager was sent is the first round. In each round it passes the last message on to all
+   members but the one who said it; then its termination condition, and the limit of rounds, may end the chat.
+2. Otherwise somebody is chosen (`speaker`), replies to the manager, and says that to it: the next round.
+3. A member without a reply ends the chat. The manager itself never says a word.
+4. To pass a message on is one event, which does not repeat it; only who has a ``receive`` of their own is asked.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from autogen_nb.core.replies import Asking, Outcome, Party, Scene, Stop, ask, reply
+from autogen_nb.core.saying import say
+from autogen_nb.core.speaker import Selection
+from autogen_nb.events import Relayed, Said, TerminationAsked, TerminationJudged
+from autogen_nb.messages import Message
+
+_ENDS = {
+    "answered": "{name} has nothing to say to the group.",
+    "terminated": "{name} read the word that ends the chat.",
+    "exit": "The person ended the chat.",
+    "stopped": "The person stopped the chat.",
+    "max_auto_replies": "{name} has reached the limit of replies without a person.",
+    "max_turns": "The limit of turns was reached.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunGroup:
+    """The step that holds a group's chat, from the message that its manager was sent to its end.
+
+    Parameters
+    ----------
+    max_round
+        How many messages the group hears at most, the first one included.
+    introduction
+        What each member is told before anything else.
+    """
+
+    members: tuple[Party, ...]
+    selection: Selection
+    max_round: int
+    introduction: Message | None = None
+
+    def __call__(self, scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
+        """How the chat ended; a group has no reply to give."""
+        members = {member.name: member for member in self.members}
+        # Before it has been passed on, the first message must stay the last that its speaker and the manager exchanged.
+        yield from self._introduce(scene, party, (each for each in self.members if each.name != peer))
+        speaker = peer
+        for number in range(1, self.max_round + 1):
+            message = yield from self._relay(scene, party, speaker)
+            if (yield from _terminated(scene, party, speaker, message)):
+                return Stop("terminated", _ENDS["terminated"].format(name=party.name))
+            if number == self.max_round:
+                break
+            if number == 1 and peer in members:
+                yield from self._introduce(scene, party, (members[peer],))
+            chosen = yield from self.selection.next(speaker, message)
+            if isinstance(chosen, Stop):
+                return chosen
+            speaker = chosen
+            end = yield from _turn(scene, party, members[speaker])
+            if end is not None:
+                return end
+        return Stop("max_turns", f"The group has had its {self.max_round} rounds.")
+
+    def _introduce(self, scene: Scene, party: Party, members: Iterable[Party]) -> Asking[None]:
+        if self.introduction is not None:
+            for member in members:
+                yield from say(scene, party, member, self.introduction)
+
+    def _relay(self, scene: Scene, party: Party, speaker: str) -> Asking[Message]:
+        message = relayed(scene, party.name, speaker)
+        quiet: list[str] = []
+        asked: list[Party] = []
+        for member in self.members:
+            if member.name == speaker:
+                continue
+            if "send" in party.own or "receive" in member.own:
+                asked.append(member)
+            else:
+                quiet.append(member.name)
+                scene.add(Said(party.name, member.name, message))
+        yield Relayed(party.name, speaker, tuple(quiet))
+        for member in asked:
+            yield from say(scene, party, member, message)
+        return message
+
+
+def relayed(scene: Scene, manager: str, speaker: str) -> Message:
+    """What the members hear of the last message that the manager had from the speaker: whose words they are too."""
+    message = scene.last(manager, speaker)
+    # The name of a function's answer is the function's.
+    name = message.name if message.role == "function" else speaker
+    return replace(message, name=name, content="" if message.content is None else message.content)
+
+
+def _terminated(scene: Scene, party: Party, speaker: str, message: Message) -> Asking[bool]:
+    if party.termination != "ask":
+        return party.termination(message)
+    question = TerminationAsked(party.name, speaker, len(scene.exchanged(party.name, speaker)))
+    return (yield from ask(question, TerminationJudged)).terminate
+
+
+def _turn(scene: Scene, party: Party, member: Party) -> Asking[Stop | None]:
+    """Has a member speak to the group; the value is the end of the chat where it does not."""
+    outcome = yield from reply(scene, member, party.name)
+    if isinstance(outcome, Stop):
+        return Stop(outcome.reason, outcome.detail or _ENDS[outcome.reason].format(name=member.name))
+    exchanged = scene.exchanged(member.name, party.name)
+    before = len(exchanged)
+    yield from say(scene, member, party, outcome.message)
+    if len(exchanged) > before and exchanged[-1].taken:
+        return None
+    return Stop("answered", _ENDS["answered"].format(name=member.name))
