@@ -1,0 +1,74 @@
+"""Async equals sync: each scenario of the record of AutoGen 0.2 comes to the same both ways, event by event."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RUN = ROOT.parent / "shared" / "parity" / "run.py"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.kernel,
+    pytest.mark.xdist_group("parity"),
+    pytest.mark.skipif(not RUN.exists(), reason="the record of AutoGen 0.2 does not lie beside this repository"),
+]
+
+THERE = "S01,S02,S04,S06,S08,S10,S12,S14,S16,S18,S38,S48,S51,S54,S58,S70".split(",")
+TO_COME = {
+    "S41": "replies are not cached yet",
+    "S62": "there is no group chat yet",
+    "S63": "there is no group chat yet",
+}
+PRIVATE = "_consecutive_auto_reply_counter"
+"""AutoGen's own, read by one scenario when all else is recorded; the comparison with AutoGen leaves it out too."""
+
+SCENARIOS = [
+    *THERE,
+    *(
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason))
+        for name, reason in TO_COME.items()
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def came_to(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What each scenario came to, by way."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.both_ways", str(RUN)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        cwd=tmp_path_factory.mktemp("parity"),
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_same_both_ways(came_to: dict[str, dict[str, Any]], name: str) -> None:
+    """Messages, questions, results and every event of the logs are the same, but for the seconds that things took."""
+    sync, awaited = came_to[name]["sync"], came_to[name]["async"]
+
+    assert sync["error"] is None or PRIVATE in sync["error"]
+    assert awaited["error"] == sync["error"]
+    assert sync["started"]
+    assert awaited["started"] == sync["started"]
+    assert awaited["recorded"] == sync["recorded"]
+    assert awaited["logs"] == sync["logs"]
+    assert sum(map(len, sync["logs"])) >= 3 * sync["started"].count("initiate_chat")
+
+
+def test_every_scenario_is_named(came_to: dict[str, dict[str, Any]]) -> None:
+    """No scenario of the record is left out."""
+    assert sorted(came_to) == sorted([*THERE, *TO_COME])
