@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from autogen_nb.agents import functions
+from autogen_nb.agents.own_methods import OwnMethods
 from autogen_nb.agents.prompts import REFLECT
 from autogen_nb.core.ports import Completion, Executor, Human, Model, Request, RunEnded
 from autogen_nb.core.roles import wire
@@ -20,6 +21,7 @@ from autogen_nb.events import (
     FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
+    MessagesAsked,
     ModelAsked,
     ModelDelta,
     ModelReplied,
@@ -27,8 +29,10 @@ from autogen_nb.events import (
     OpeningGiven,
     OutputAdded,
     Question,
+    ReceiveAsked,
+    ReplyAsked,
     ReplyFunctionAsked,
-    ReplyFunctionReturned,
+    SendAsked,
     SummaryAsked,
     SummaryGiven,
     TerminationAsked,
@@ -37,7 +41,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Output, Stream
-from autogen_nb.run import Here, There
+from autogen_nb.run import Here, There, Waits
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
@@ -58,6 +62,8 @@ class Cast:
         How many messages more or fewer an agent remembers than the flow counts; agents may have forgotten some.
     waits
         "sync" where the caller waits, "async" where it awaits: which of an agent's twin methods is meant.
+    silent
+        Whether the chat is not shown; the agents' own methods are told.
     """
 
     def __init__(
@@ -67,15 +73,17 @@ class Cast:
         *,
         opening: Callable[[], Message | Awaitable[Message]],
         summary: Callable[[], Here | There],
-        waits: str,
+        waits: Waits,
         offsets: Mapping[str, int] | None = None,
+        silent: bool = False,
     ) -> None:
         self._agents = agents
         self._human = human
         self._opening = opening
         self._summary = summary
         self._awaits = waits == "async"
-        self._offsets = offsets or {}
+        self._offsets: Mapping[str, int] = {} if offsets is None else offsets
+        self._own = OwnMethods(agents, human, waits, silent=silent, offsets=self._offsets)
 
     def __call__(self, question: Question) -> Here | There:
         """Who answers the question."""
@@ -84,20 +92,16 @@ class Cast:
                 return self._model(question)
             case CodeAsked():
                 return self._code(question)
-            case HumanInputAsked():
-                return Here(lambda: self._words(question))
-            case ApprovalAsked():
-                return Here(lambda: self._human.approve(question))
+            case HumanInputAsked() | ApprovalAsked():
+                return Here(lambda: self._person(question))
             case FunctionsAsked():
                 return Here(lambda: self._functions(question))
             case TerminationAsked():
                 return Here(lambda: self._terminated(question))
-            case ReplyFunctionAsked():
-                return Here(lambda: self._own_reply(question))
-            case OpeningAsked():
-                return Here(self._opened)
-            case SummaryAsked():
-                return self._summary()
+            case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
+                return Here(lambda: self._own(question))
+            case OpeningAsked() | SummaryAsked():
+                return Here(self._opened) if isinstance(question, OpeningAsked) else self._summary()
             case _:
                 assert_never(question)
 
@@ -105,7 +109,7 @@ class Cast:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        known = agent.chat_messages[peer][: asked.count + self._offsets.get(agent.name, 0)]
+        known = agent.heard(peer, asked.count + self._offsets.get(agent.name, 0))
         model, request = agent.model, request_of(agent, known)
         return There(lambda: _replied(model, request, agent.name))
 
@@ -116,6 +120,9 @@ class Cast:
             return Here(lambda: _own_run(agent, asked))
         executor = agent.code.executor
         return There(lambda: _run(executor, asked))
+
+    def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
+        return self._words(asked) if isinstance(asked, HumanInputAsked) else self._human.approve(asked)
 
     def _words(self, asked: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
         agent = self._agents[asked.agent]
@@ -137,7 +144,7 @@ class Cast:
 
     def _terminated(self, asked: TerminationAsked) -> TerminationJudged:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
-        message = agent.chat_messages[peer][asked.count - 1 + self._offsets.get(agent.name, 0)]
+        message = agent.heard(peer, asked.count + self._offsets.get(agent.name, 0))[-1]
         try:
             return TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
         except Exception as error:
@@ -145,11 +152,6 @@ class Cast:
                 f"is_termination_msg of {agent.name} raised {type(error).__name__} on the message "
                 f"{message.get('content')!r}: {error}"
             ) from error
-
-    def _own_reply(self, asked: ReplyFunctionAsked) -> Answer | Awaitable[Answer]:
-        agent, peer = self._agents[asked.agent], self._agents[asked.peer]
-        said = agent.called_reply(asked.number, peer, awaits=self._awaits)
-        return _own_reply(said) if isinstance(said, Awaitable) else ReplyFunctionReturned(*said)
 
     def _opened(self) -> Answer | Awaitable[Answer]:
         message = self._opening()
@@ -173,7 +175,7 @@ def reflection(
     async def stream() -> AsyncIterator[Transient | Answer]:
         async for item in _replied(model, request, agent.name):
             if isinstance(item, ModelReplied):
-                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model)
+                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached)
 
     return There(stream)
 
@@ -185,7 +187,7 @@ async def _replied(model: Model, request: Request, agent: str) -> AsyncIterator[
             if isinstance(part, Completion):
                 seconds = time.monotonic() - begun
                 usage, finish = part.usage, part.finish_reason
-                yield ModelReplied(part.message, part.model, usage, finish, part.cost, seconds)
+                yield ModelReplied(part.message, part.model, usage, finish, part.cost, seconds, part.cached, part.note)
             else:
                 yield ModelDelta(agent, part)
 
@@ -225,10 +227,6 @@ async def _finished(results: list[Any]) -> FunctionsReturned:
         return functions.as_text((await functions.finished(result))[1] if isinstance(result, Awaitable) else result)
 
     return FunctionsReturned(tuple(await asyncio.gather(*map(text, results))))
-
-
-async def _own_reply(said: Awaitable[tuple[bool, Message | None]]) -> ReplyFunctionReturned:
-    return ReplyFunctionReturned(*await said)
 
 
 async def _opened(message: Awaitable[Message]) -> OpeningGiven:

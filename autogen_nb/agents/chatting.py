@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from autogen_nb import run
-from autogen_nb.agents import results
+from autogen_nb.agents import inside, results
 from autogen_nb.agents.answering import Cast, reflection
-from autogen_nb.agents.exchange import Exchange, earlier, offsets, view
+from autogen_nb.agents.exchange import Exchange, earlier, offsets
 from autogen_nb.agents.results import ChatResult
-from autogen_nb.agents.sending import sendable
+from autogen_nb.agents.sendable import sendable
 from autogen_nb.core.chat import Flow, two_agent_chat
 from autogen_nb.core.ports import Human
 from autogen_nb.core.replies import Scene
@@ -119,12 +119,18 @@ class Chat:
         self._offsets: dict[str, int] = {}
         self._world = Cast(
             self._agents,
-            human or run.surface().human(),
+            human or inside.human(),
             opening=self._opened,
             summary=self._summarised,
             waits=waits,
             offsets=self._offsets,
+            silent=self.silent,
         )
+
+    @property
+    def silent(self) -> bool:
+        """Whether the chat is not shown."""
+        return self.options.silent or bool(self.initiator.silent)
 
     def exchange(self) -> Exchange:
         """The chat as a flow to run."""
@@ -137,7 +143,13 @@ class Chat:
         self._offsets.update(offsets(self.initiator, self.recipient, before))
         scene = Scene(before, self._known)
         return Exchange(
-            self._agents.values(), self._flow(scene), self._world, scene=scene, log=self.log, waits=self._waits
+            self._agents.values(),
+            self._flow(scene),
+            self._world,
+            scene=scene,
+            log=self.log,
+            waits=self._waits,
+            offsets=self._offsets,
         )
 
     def result(self) -> ChatResult:
@@ -183,10 +195,11 @@ class Chat:
         method, args = self.options.summary_method, self.options.summary_args
         if callable(method):
             return run.Here(lambda: self._called_summary(method, args))
-        model = self.initiator.model or self.recipient.model
+        model = self.recipient.model or self.initiator.model
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
-        return reflection(model, self.recipient, self.recipient.chat_messages[self.initiator], args)
+        messages = self.recipient.chat_messages_for_summary(self.initiator)
+        return reflection(model, self.recipient, messages, args)
 
     def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
         with _named("summary_method"):
@@ -224,5 +237,5 @@ async def run_async(initiator: "ConversableAgent", recipient: "ConversableAgent"
 
 
 async def _shown(chat: Chat) -> ChatResult:
-    await chat.exchange().show(view(silent=chat.options.silent or chat.initiator.silent))
+    await chat.exchange().show(inside.view(silent=chat.silent))
     return chat.result()

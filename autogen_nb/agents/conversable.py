@@ -1,23 +1,28 @@
 """The agent with AutoGen 0.2's names: a friendly layer that says who it is and whom it asks.
 
-It decides nothing by itself. A chat asks `party` for what the flow must know of the agent, and `answering`
-calls the methods here that a subclass may override: `get_human_input`, `a_get_human_input`, `execute_code_blocks`,
-`run_code`, `execute_function` and `generate_init_message`.
+It decides nothing by itself. A chat asks `party` for what the flow must know of the agent, and calls the methods
+that a subclass overrides: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`,
+`execute_function`, `generate_init_message`, and those of their ``a_`` forms that there are.
 """
 
+import sys
 import weakref
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents import chatting, configs, functions, sending, tools
-from autogen_nb.agents.agent import Agent
+from autogen_nb.agents import chatting, configs, nested, sending, sequence, usage
+from autogen_nb.agents.hooks import Hooks
+from autogen_nb.agents.memory import Memory
 from autogen_nb.agents.opening import opening_message
+from autogen_nb.agents.own_steps import Own, OwnSteps
 from autogen_nb.agents.prompts import HELPFUL
-from autogen_nb.agents.reply_chain import Own, ReplyChain, ReplyFunction, Trigger
+from autogen_nb.agents.reply_chain import ReplyChain, ReplyFunction, Trigger
 from autogen_nb.agents.results import ChatResult
+from autogen_nb.agents.tool_user import ToolUser
+from autogen_nb.agents.usage import Usages
 from autogen_nb.core.ports import Model, RunEnded
+from autogen_nb.core.replies import Own as OwnCode
 from autogen_nb.core.replies import (
     Party,
     Step,
@@ -26,7 +31,6 @@ from autogen_nb.core.replies import (
     generate_oai_reply,
 )
 from autogen_nb.core.report import text_of
-from autogen_nb.core.roles import stored
 from autogen_nb.core.running import RunCode
 from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode
 from autogen_nb.errors import ConfigError
@@ -34,14 +38,13 @@ from autogen_nb.events import HumanInputAsked
 from autogen_nb.human.terminal import TerminalHuman
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Output
-from autogen_nb.run import engine, settle
+from autogen_nb.run import engine
 
-F = TypeVar("F", bound=Callable[..., Any])
 Code = tuple[str, str]
 """A language and code, as AutoGen passes blocks to ``execute_code_blocks``."""
 
 
-class ConversableAgent(Agent):
+class ConversableAgent(Memory, ToolUser, OwnSteps):
     """An agent that can send, receive, ask a model, run code, call functions and ask a person.
 
     Parameters
@@ -96,34 +99,25 @@ class ConversableAgent(Agent):
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise ConfigError(f"an agent's name is {name!r}; it must be a text that is not empty")
-        self._name = name
+        limit = self.MAX_CONSECUTIVE_AUTO_REPLY if max_consecutive_auto_reply is None else max_consecutive_auto_reply
+        Memory.__init__(self, name, limit, chat_messages)
+        ToolUser.__init__(self, function_map)
         self._system_message = _joined(system_message)
         self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
         self.human_input_mode = configs.human_input_mode(human_input_mode)
-        limit = self.MAX_CONSECUTIVE_AUTO_REPLY if max_consecutive_auto_reply is None else max_consecutive_auto_reply
-        self.max_consecutive_auto_reply = limit
-        self.function_map: functions.FunctionMap = dict(function_map or {})
         self.llm_config = self.DEFAULT_CONFIG if llm_config is None else llm_config
         self.model: Model | None = configs.model_of(self.llm_config)
-        self.tools = tools.Toolbox()
         self.code = configs.code_config(code_execution_config)
         self.default_auto_reply = default_auto_reply
         self.silent = silent
-        self.auto_replies: dict[ConversableAgent, int] = {}
-        self._replying: set[ConversableAgent] = set()
+        self.hooks = Hooks(name)
+        self.usages = Usages()
+        self._finished: dict[int, ChatResult] = {}
         self._chain = ReplyChain(runs_code=self.code is not None)
-        self._messages: dict[ConversableAgent, list[dict[str, Any]]] = {
-            peer: list(messages) for peer, messages in (chat_messages or {}).items()
-        }
         if self.code is not None and self.code.release is not None:
             # The kernel of an agent that nobody has any more, such as one whose cell was run again, ends with it.
             weakref.finalize(self, self.code.release).atexit = False
-
-    @property
-    def name(self) -> str:
-        """How the agent is called."""
-        return self._name
 
     @property
     def system_message(self) -> str:
@@ -134,85 +128,12 @@ class ConversableAgent(Agent):
         """Changes what the agent's model is told first, from the next request on."""
         self._system_message = system_message
 
-    # Conversations
-
-    @property
-    def chat_messages(self) -> Mapping["ConversableAgent", list[dict[str, Any]]]:
-        """The messages exchanged with each peer, as this agent keeps them."""
-        return self._messages
-
-    @property
-    def chat_messages_for_summary(self) -> Mapping["ConversableAgent", list[dict[str, Any]]]:
-        """The same; AutoGen 0.2 has it under this name too."""
-        return self._messages
-
-    def last_message(self, agent: "ConversableAgent | None" = None) -> dict[str, Any] | None:
-        """The last message exchanged with a peer; without one, with the only peer there is."""
-        if agent is None:
-            if not self._messages:
-                return None
-            if len(self._messages) > 1:
-                raise ValueError(f"{self.name} has spoken with several agents; say with which: last_message(agent)")
-            agent = next(iter(self._messages))
-        if not self._messages.get(agent):
-            raise KeyError(f"{self.name} and {agent.name} have not exchanged a message")
-        return self._messages[agent][-1]
-
     def reset(self) -> None:
         """Forgets all conversations and counts, and puts the configurations of reply functions back."""
-        self.clear_history()
-        self.auto_replies.clear()
-        self._replying.clear()
+        super().reset()
         self._chain.reset()
 
-    @contextmanager
-    def remembering(
-        self, messages: Sequence[Mapping[str, Any]] | None, peer: "ConversableAgent"
-    ) -> Generator[None, None, None]:
-        """Takes these messages for what was exchanged with a peer, for a time; None changes nothing."""
-        before = self._messages.pop(peer, None)
-        given = before if messages is None else [dict(message) for message in messages]
-        if given is not None:
-            self._messages[peer] = given
-        try:
-            yield
-        finally:
-            self._messages.pop(peer, None)
-            if before is not None:
-                self._messages[peer] = before
-
-    def clear_history(self, recipient: "ConversableAgent | None" = None) -> None:
-        """Forgets what was exchanged with a peer; without one, with all."""
-        if recipient is None:
-            self._messages.clear()
-        else:
-            self._messages[recipient] = []
-
-    def remember(self, message: Message, peer: "ConversableAgent", *, sent: bool) -> None:
-        """Takes a message that was sent to, or came from, a peer into this agent's history."""
-        sender = self if sent else peer
-        self._messages.setdefault(peer, []).append(stored(message, sender.name, own=sent))
-
-    def prepare(self, peer: "ConversableAgent") -> None:
-        """Counts from zero, and replies to the peer's messages from now on."""
-        self.auto_replies[peer] = 0
-        self._replying.add(peer)
-
-    def replies_to(self, peer: "ConversableAgent") -> bool:
-        """Whether the agent replies whenever the peer sends a message."""
-        return peer in self._replying
-
-    def stop_reply_at_receive(self, sender: "ConversableAgent | None" = None) -> None:
-        """Does not reply to a sender's messages any more, unless a reply is asked for; without one, to nobody's."""
-        if sender is None:
-            self._replying.clear()
-        else:
-            self._replying.discard(sender)
-
-    def reset_consecutive_auto_reply_counter(self, sender: "ConversableAgent | None" = None) -> None:
-        """Counts the replies to a sender from zero again; without one, those to all."""
-        for each in [sender] if sender is not None else list(self.auto_replies):
-            self.auto_replies[each] = 0
+    # Messages
 
     def send(
         self,
@@ -234,17 +155,46 @@ class ConversableAgent(Agent):
         """The same, awaited."""
         await sending.send(self, recipient, message, request_reply, silent, "async")
 
+    def receive(
+        self,
+        message: str | Mapping[str, Any],
+        sender: "ConversableAgent",
+        request_reply: bool | None = None,
+        silent: bool | None = False,
+    ) -> None:
+        """Takes in a message, and replies if it is asked to, or if a chat was begun with the sender."""
+        run.unsuspended(sending.receive(self, sender, message, request_reply, silent, "sync"))
+
+    async def a_receive(
+        self,
+        message: str | Mapping[str, Any],
+        sender: "ConversableAgent",
+        request_reply: bool | None = None,
+        silent: bool | None = False,
+    ) -> None:
+        """The same, awaited."""
+        await sending.receive(self, sender, message, request_reply, silent, "async")
+
     def generate_reply(
-        self, messages: Sequence[Mapping[str, Any]] | None = None, sender: "ConversableAgent | None" = None
+        self,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        sender: "ConversableAgent | None" = None,
+        exclude: Collection[ReplyFunction] = (),
     ) -> str | dict[str, Any] | None:
-        """What the agent says to these messages, or to what the sender and it have said; None where nothing."""
-        return run.unsuspended(sending.generate_reply(self, sender or Nobody(self), messages, "sync"))
+        """What the agent says to these messages, or to what the sender and it have said; None where nothing.
+
+        `exclude` are registered reply functions that are not tried.
+        """
+        return run.unsuspended(sending.generate_reply(self, sender or self.nobody(), messages, "sync", exclude))
 
     async def a_generate_reply(
-        self, messages: Sequence[Mapping[str, Any]] | None = None, sender: "ConversableAgent | None" = None
+        self,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        sender: "ConversableAgent | None" = None,
+        exclude: Collection[ReplyFunction] = (),
     ) -> str | dict[str, Any] | None:
         """The same, awaited."""
-        return await sending.generate_reply(self, sender or Nobody(self), messages, "async")
+        return await sending.generate_reply(self, sender or self.nobody(), messages, "async", exclude)
 
     # What a subclass may override; all of it is called
 
@@ -272,74 +222,11 @@ class ConversableAgent(Agent):
             raise ConfigError(f"{self.name} runs no code; give it a code_execution_config")
         return engine.call(self._run(CodeBlock(str(kwargs.get("lang") or "python"), code)))
 
-    def execute_function(self, func_call: Mapping[str, Any], verbose: bool = False) -> tuple[bool, dict[str, Any]]:
-        """Whether a call went well, and the message that answers it; `verbose` is accepted and changes nothing."""
-        del verbose
-        name = str(func_call.get("name", ""))
-        good, result = functions.called(self.function_map, name, str(func_call.get("arguments", "")))
-        if isinstance(result, Awaitable):
-            good, result = settle(functions.finished(result))
-        return good, {"name": name, "role": "function", "content": functions.as_text(result)}
-
     def generate_init_message(self, message: Any, **kwargs: Any) -> str | dict[str, Any]:
         """The message that opens a chat: `message` with the carryover of the context; asked for where it is None."""
         if message is None:
             message = self.get_human_input("Your first message: ")
         return opening_message(message, kwargs)
-
-    # Functions and tools
-
-    def register_for_llm(
-        self,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        api_style: tools.Style = "tool",
-    ) -> Callable[[F], F]:
-        """A decorator that tells the agent's model of a function; the description is its docstring by default.
-
-        ``api_style="function"`` uses the older ``functions`` of OpenAI's API, for servers that know no tools.
-        """
-
-        def decorated(function: F) -> F:
-            called, about = tools.told(function, name, description)
-            self.tools.add(tools.schema(function, called, about), api_style)
-            return function
-
-        return decorated
-
-    def register_for_execution(self, name: str | None = None) -> Callable[[F], F]:
-        """A decorator that has the agent run a function when a model calls it.
-
-        The name is by default the one that `register_for_llm` was given for the function, or else its own.
-        """
-
-        def decorated(function: F) -> F:
-            self.function_map[tools.told(function, name)[0]] = tools.typed(function)
-            return function
-
-        return decorated
-
-    def register_function(self, function_map: Mapping[str, Callable[..., Any] | None]) -> None:
-        """Adds functions by name, and removes those whose value is None."""
-        for name, function in function_map.items():
-            if function is None:
-                self.function_map.pop(name, None)
-            else:
-                self.function_map[name] = function
-
-    def can_execute_function(self, name: str | list[str]) -> bool:
-        """Whether the agent has the function, or all of them."""
-        names = [name] if isinstance(name, str) else name
-        return all(each in self.function_map for each in names)
-
-    def update_tool_signature(self, tool_sig: str | dict[str, Any], is_remove: bool) -> None:
-        """Adds a tool's definition to what the model is told, or removes the one of that name."""
-        self.tools.update(tool_sig, "tool", remove=is_remove)
-
-    def update_function_signature(self, func_sig: str | dict[str, Any], is_remove: bool) -> None:
-        """The same for the older ``functions``."""
-        self.tools.update(func_sig, "function", remove=is_remove)
 
     # Replies of the user's own
 
@@ -387,6 +274,48 @@ class ConversableAgent(Agent):
         """What a registered reply function says to a sender; see `ReplyChain.call`."""
         return self._chain.call(number, self, sender, awaits=awaits)
 
+    def register_nested_chats(
+        self,
+        chat_queue: Sequence[Mapping[str, Any]],
+        trigger: Trigger,
+        reply_func_from_nested_chats: str | Callable[..., Any] = "summary_from_nested_chats",
+        position: int = 2,
+        use_async: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Has the agent hold these chats before it replies; it says the summary of the last one.
+
+        The parameters are those of `register_reply` and `initiate_chats`; a function of the caller's own,
+        ``(chat_queue, recipient, messages, sender, config) -> (final, reply)``, may hold them in its own way.
+        """
+        function = nested.reply_function(chat_queue, reply_func_from_nested_chats, use_async=use_async)
+        self.register_reply(trigger, function, position, kwargs.get("config"), kwargs.get("reset_config"))
+
+    def register_hook(self, hookable_method: str, hook: Callable[..., Any]) -> None:
+        """Has a function change messages on their way.
+
+        Parameters
+        ----------
+        hookable_method
+            "process_last_received_message" (content -> content), "process_all_messages_before_reply" (messages ->
+            messages), or "process_message_before_send" (sender, message, recipient, silent -> message).
+        """
+        self.hooks.register(hookable_method, hook)
+
+    # Usage
+
+    def get_total_usage(self) -> dict[str, Any] | None:
+        """Tokens and dollars of all replies of the agent's model; None where there were none."""
+        return self.usages.total if len(self.usages.total) > 1 else None
+
+    def get_actual_usage(self) -> dict[str, Any] | None:
+        """The same for the replies that did not come from a cache."""
+        return self.usages.actual if len(self.usages.actual) > 1 else None
+
+    def print_usage_summary(self, mode: str | Sequence[str] = ("actual", "total")) -> None:
+        """Prints both, or one of them: ``mode`` is "actual", "total" or a list of those."""
+        sys.stdout.write(usage.told(self.name, self.usages, usage.kinds(mode)) + "\n")
+
     # Chats
 
     def initiate_chat(self, recipient: "ConversableAgent", *args: Any, **kwargs: Any) -> ChatResult:
@@ -397,35 +326,72 @@ class ConversableAgent(Agent):
         """The same, awaited."""
         return await chatting.run_async(self, recipient, chatting.options(*args, **kwargs))
 
+    def initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
+        """The results of chats that are held in order, each told the summaries of those before it."""
+        self._finished = dict(enumerate(sequence.initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
+        return list(self._finished.values())
+
+    async def a_initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> dict[int, ChatResult]:
+        """The results, by ``chat_id``, of chats that are held at the same time, each after its ``prerequisites``."""
+        self._finished = await sequence.a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
+        return self._finished
+
+    def get_chat_results(self, chat_index: int | None = None) -> Any:
+        """The results of the last `initiate_chats`, or one of them."""
+        if chat_index is not None:
+            return self._finished[chat_index]
+        return list(self._finished.values())
+
     # What the flow must know
 
-    def party(self) -> Party:
-        """The agent as the flow sees it."""
+    def party(self, exclude: Collection[ReplyFunction] = ()) -> Party:
+        """The agent as the flow sees it, without some of its reply functions."""
         condition = self.is_termination_msg
         return Party(
             self.name,
-            tuple(self._steps()),
+            tuple(self._chain.steps(self.own_step, exclude)),
             self.human_input_mode,
-            self.max_consecutive_auto_reply,
+            self.max_consecutive_auto_reply(),
             condition if isinstance(condition, Exactly | OwnLine | WithoutCode) else "ask",
             None if self.default_auto_reply is None else Message.of(self.default_auto_reply),
+            frozenset(self._own()),
+            {peer.name: limit for peer, limit in self._limits.items()},
         )
+
+    def companions(self) -> Sequence["ConversableAgent"]:
+        """The agents that a chat with this one brings in; none."""
+        return ()
 
     def overrides(self, method: str) -> bool:
         """Whether a subclass, or the instance, has its own version of a method."""
         return method in vars(self) or getattr(type(self), method) is not getattr(ConversableAgent, method)
 
-    def _steps(self) -> Iterator[Step]:
-        own: dict[Own, Step] = {
-            "termination": check_termination_and_human_reply,
-            "functions": generate_function_call_reply,
-        }
-        if self.code is not None and self.code.reach != 0:
-            together = self.overrides("execute_code_blocks")
-            own["code"] = RunCode(self.code.reach, self.code.confirm, together)
-        if self.model is not None:
-            own["model"] = generate_oai_reply
-        return self._chain.steps(own)
+    def _own(self) -> Iterator[OwnCode]:
+        for method in ("generate_reply", "receive", "send"):
+            if self.overrides(method) or self.overrides(f"a_{method}"):
+                yield method
+        if self.hooks.before_send:
+            yield "send"
+        if self.hooks.before_reply:
+            yield "messages"
+
+    def own_step(self, own: Own) -> Step | None:
+        """One of the agent's own steps; None where it does not have it."""
+        match own:
+            case "termination":
+                return check_termination_and_human_reply
+            case "functions":
+                return generate_function_call_reply
+            case "code" if self.code is not None and self.code.reach != 0:
+                return RunCode(self.code.reach, self.code.confirm, self.overrides("execute_code_blocks"))
+            case "model" if self.model is not None:
+                return generate_oai_reply
+            case _:
+                return None
+
+    def nobody(self) -> "ConversableAgent":
+        """Who asks the agent for a reply, where no sender is named."""
+        return Nobody(self)
 
     async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
         assert self.code is not None

@@ -1,14 +1,27 @@
 """A flow between agents, run and remembered: what every chat, and every single message, goes through."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, nullcontext
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 from autogen_nb import run
+from autogen_nb.agents import inside
+from autogen_nb.agents.inside import Within
 from autogen_nb.core.chat import Flow
 from autogen_nb.core.replies import Scene
-from autogen_nb.events import Event, Said
+from autogen_nb.events import (
+    Event,
+    MessagesAsked,
+    MessagesGiven,
+    ModelAsked,
+    ModelReplied,
+    Said,
+    SpeakerAsked,
+    SpeakerGiven,
+    SummaryAsked,
+    SummaryGiven,
+)
 from autogen_nb.messages import Message
 
 if TYPE_CHECKING:
@@ -24,6 +37,8 @@ class Exchange:
         Every agent that the flow may name.
     scene
         The state that the flow works on; its counts of auto replies are the agents' own afterwards.
+    offsets
+        How many messages more or fewer an agent remembers than the flow counts.
     """
 
     def __init__(
@@ -35,6 +50,7 @@ class Exchange:
         scene: Scene,
         log: run.Log,
         waits: run.Waits,
+        offsets: Mapping[str, int] | None = None,
     ) -> None:
         self._agents: Mapping[str, ConversableAgent] = {agent.name: agent for agent in agents}
         self._flow = flow
@@ -42,6 +58,8 @@ class Exchange:
         self._scene = scene
         self._log = log
         self._waits = waits
+        self._offsets = {} if offsets is None else offsets
+        self._asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked | None = None
 
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
         """The events as they happen, for a caller that waits."""
@@ -78,41 +96,43 @@ class Exchange:
                     yield event
 
     async def show(self, view: run.View) -> None:
-        """Runs the flow to its end in a view."""
-        with closing(view):
+        """Runs the flow to its end in a view; what happens in chats within it is shown there too."""
+        # A chat within a chat is shown where that one is, and it may hold further ones.
+        shown = nullcontext() if isinstance(view, Within) else inside.shown(view.show)
+        with closing(view), shown:
             async with aclosing(self.happening(view.tick)) as happening:
                 async for event in happening:
                     view.show(event)
 
     def _note(self, event: Event) -> None:
-        if isinstance(event, Said):
-            sender, recipient = self._agents[event.sender], self._agents[event.recipient]
-            sender.remember(event.message, recipient, sent=True)
-            recipient.remember(event.message, sender, sent=False)
-            self._count()
+        inside.keep(event)
+        match event:
+            case Said(sender=sender, recipient=recipient):
+                self._said(event, self._agents[sender], self._agents[recipient])
+            case MessagesAsked() | ModelAsked() | SpeakerAsked() | SummaryAsked():
+                self._asked = event
+            case MessagesGiven(messages=messages) if isinstance(self._asked, MessagesAsked):
+                agent, peer = self._agents[self._asked.agent], self._agents[self._asked.peer]
+                agent.hear(peer, messages, self._offsets.get(agent.name, 0))
+            case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._asked is not None:
+                self._payer(self._asked).usages.add(event)
+
+    def _payer(self, asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked) -> "ConversableAgent":
+        """Whose model was asked; a chat is summed up by its recipient's, where it has one."""
+        if isinstance(asked, SummaryAsked) and self._agents[asked.recipient].model is not None:
+            return self._agents[asked.recipient]
+        return self._agents[asked.agent]
+
+    def _said(self, said: Said, sender: "ConversableAgent", recipient: "ConversableAgent") -> None:
+        sender.remember(said.message, recipient, sent=True)
+        if said.taken:
+            recipient.remember(said.by(recipient.name), sender, sent=False)
+        self._count()
 
     def _count(self) -> None:
         """Tells the agents their counts; a reply that stops changes them without a message."""
         for one, other in permutations(self._agents.values(), 2):
             one.auto_replies[other] = self._scene.auto_replies(one.name, other.name)
-
-
-class NoView:
-    """Shows nothing."""
-
-    def show(self, event: Event) -> None:
-        """Does nothing."""
-
-    def tick(self) -> None:
-        """Does nothing."""
-
-    def close(self) -> None:
-        """Does nothing."""
-
-
-def view(*, silent: bool | None) -> run.View:
-    """Where a flow is shown: where the caller is, or nowhere."""
-    return NoView() if silent else run.surface().view()
 
 
 def earlier(one: "ConversableAgent", other: "ConversableAgent") -> list[Said]:

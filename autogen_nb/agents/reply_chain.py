@@ -6,11 +6,12 @@ sync one; the other place is empty.
 """
 
 import copy
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from autogen_nb.agents.own_steps import Own, own
 from autogen_nb.core.replies import AskFunction, Step
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
@@ -46,8 +47,6 @@ class Registered:
         else:
             self.reset_config(self.config)
 
-
-Own: TypeAlias = Literal["termination", "functions", "code", "model"]
 
 _LAYOUT: tuple[Own | None, ...] = (None, "termination", None, None, None, "functions", "code", None, "model")
 """AutoGen 0.2's places: an async twin, which sync chats pass over, stands before each sync one; code has one."""
@@ -86,10 +85,12 @@ class ReplyChain:
         self._places.insert(position, entry)
 
     def replace(self, old: ReplyFunction, new: ReplyFunction) -> None:
-        """Puts a function in the place of another one that was registered."""
-        for each in self._places:
-            if isinstance(each, Registered) and each.function == old:
-                each.function = new
+        """Puts a function in the place of another one that was registered, or of one of the agent's own steps."""
+        for number, each in enumerate(self._places):
+            if isinstance(each, Registered):
+                each.function = new if each.function == old else each.function
+            elif each is not None and each == own(old):
+                self._places[number] = Registered(lambda _: True, new, None, None, None, ignored_in_sync_chat=False)
 
     def reset(self) -> None:
         """Puts the configurations of all functions back."""
@@ -97,13 +98,17 @@ class ReplyChain:
             if isinstance(each, Registered):
                 each.reset()
 
-    def steps(self, own: Mapping[Own, Step]) -> Iterator[Step]:
-        """The steps of the flow; of the agent's own those that it has."""
+    def steps(self, step: Callable[[Own], Step | None], exclude: Collection[ReplyFunction] = ()) -> Iterator[Step]:
+        """The steps of the flow, without those to exclude; of the agent's own, found by `step`, those that it has."""
+        left_out = {own(function) for function in exclude}
         for number, each in enumerate(self._places):
             if isinstance(each, Registered):
-                yield AskFunction(number, each.name)
-            elif each is not None and each in own:
-                yield own[each]
+                if each.function not in exclude:
+                    yield AskFunction(number, each.name)
+            elif each is not None and each not in left_out:
+                found = step(each)
+                if found is not None:
+                    yield found
 
     def call(
         self, number: int, agent: "ConversableAgent", peer: "ConversableAgent", *, awaits: bool

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from autogen_nb.events import HumanInputGiven, ModelReplied, Recorded, SummaryGiven
+from autogen_nb.agents.usage import Usages, paid
+from autogen_nb.events import HumanInputGiven, Recorded
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class ChatResult:
         The events of the chat.
     """
 
-    chat_id: str = field(default_factory=lambda: uuid4().hex)
+    chat_id: Any = field(default_factory=lambda: uuid4().hex)
     chat_history: list[dict[str, Any]] = field(default_factory=list)
     summary: Any = ""
     cost: dict[str, Any] = field(default_factory=dict)
@@ -36,29 +37,17 @@ class ChatResult:
 
 
 def human_input(log: Iterable[Recorded]) -> list[str]:
-    """What persons typed."""
-    return [event.text for event in log if isinstance(event, HumanInputGiven)]
+    """What persons typed, in chats within the chat too."""
+    typed: list[str] = []
+    for event in log:
+        typed += [event.text] if isinstance(event, HumanInputGiven) else human_input(getattr(event, "inner", ()))
+    return typed
 
 
 def cost(log: Sequence[Recorded]) -> dict[str, Any]:
-    """Tokens and dollars by model; no reply here comes from a cache, so both counts are the same."""
-    usage: dict[str, Any] = {"total_cost": 0.0}
-    for event in log:
-        if isinstance(event, ModelReplied | SummaryGiven) and (event.usage or event.cost is not None):
-            _add(usage, event)
-    return {"usage_including_cached_inference": usage, "usage_excluding_cached_inference": dict(usage)}
-
-
-def _add(usage: dict[str, Any], event: ModelReplied | SummaryGiven) -> None:
-    one = usage.setdefault(event.model, {"cost": 0.0, "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0})
-    one["cost"] = _plus(one["cost"], event.cost)
-    usage["total_cost"] = _plus(usage["total_cost"], event.cost)
-    if event.usage:
-        one["prompt_tokens"] += event.usage.prompt_tokens
-        one["completion_tokens"] += event.usage.completion_tokens
-        one["total_tokens"] += event.usage.total_tokens
-
-
-def _plus(sum_: float | None, more: float | None) -> float | None:
-    """The sum, which is unknown as soon as a part of it is."""
-    return None if sum_ is None or more is None else sum_ + more
+    """Tokens and dollars by model, with and without the replies that came from a cache."""
+    usages = Usages(paid(log))
+    return {
+        "usage_including_cached_inference": usages.total,
+        "usage_excluding_cached_inference": usages.actual,
+    }

@@ -4,7 +4,7 @@ AutoGen 0.2's order: termination and human input; function and tool calls; code;
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from autogen_nb.core.code import Reading, defined, read
@@ -80,6 +80,8 @@ class Party:
     own
         What the caller's code has its own version of, and is asked for: a method that a subclass overrides, or
         "messages" where hooks change what a reply is given to.
+    max_auto_replies_to
+        Other limits for some peers, by their names.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Party:
     termination: Condition | Literal["ask"] = "ask"
     default_reply: Message | None = None
     own: frozenset[Own] = frozenset()
+    max_auto_replies_to: Mapping[str, int] = field(default_factory=dict)
 
 
 class Scene:
@@ -223,7 +226,8 @@ def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> 
     """The step that may stop the chat or give the word to a person, by the table of `human_input`."""
     terminated = yield from _terminated(scene, party, peer)
     count = scene.auto_replies(party.name, peer)
-    move = decide(party.human_input_mode, terminated=terminated, count=count, limit=party.max_auto_replies)
+    limit = party.max_auto_replies_to.get(peer, party.max_auto_replies)
+    move = decide(party.human_input_mode, terminated=terminated, count=count, limit=limit)
     if move == "auto":
         scene.count_auto_reply(party.name, peer)
         return None
