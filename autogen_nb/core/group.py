@@ -48,13 +48,14 @@ class RunGroup:
         members = {member.name: member for member in self.members}
         # Before it has been passed on, the first message must stay the last that its speaker and the manager exchanged.
         yield from self._introduce(scene, party, (each for each in self.members if each.name != peer))
-        speaker = peer
-        for number in range(1, self.max_round + 1):
+        speaker, number = peer, 0
+        while True:
+            number += 1
             message = yield from self._relay(scene, party, speaker)
             if (yield from _terminated(scene, party, speaker, message)):
                 return Stop("terminated", _ENDS["terminated"].format(name=party.name))
-            if number == self.max_round:
-                break
+            if number >= self.max_round:
+                return Stop("max_turns", f"The group has had its {self.max_round} rounds.")
             if number == 1 and peer in members:
                 yield from self._introduce(scene, party, (members[peer],))
             chosen = yield from self.selection.next(speaker, message)
@@ -64,7 +65,6 @@ class RunGroup:
             end = yield from _turn(scene, party, members[speaker])
             if end is not None:
                 return end
-        return Stop("max_turns", f"The group has had its {self.max_round} rounds.")
 
     def _introduce(self, scene: Scene, party: Party, members: Iterable[Party]) -> Asking[None]:
         if self.introduction is not None:

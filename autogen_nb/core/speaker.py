@@ -163,10 +163,8 @@ def mentioned(words: str, names: Sequence[str]) -> tuple[str, ...]:
 
 def called(message: Message) -> tuple[str, ...]:
     """The names of the functions that a message calls."""
-    calls = [call["function"] for call in message.tool_calls or () if isinstance(call.get("function"), dict)]
-    if message.function_call:
-        calls.append(message.function_call)
-    return tuple(str(call.get("name")) for call in calls)
+    calls = [call.get("function") for call in message.tool_calls or () if isinstance(call, dict)]
+    return tuple(str(call.get("name")) for call in (*calls, message.function_call) if isinstance(call, dict))
 
 
 def _spellings(name: str) -> str:
