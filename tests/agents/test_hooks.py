@@ -1,0 +1,143 @@
+"""Hooks change messages on their way, and only there."""
+
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.hooks import folded
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import Kept, MessagesGiven
+from autogen_nb.messages import Message
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+
+
+def asked(helper: Any) -> list[list[Any]]:
+    """What the model was asked, without system messages."""
+    return [
+        [message["content"] for message in request.messages if message["role"] != "system"]
+        for request in model_of(helper).requests
+    ]
+
+
+@BOTH_WAYS
+def test_before_a_reply(way: Way) -> None:
+    """The model gets what the hooks made; the history keeps what was said."""
+    helper = assistant("One.", "Two.")
+    helper.register_hook("process_last_received_message", lambda content: content + " (noted)")
+    helper.register_hook("process_all_messages_before_reply", lambda messages: messages[-1:])
+
+    result = chat(way, user(max_consecutive_auto_reply=1), helper, message="Begin.")
+
+    assert asked(helper) == [["Begin. (noted)"], ["Go on. (noted)"]]
+    assert contents(result) == ["Begin.", "One.", "Go on.", "Two."]
+
+
+def test_hooks_decide_what_ends_a_chat() -> None:
+    """The termination test reads what the hooks made of the last message."""
+    helper = assistant("One.")
+    helper.register_hook("process_last_received_message", lambda _: "TERMINATE")
+
+    assert contents(chat("sync", user(), helper, message="Begin.")) == ["Begin."]
+
+
+@BOTH_WAYS
+def test_before_sending(way: Way) -> None:
+    """Both sides keep what the hook made of a message."""
+    proxy, helper = user(max_consecutive_auto_reply=1), assistant("One.", "Two.")
+    proxy.register_hook(
+        "process_message_before_send",
+        lambda sender, message, recipient, silent: f"{sender.name} to {recipient.name}, {silent}: {message}",
+    )
+
+    result = chat(way, proxy, helper, message="Begin.")
+
+    assert contents(result)[::2] == ["user to assistant, True: Begin.", "user to assistant, True: Go on."]
+    assert helper.last_message(proxy) == {"content": "Two.", "role": "assistant", "name": "assistant"}
+
+
+def test_log_does_not_repeat_the_history() -> None:
+    """Messages that a hook leaves alone are named by their places."""
+    helper = assistant("One.", "Two.")
+    helper.register_hook("process_all_messages_before_reply", lambda messages: [*messages, {"content": "P.S."}])
+
+    result = chat("sync", user(max_consecutive_auto_reply=1), helper, message="Begin.")
+
+    given = [event for event in result.log if isinstance(event, MessagesGiven)]
+    assert [event.messages for event in given] == [
+        (Kept(0, 1), Message("P.S.")),
+        (Kept(0, 3), Message("P.S.")),
+    ]
+
+
+def test_hooks_are_not_called_again_from_a_log() -> None:
+    """A chat that goes on from its log takes from there what the hooks had made."""
+    helper = assistant("One.", "Two.")
+    helper.register_hook("process_last_received_message", lambda content: content + " (noted)")
+    whole = chat("sync", user(max_consecutive_auto_reply=1), helper, message="Begin.").log
+    fresh = assistant("Two.")
+    fresh.register_hook("process_last_received_message", lambda _: pytest.fail("it was called again"))
+    cut = list(whole[: [type(event).__name__ for event in whole].index("MessagesGiven", 6) + 2])
+    running = Chat(
+        user(max_consecutive_auto_reply=1), fresh, Options("Begin.", silent=True), waits="sync", log=list(cut)
+    )
+
+    list(running.exchange().events())
+
+    assert asked(fresh) == [["Begin.", "One.", "Go on. (noted)"]]
+    assert contents(running.result()) == ["Begin.", "One.", "Go on.", "Two."]
+
+
+def test_calls_and_exit_are_left_alone() -> None:
+    """A message that carries a function call, and the word that ends a chat, go past the hook for the last message."""
+    helper = assistant("One.")
+    helper.register_hook("process_last_received_message", lambda _: "changed")
+    messages: list[dict[str, Any]] = [
+        {"content": "exit"},
+        {"content": "c", "function_call": {"name": "f", "arguments": "{}"}},
+        {"content": "", "role": "user"},
+    ]
+
+    assert [helper.hooks.messages([each]) for each in messages] == [(Kept(0, 1),)] * 3
+
+
+@pytest.mark.parametrize(
+    ("method", "hook", "told"),
+    [
+        ("process_last_received_message", lambda _: 1 / 0, "the hook '<lambda>' for process_last_received_message"),
+        ("process_all_messages_before_reply", lambda _: None, "returned None; it must return a list of messages"),
+    ],
+)
+def test_hook_that_fails_is_named(method: str, hook: Any, told: str) -> None:
+    """An error names the hook, its place and the agent."""
+    helper = assistant("One.")
+    helper.register_hook(method, hook)
+
+    with pytest.raises(CallbackError, match="of assistant") as error:
+        chat("sync", user(), helper, message="Begin.")
+
+    assert told in str(error.value)
+
+
+def test_registering() -> None:
+    """An unknown place, what is no function, and the same hook twice are refused."""
+    helper = assistant()
+    helper.register_hook("process_message_before_send", print)
+
+    with pytest.raises(ConfigError, match="'process' takes no hook; those that do are process_last"):
+        helper.register_hook("process", print)
+    with pytest.raises(ConfigError, match="register_hook takes a function, not 3"):
+        helper.register_hook("process_message_before_send", 3)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ConfigError, match="'print' is registered for process_message_before_send of assistant"):
+        helper.register_hook("process_message_before_send", print)
+
+
+def test_folding() -> None:
+    """Messages are found again from the beginning and from the end."""
+    whole = [{"content": str(number)} for number in range(5)]
+    new = {"content": "new"}
+
+    assert list(folded([whole[0], new, *whole[3:]], whole)) == [Kept(0, 1), Message("new"), Kept(3, 5)]
+    assert list(folded(whole, whole)) == [Kept(0, 5)]
+    assert list(folded([new], whole)) == [Message("new")]
+    assert list(folded([whole[0], whole[4]], whole)) == [Kept(0, 1), Kept(4, 5)]

@@ -1,0 +1,270 @@
+"""A chat calls the methods that a subclass overrides, and takes in what they make of it."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.errors import CallbackError
+from autogen_nb.events import (
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelReplied,
+    ReceiveGiven,
+    ReplyGiven,
+    Said,
+    SendGiven,
+)
+from autogen_nb.testing import ScriptedHuman
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+
+
+class Writing(UserProxyAgent):
+    """A user that marks what it sends, in either kind of chat."""
+
+    def send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
+        """Sends the message in capitals."""
+        super().send(str(message).upper(), recipient, request_reply, silent)
+
+    async def a_send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
+        """The same, with a mark of its own."""
+        await super().a_send(f"awaited {message}".upper(), recipient, request_reply, silent)
+
+
+@BOTH_WAYS
+def test_send(way: Way) -> None:
+    """What `send` hands on is what both sides keep; an async chat calls `a_send`."""
+    proxy, helper = user(Writing, max_consecutive_auto_reply=1), assistant("One.", "Two.")
+
+    result = chat(way, proxy, helper, message="begin.")
+
+    mark = "" if way == "sync" else "AWAITED "
+    assert contents(result) == [f"{mark}BEGIN.", "One.", f"{mark}GO ON.", "Two."]
+    assert [message["content"] for message in helper.chat_messages[proxy]] == contents(result)
+
+
+class Mute(UserProxyAgent):
+    """A user that sends its first message only."""
+
+    sent = 0
+
+    def send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
+        """Sends the first message."""
+        self.sent += 1
+        if self.sent == 1:
+            super().send(message, recipient, request_reply, silent)
+
+
+@BOTH_WAYS
+def test_what_is_not_sent_ends_the_chat(way: Way) -> None:
+    """A `send` that hands nothing on ends the chat, and the log says that nothing was sent."""
+    result = chat(way, user(Mute), assistant("One."), message="Begin.")
+
+    assert contents(result) == ["Begin.", "One."]
+    assert [event for event in result.log if isinstance(event, SendGiven)][-1] == SendGiven(())
+
+
+class Twice(UserProxyAgent):
+    """A user that says everything in two messages."""
+
+    def send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
+        """Sends an announcement, and the message."""
+        super().send("Now:", recipient, False, silent)
+        super().send(message, recipient, request_reply, silent)
+
+
+def test_two_messages_for_one() -> None:
+    """All that a `send` hands on is said, and the last message is replied to."""
+    result = chat("sync", user(Twice, max_consecutive_auto_reply=0), assistant("One."), message="Begin.")
+
+    assert contents(result) == ["Now:", "Begin.", "One."]
+
+
+class Reading(UserProxyAgent):
+    """A user that takes in only what it likes."""
+
+    def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
+        """Takes in a shorter message, or nothing."""
+        if message != "Ignore me.":
+            super().receive(str(message)[:3], sender, request_reply, silent)
+
+
+@BOTH_WAYS
+def test_receive(way: Way) -> None:
+    """What `receive` takes in is what its agent keeps; what it takes nothing of ends the chat."""
+    proxy, helper = user(Reading), assistant("One two.", "Ignore me.", "Never.")
+
+    result = chat(way, proxy, helper, message="Begin.")
+
+    assert contents(result) == ["Begin.", "One", "Go on."]
+    assert [message["content"] for message in helper.chat_messages[proxy]] == [
+        "Begin.",
+        "One two.",
+        "Go on.",
+        "Ignore me.",
+    ]
+    assert [event for event in result.log if isinstance(event, ReceiveGiven)][-1] == ReceiveGiven(None)
+
+
+class Deaf(UserProxyAgent):
+    """A user that takes messages in and replies to none."""
+
+    def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
+        """Takes the message in, without a reply."""
+        super().receive(message, sender, False, silent)
+
+
+def test_receive_without_a_reply() -> None:
+    """A `receive` that wants no reply ends the chat."""
+    result = chat("sync", user(Deaf), assistant("One.", "Two."), message="Begin.")
+
+    assert contents(result) == ["Begin.", "One."]
+
+
+class Polite(ConversableAgent):
+    """An agent that adds to what it would say."""
+
+    seen: list[Any]
+
+    def generate_reply(
+        self,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        sender: ConversableAgent | None = None,
+        exclude: Sequence[Callable[..., Any]] = (),
+    ) -> Any:
+        """The reply and a word of thanks."""
+        self.seen = [(message["content"], message["role"]) for message in messages or ()]
+        reply = super().generate_reply(messages, sender, exclude)
+        return None if reply is None else f"{reply} Thanks."
+
+
+def polite(*replies: Any, **more: Any) -> Polite:
+    """The agent with a model."""
+    return Polite("assistant", llm_config=model_of(assistant(*replies)), human_input_mode="NEVER", **more)
+
+
+@BOTH_WAYS
+def test_generate_reply(way: Way) -> None:
+    """The reply is what `generate_reply` returns; what its own one asked stands in the log with it."""
+    helper = polite("One.", "Two.")
+
+    result = chat(way, user(max_consecutive_auto_reply=1), helper, message="Begin.")
+
+    assert contents(result) == ["Begin.", "One. Thanks.", "Go on.", "Two. Thanks."]
+    assert helper.seen == [("Begin.", "user"), ("One. Thanks.", "assistant"), ("Go on.", "user")]
+    given = [event for event in result.log if isinstance(event, ReplyGiven)]
+    assert [[type(inner) for inner in event.inner][-2:] for event in given] == [[ModelAsked, ModelReplied]] * 2
+
+
+def test_counts_go_on_in_an_overridden_reply() -> None:
+    """The limit of replies in a row holds for an agent that overrides `generate_reply`."""
+    helper = polite("One.", "Two.", "Three.", max_consecutive_auto_reply=2)
+
+    result = chat("sync", user(), helper, message="Begin.")
+
+    assert contents(result) == ["Begin.", "One. Thanks.", "Go on.", "Two. Thanks.", "Go on."]
+
+
+def test_usage_of_an_overridden_reply_is_counted() -> None:
+    """What the model was paid within the agent's own method is in the result and in the agent's usage."""
+    helper = polite("One.")
+
+    result = chat("sync", user(max_consecutive_auto_reply=0), helper, message="Begin.")
+
+    included = result.cost["usage_including_cached_inference"]
+    assert included == helper.get_total_usage() == helper.get_actual_usage()
+    assert len(included) > 1
+
+
+class Asking(ConversableAgent):
+    """An agent whose own reply asks the person of the chat."""
+
+    def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+        """What the person says."""
+        return super().generate_reply(messages, sender, exclude)
+
+
+def test_person_of_the_chat_is_asked_within() -> None:
+    """A question of an overridden `generate_reply` goes to the person of the chat."""
+    human = ScriptedHuman(["Own words.", "exit"])
+    asker = Asking("asker", human_input_mode="ALWAYS")
+    running = Chat(asker, assistant("One.", "Two."), Options("Begin.", silent=True), waits="sync", human=human)
+
+    list(running.exchange().events())
+
+    assert contents(running.result()) == ["Begin.", "One.", "Own words.", "Two."]
+    assert running.result().human_input == ["Own words.", "exit"]
+    given = [event for event in running.log if isinstance(event, ReplyGiven)]
+    assert [type(inner) for inner in given[0].inner][-2:] == [HumanInputAsked, HumanInputGiven]
+
+
+class Wrong(ConversableAgent):
+    """An agent whose own reply is nothing that can be sent."""
+
+    def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+        """A number."""
+        return 3
+
+
+def test_wrong_reply_is_named() -> None:
+    """A reply that is no message is an error that names the agent and what it returned."""
+    with pytest.raises(CallbackError, match=r"generate_reply of wrong returned 3; it must return"):
+        chat("sync", user(), Wrong("wrong"), message="Begin.")
+
+
+@BOTH_WAYS
+def test_log_goes_on_without_asking_again(way: Way) -> None:
+    """A chat that is resumed from its log calls no overridden method whose answer it holds."""
+    proxy, helper = user(Writing, max_consecutive_auto_reply=1), polite("One.", "Two.")
+    whole = list(chat(way, proxy, helper, message="begin.").log)
+    fresh = user(Writing, max_consecutive_auto_reply=1)
+    running = Chat(fresh, polite(), Options("begin.", silent=True), waits=way, log=list(whole))
+
+    if way == "sync":
+        list(running.exchange().events())
+    else:
+        asyncio.run(_all(running))
+
+    assert running.log == whole
+    assert contents(running.result()) == [event.message.content for event in whole if isinstance(event, Said)]
+
+
+async def _all(running: Chat) -> None:
+    async for _ in running.exchange().aevents():
+        pass
+
+
+def test_messages_outside_of_chats_pass_through_overridden_methods() -> None:
+    """A single `send` calls the recipient's `receive`, and the sender's own `send` once."""
+    proxy, helper = user(Writing), Reading("helper", human_input_mode="NEVER", code_execution_config=False)
+
+    proxy.send("hello", helper, silent=True)
+
+    assert contents_of(helper, proxy) == ["HEL"]
+    assert contents_of(proxy, helper) == ["HELLO"]
+
+
+@BOTH_WAYS
+def test_receive_outside_of_a_chat(way: Way) -> None:
+    """A received message is kept, and replied to where that is asked for."""
+    proxy, helper = user(max_consecutive_auto_reply=0), assistant("One.")
+
+    if way == "sync":
+        helper.receive("Hello.", proxy, request_reply=True, silent=True)
+    else:
+        asyncio.run(helper.a_receive("Hello.", proxy, request_reply=True, silent=True))
+
+    assert contents_of(helper, proxy) == ["Hello.", "One."]
+    assert contents_of(proxy, helper) == ["One."]
+    helper.receive("Again.", proxy, request_reply=False, silent=True)
+    assert contents_of(helper, proxy) == ["Hello.", "One.", "Again."]
+
+
+def contents_of(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
+    """What an agent remembers of its exchange with a peer."""
+    return [message["content"] for message in agent.chat_messages[peer]]

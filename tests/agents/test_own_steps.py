@@ -1,0 +1,96 @@
+"""An agent's own steps can be called one by one, left out, replaced, and registered again."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.testing import ScriptedExecutor
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+
+CODE = [{"content": "```python\nx = 1\n```", "role": "user"}]
+
+
+def test_each_step_alone() -> None:
+    """A step says whether it has a reply, and which; one that the agent does not have has none."""
+    words = [{"content": "Hello.", "role": "user"}]
+    call = {"content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    proxy = user(
+        code_execution_config={"executor": ScriptedExecutor({"x = 1": ""})}, function_map={"f": lambda: "done"}
+    )
+
+    assert proxy.generate_oai_reply(words) == (False, None)
+    assert proxy.generate_function_call_reply(words) == (False, None)
+    assert proxy.generate_function_call_reply([call])[1]["content"] == "done"
+    assert proxy.generate_tool_calls_reply([call])[0]
+    assert proxy.generate_code_execution_reply(CODE)[0]
+    assert proxy.check_termination_and_human_reply(words) == (False, None)
+    assert proxy.check_termination_and_human_reply([{"content": "TERMINATE"}]) == (True, None)
+    assert assistant("One.").generate_oai_reply(words) == (True, "One.")
+    assert asyncio.run(assistant("One.").a_generate_oai_reply(words)) == (True, "One.")
+
+
+def test_step_left_out() -> None:
+    """A reply that leaves the model out is the default one."""
+    helper = assistant("One.", default_auto_reply="Default.")
+
+    said = helper.generate_reply([{"content": "x"}], exclude=[ConversableAgent.generate_oai_reply])
+
+    assert said == "Default."
+
+
+@BOTH_WAYS
+def test_step_replaced(way: Way) -> None:
+    """A function in the place of the model's step is asked where the model would have been."""
+    helper = assistant("Never.")
+    helper.replace_reply_func(ConversableAgent.generate_oai_reply, lambda *_, **__: (True, "Mine."))
+
+    assert contents(chat(way, user(max_consecutive_auto_reply=0), helper, message="x")) == ["x", "Mine."]
+
+
+@BOTH_WAYS
+def test_step_registered_again(way: Way) -> None:
+    """The model's step can be tried first, before a chat is tested for its end."""
+    helper = assistant("One.")
+    helper.register_reply(ConversableAgent, ConversableAgent.generate_oai_reply, position=0)
+
+    result = chat(way, user(max_consecutive_auto_reply=0), helper, message="TERMINATE")
+
+    assert contents(result) == ["TERMINATE", "One."]
+
+
+class Quoting(ConversableAgent):
+    """An agent whose replies are built on its model's, as AutoGen 0.2's own extensions do it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.replace_reply_func(ConversableAgent.generate_oai_reply, Quoting.quoted)
+
+    def quoted(self, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+        """What the model says, in quotes."""
+        final, said = self.generate_oai_reply(messages, sender, config)
+        return final, f"«{said}»"
+
+
+def test_step_within_a_replacement() -> None:
+    """The replacement may ask the model's step itself; a limit set for one sender holds for that one."""
+    helper = Quoting("assistant", llm_config=assistant("One.").model, human_input_mode="NEVER")
+    proxy = user()
+    helper.update_max_consecutive_auto_reply(1, proxy)
+
+    assert contents(chat("sync", proxy, helper, message="x")) == ["x", "«One.»", "Go on."]
+    assert (helper.max_consecutive_auto_reply(proxy), helper.max_consecutive_auto_reply()) == (1, 100)
+    helper.update_max_consecutive_auto_reply(5)
+    assert helper.max_consecutive_auto_reply(proxy) == 5
+
+
+@pytest.mark.parametrize("preserved", [None, 1])
+def test_history_is_cleared_but_for_the_last_messages(preserved: int | None) -> None:
+    """`clear_history` keeps as many messages as it is told."""
+    proxy, helper = user(max_consecutive_auto_reply=0), assistant("One.")
+    chat("sync", proxy, helper, message="x")
+
+    helper.clear_history(nr_messages_to_preserve=preserved)
+
+    assert len(helper.chat_messages.get(proxy, [])) == (preserved or 0)

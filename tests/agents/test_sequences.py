@@ -1,0 +1,198 @@
+"""Several chats in a row, at the same time, and within a reply."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.sequence import a_initiate_chats, initiate_chats
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import ReplyFunctionReturned, Said
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+
+
+def helpers(*words: str) -> list[ConversableAgent]:
+    """Assistants that say one thing each."""
+    found: list[ConversableAgent] = [assistant(word) for word in words]
+    for number, each in enumerate(found):
+        each._name = f"helper{number}"
+    return found
+
+
+def queue(*recipients: ConversableAgent, **more: Any) -> list[dict[str, Any]]:
+    """A chat with each, of one turn."""
+    return [
+        {"recipient": each, "message": f"Task {number}.", "max_turns": 1, "silent": True, **more}
+        for number, each in enumerate(recipients)
+    ]
+
+
+def test_summaries_are_carried_over() -> None:
+    """Each chat is told the summaries of those before it."""
+    proxy, agents = user(), helpers("One.", "Two.", "Three.")
+
+    results = proxy.initiate_chats(queue(*agents))
+
+    assert [result.summary for result in results] == ["One.", "Two.", "Three."]
+    assert contents(results[2])[0] == "Task 2.\nContext: \nOne.\nTwo."
+    assert proxy.get_chat_results() == results
+    assert proxy.get_chat_results(1) is results[1]
+
+
+def test_carryover_of_its_own_and_exclusions() -> None:
+    """A chat's own carryover comes first; excluded summaries are left out, and the queue itself is not changed."""
+    proxy, agents = user(), helpers("One.", "Two.", "Three.")
+    chats = queue(*agents, carryover="Own.")
+    chats[2]["finished_chat_indexes_to_exclude_from_carryover"] = [0]
+    before = [dict(each) for each in chats]
+
+    results = initiate_chats([{**each, "sender": proxy} for each in chats])
+
+    assert contents(results[0])[0] == "Task 0.\nContext: \nOwn."
+    assert contents(results[2])[0] == "Task 2.\nContext: \nOwn.\nTwo."
+    assert chats == before
+
+
+def test_awaited_chats_wait_for_their_prerequisites() -> None:
+    """Each is told the summaries of those that it waits for, and of no others."""
+    proxy, agents = user(), helpers("One.", "Two.", "Three.")
+    chats = queue(*agents)
+    chats[0] |= {"chat_id": 7, "prerequisites": [9]}
+    chats[1] |= {"chat_id": 8}
+    chats[2] |= {"chat_id": 9}
+
+    results = asyncio.run(proxy.a_initiate_chats(chats))
+
+    assert {chat_id: contents(result)[0] for chat_id, result in results.items()} == {
+        7: "Task 0.\nContext: \nThree.",
+        8: "Task 1.",
+        9: "Task 2.",
+    }
+    assert [result.chat_id for result in results.values()] == [7, 8, 9]
+
+
+def test_awaited_chats_run_at_the_same_time() -> None:
+    """A chat that waits for a word of another one gets it, though it came first in the queue."""
+    came = asyncio.Event()
+
+    async def waits(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+        await came.wait()
+        return True, "At last."
+
+    async def comes(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+        came.set()
+        return True, "Here."
+
+    one, other = helpers("", "")
+    one.register_reply(lambda _: True, waits)
+    other.register_reply(lambda _: True, comes)
+
+    results = asyncio.run(user().a_initiate_chats(queue(one, other)))
+
+    assert [result.summary for result in results.values()] == ["At last.", "Here."]
+
+
+@pytest.mark.parametrize(
+    ("chats", "told"),
+    [
+        ([{"recipient": 3}], "chat 0 of the queue has no recipient: 3 is no agent"),
+        ([{"chat_id": 1}, {"chat_id": 1}], "two chats of the queue have the chat_id 1"),
+        ([{"prerequisites": [5]}], r"chat 0 waits for \[5\], and no chat is called that"),
+        ([{"prerequisites": [1]}, {"prerequisites": [0]}], r"the chats \[0, 1\] wait for each other"),
+    ],
+)
+def test_queue_that_cannot_be_held(chats: list[dict[str, Any]], told: str) -> None:
+    """It is refused before a chat begins, by one sentence."""
+    proxy = user()
+    whole = [
+        {"sender": proxy, "recipient": each, "message": "x", **more}
+        for each, more in zip(helpers("", ""), chats, strict=False)
+    ]
+
+    with pytest.raises(ConfigError, match=told):
+        asyncio.run(a_initiate_chats(whole))
+
+    assert not proxy.chat_messages
+
+
+@BOTH_WAYS
+def test_nested_chats_reply(way: Way) -> None:
+    """The reply is the summary of the last nested chat; the first one begins with what was said."""
+    writer, (critic, editor) = assistant("Never."), helpers("Too long.", "Shorter.")
+    writer.register_nested_chats(
+        [
+            {"recipient": critic, "max_turns": 1},
+            {"recipient": editor, "message": lambda *given: f"Edit: {given[1][-1]['content']}", "max_turns": 1},
+            {"recipient": editor, "message": ""},
+        ],
+        trigger=ConversableAgent,
+        position=0,
+    )
+
+    result = chat(way, user(max_consecutive_auto_reply=0), writer, message="A text.")
+
+    assert contents(result) == ["A text.", "Shorter."]
+    (given,) = [event for event in result.log if isinstance(event, ReplyFunctionReturned)]
+    said = [event.message.content for event in given.inner if isinstance(event, Said)]
+    assert said == ["A text.", "Too long.", "Edit: A text.\nContext: \nToo long.", "Shorter."]
+
+
+def test_nested_chats_count_in_the_cost() -> None:
+    """What was paid in nested chats is in the result, and in the usage of who was asked."""
+    writer, (critic,) = assistant("Never."), helpers("Too long.")
+    writer.register_nested_chats([{"recipient": critic, "max_turns": 1}], trigger="user", position=0)
+
+    result = chat("sync", user(max_consecutive_auto_reply=0), writer, message="A text.")
+
+    assert result.cost["usage_including_cached_inference"] == critic.get_total_usage()
+    assert writer.get_total_usage() is None
+
+
+@BOTH_WAYS
+def test_nested_chats_of_the_callers_own(way: Way) -> None:
+    """A function of the caller's own holds the chats in its way."""
+    writer = assistant("Never.")
+    chats = [{"recipient": writer, "chat_id": 1}]
+
+    def own(chat_queue: Any, recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+        return True, f"{len(chat_queue)} by {recipient.name} for {sender.name}: {messages[-1]['content']}, {config}"
+
+    writer.register_nested_chats(chats, ConversableAgent, own, config="c")
+
+    result = chat(way, user(max_consecutive_auto_reply=0), writer, message="A text.")
+
+    assert contents(result)[1] == "1 by assistant for user: A text., c"
+
+
+def test_nothing_to_nest_ends_the_chat() -> None:
+    """Nested chats that have no message say nothing."""
+    writer, (critic,) = assistant("Never."), helpers("x")
+    writer.register_nested_chats([{"recipient": critic, "message": lambda *_: None}], ConversableAgent)
+
+    assert contents(chat("sync", user(), writer, message="A text.")) == ["A text."]
+
+
+def test_nested_chats_that_cannot_be() -> None:
+    """What is no function is refused, and so are awaited chats without ids."""
+    writer = assistant()
+
+    with pytest.raises(ConfigError, match="is 'x'; it must be 'summary_from_nested_chats'"):
+        writer.register_nested_chats([], ConversableAgent, "x")
+    with pytest.raises(ConfigError, match="need a chat_id each"):
+        writer.register_nested_chats([{"recipient": writer}], ConversableAgent, use_async=True)
+
+
+def test_nested_chats_at_the_same_time() -> None:
+    """With use_async an async chat holds them by their prerequisites."""
+    writer, (one, other) = assistant("Never."), helpers("One.", "Two.")
+    chats = [
+        {"recipient": one, "message": "a", "chat_id": 1, "max_turns": 1},
+        {"recipient": other, "message": "b", "chat_id": 2, "max_turns": 1},
+    ]
+    writer.register_nested_chats(chats, ConversableAgent, use_async=True)
+
+    result = chat("async", user(max_consecutive_auto_reply=0), writer, message="A text.")
+
+    assert contents(result)[1] == "Two."
+    assert other.chat_messages[writer][0]["content"] == "b"
