@@ -1,13 +1,14 @@
 """Where requests go, and with which key: what was given, completed from the environment when it is needed.
 
-A key from the environment goes where the environment says, or to OpenAI: never to a server that was named in
-code, which it is not meant for.
+A key from the environment goes where the environment says, to OpenAI, or to what is called Azure's: never to
+another server that was named in code, which it is not meant for.
 """
 
 import os
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
-from typing import Literal
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from autogen_nb.errors import ConfigError
@@ -17,20 +18,61 @@ PLACEHOLDER = "no-key"
 
 OPENAI_URL = "https://api.openai.com/v1"
 
+TokenProvider: TypeAlias = Callable[[], str | Awaitable[str]]
+
+_COMPATIBLE = {
+    "anthropic": "https://api.anthropic.com/v1/",
+    "cerebras": "https://api.cerebras.ai/v1",
+    "cohere": "https://api.cohere.ai/compatibility/v1",
+    "deepseek": "https://api.deepseek.com/v1",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai/",
+    "groq": "https://api.groq.com/openai/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "ollama": "http://localhost:11434/v1",
+    "together": "https://api.together.xyz/v1",
+}
+"""Where the vendors that AutoGen 0.2 has clients for speak OpenAI's protocol, as their own manuals say."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A server's address and the key for it, None where the environment is to say."""
+    """A server's address and what proves who asks; None where the environment is to say.
+
+    Attributes
+    ----------
+    key, token, provider
+        The key; on Azure in its place a token of Entra, or what gives a fresh one for each request.
+    deployment
+        Azure's name for the model where it is not the model's own.
+    organization, project
+        OpenAI's: who pays.
+    """
 
     api_type: Literal["openai", "azure"]
     url: str | None
     key: str | None = field(repr=False)
     api_version: str | None = None
+    deployment: str | None = None
+    token: str | None = field(default=None, repr=False)
+    provider: TokenProvider | None = None
+    organization: str | None = None
+    project: str | None = None
+
+    def __post_init__(self) -> None:
+        given = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
+        named = [name for name, value in given.items() if value]
+        if len(named) > 1:
+            raise ConfigError(f"{' and '.join(named)} are two answers to who asks; give one of them")
+        azures = {"azure_deployment": self.deployment, **{name: given[name] for name in list(given)[1:]}}
+        named = [name for name, value in azures.items() if value]
+        if self.api_type != "azure" and named:
+            raise ConfigError(f"{named[0]} is Azure's; add api_type 'azure'")
 
     @property
     def secret(self) -> str:
-        """The key, "" where there is none but the placeholder."""
-        return "" if self.key in (None, PLACEHOLDER) else self.key or ""
+        """The key or the token, "" where there is none but the placeholder."""
+        proof = self.token or self.key
+        return "" if proof in (None, PLACEHOLDER) else proof or ""
 
     def complete(self, model: str) -> "Account":
         """The account with all that a request needs; `model` is for the message.
@@ -52,20 +94,47 @@ class Account:
                 f"there is no key for the model {model!r}: set OPENAI_API_KEY or give api_key, name a server of "
                 "your own with base_url (it needs no key), or choose the model 'offline'"
             )
-        return replace(self, url=url or OPENAI_URL, key=key or PLACEHOLDER)
+        return replace(
+            self,
+            url=url or OPENAI_URL,
+            key=key or PLACEHOLDER,
+            organization=self.organization or os.environ.get("OPENAI_ORG_ID") or None,
+            project=self.project or os.environ.get("OPENAI_PROJECT_ID") or None,
+        )
 
     def _azure(self, model: str) -> "Account":
         url = self.url or checked_url(os.environ.get("AZURE_OPENAI_ENDPOINT") or None, "AZURE_OPENAI_ENDPOINT")
-        key = self.key or checked_key(os.environ.get("AZURE_OPENAI_API_KEY"), "AZURE_OPENAI_API_KEY")
+        key, token = self.key, self.token
+        if not (key or token or self.provider):
+            token = checked_key(os.environ.get("AZURE_OPENAI_AD_TOKEN"), "AZURE_OPENAI_AD_TOKEN")
+            key = None if token else checked_key(os.environ.get("AZURE_OPENAI_API_KEY"), "AZURE_OPENAI_API_KEY")
         version = self.api_version or os.environ.get("OPENAI_API_VERSION")
         for value, ways in (
-            (url, "base_url (or AZURE_OPENAI_ENDPOINT)"),
-            (key, "api_key (or AZURE_OPENAI_API_KEY)"),
+            (url, "azure_endpoint or base_url (or AZURE_OPENAI_ENDPOINT)"),
+            (key or token or self.provider, "api_key (or AZURE_OPENAI_API_KEY), or a token: azure_ad_token_provider"),
             (version, "api_version (or OPENAI_API_VERSION)"),
         ):
             if not value:
                 raise ConfigError(f"the Azure model {model!r} needs {ways}")
-        return Account("azure", url, key, version)
+        deployment = self.deployment or azure_name(model)
+        return replace(self, url=url, key=key, token=token, api_version=version, deployment=deployment)
+
+
+def azure_name(model: str) -> str:
+    """What Azure calls a model; its names had no dots when GPT-3.5 came, and have them since."""
+    return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
+
+
+def checked_type(api_type: object) -> Literal["openai", "azure"]:
+    """The kind of server, if it is one that is spoken here."""
+    if api_type == "openai" or api_type == "azure":  # noqa: PLR1714 - so that the type is known
+        return api_type
+    known = "known are 'openai' and 'azure'"
+    if isinstance(api_type, str) and api_type in _COMPATIBLE:
+        way = f"leave api_type out, and give its OpenAI-compatible address: base_url={_COMPATIBLE[api_type]!r}"
+    else:
+        way = "for another server that speaks OpenAI's protocol leave api_type out and give its base_url"
+    raise ConfigError(f"api_type is {api_type!r}; {known}; {way}")
 
 
 def checked_url(url: str | None, what: str) -> str | None:

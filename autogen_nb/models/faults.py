@@ -28,6 +28,7 @@ _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _AGAIN = (408, 409, 429)
+_NO_MATTER_OF_TRUST = (9, 10, 62, 63, 64)  # OpenSSL's numbers: not yet valid, expired, of another name
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error")
 _TOO_LONG = re.compile(
     r"""
@@ -124,7 +125,8 @@ def by_cause(server: Server, error: BaseException) -> Failed:
     for cause in chain:
         if isinstance(cause, ssl.SSLCertVerificationError):
             text = server.clean(cause.verify_message or str(cause))
-            return server.unavailable(f"could not prove who it is (TLS certificate): {text}", again=False)
+            proof = f"could not prove who it is (TLS certificate): {text}. {_trust(cause)}".rstrip(". ")
+            return server.unavailable(proof, again=False)
         if isinstance(cause, ssl.SSLError):
             return server.unavailable(f"does not speak TLS as expected: {server.clean(str(cause))}", again=False)
         if isinstance(cause, socket.gaierror):
@@ -187,6 +189,13 @@ def _is_too_long(body: object) -> bool:
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     marks = [inner.get("code"), inner.get("type")] if isinstance(inner, Mapping) else []
     return any(mark in _TOO_LONG_CODES for mark in marks) or bool(_TOO_LONG.search(_message(body)))
+
+
+def _trust(error: ssl.SSLCertVerificationError) -> str:
+    # A certificate that is out of date, or another name's, is not mended by trusting its authority.
+    if getattr(error, "verify_code", None) in _NO_MATTER_OF_TRUST:
+        return ""
+    return "If you trust its authority, give that one's certificate: ca_bundle, the path of a PEM file"
 
 
 def _way_out(server: Server, status: int) -> str:

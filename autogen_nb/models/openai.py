@@ -11,50 +11,34 @@ here, because its typed layer transforms every message and every chunk (see `ben
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import count
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 from autogen_nb.core.ports import Completion, Request
 from autogen_nb.errors import ConfigError, ModelRefused
-from autogen_nb.models.account import Account, checked_key, checked_url, is_loopback
-from autogen_nb.models.faults import BACKOFF, Failed, Server, by_cause, by_status
+from autogen_nb.models.account import (
+    PLACEHOLDER,
+    Account,
+    TokenProvider,
+    checked_key,
+    checked_type,
+    checked_url,
+    is_loopback,
+)
+from autogen_nb.models.faults import BACKOFF, Failed, Server
 from autogen_nb.models.fold import Fold
+from autogen_nb.models.openai_errors import failed
 from autogen_nb.models.reading import read
+from autogen_nb.models.tls import context_for
+from autogen_nb.models.tokens import checked_provider, token_of
 
 if TYPE_CHECKING:
     import openai
-
-MAPPED: Mapping[str, Literal["status", "connection", "other"]] = {
-    "APIStatusError": "status",
-    "AuthenticationError": "status",
-    "BadRequestError": "status",
-    "ConflictError": "status",
-    "InternalServerError": "status",
-    "NotFoundError": "status",
-    "OAuthError": "status",
-    "PermissionDeniedError": "status",
-    "RateLimitError": "status",
-    "UnprocessableEntityError": "status",
-    "APIConnectionError": "connection",
-    "APITimeoutError": "connection",
-    "APIError": "other",
-    "APIRemovedInV1": "other",
-    "APIResponseValidationError": "other",
-    "ContentFilterFinishReasonError": "other",
-    "LengthFinishReasonError": "other",
-    "MutuallyExclusiveAuthError": "other",
-    "OpenAIError": "other",
-    "StreamAlreadyConsumed": "other",
-    "SubjectTokenProviderError": "other",
-    "WebSocketConnectionClosedError": "other",
-    "WebSocketQueueFullError": "other",
-    "_AmbiguousModuleClientUsageError": "other",
-}
-"""How each exception class of the openai library is told; a class that is not here is told as its base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +59,31 @@ class OpenAIModel:
     Parameters
     ----------
     model
-        The model's name; on Azure the deployment's.
+        The model's name.
     api_key
         Without it OPENAI_API_KEY is read when a reply is asked for (AZURE_OPENAI_API_KEY on Azure). A key is
         never shown.
     base_url
-        Another server than OpenAI's; OPENAI_BASE_URL by default (AZURE_OPENAI_ENDPOINT on Azure). A server
-        that is given here needs no key, and never gets OPENAI_API_KEY, which is not meant for it.
-    api_version
-        Azure's; OPENAI_API_VERSION by default.
+        Another server than OpenAI's; OPENAI_BASE_URL by default. A server that is given here needs no key, and
+        never gets OPENAI_API_KEY, which is not meant for it.
+    api_type
+        "azure" asks Azure, in its own way.
+    azure_endpoint, azure_deployment, api_version
+        Azure's: the resource's address (or `base_url`; AZURE_OPENAI_ENDPOINT by default), the deployment (by
+        default the model's name), and the version (OPENAI_API_VERSION by default).
+    azure_ad_token, azure_ad_token_provider
+        Azure's: a token of Entra in place of a key (AZURE_OPENAI_AD_TOKEN by default), or a function, sync or
+        async, that is called for a fresh one before each request. "DEFAULT" takes azure-identity's credential.
+    organization, project
+        OpenAI's; OPENAI_ORG_ID and OPENAI_PROJECT_ID by default.
+    default_headers, default_query
+        Added to every request.
+    ca_bundle
+        A PEM file with the certificates of the authorities to trust, for a server or a proxy whose certificate
+        the system does not know. By default what SSL_CERT_FILE, SSL_CERT_DIR or REQUESTS_CA_BUNDLE names, or
+        else the system's own store.
+    http_client
+        The client of httpx that sends the requests, an asynchronous one; it is used as it is, and not closed.
     timeout
         Seconds to wait for the server to connect, and between two pieces of its reply; None leaves it to the
         openai library, which waits ten minutes.
@@ -98,7 +98,7 @@ class OpenAIModel:
     Raises
     ------
     ConfigError
-        When `model` is empty, `base_url` is no address or the key cannot be one.
+        When `model` is empty, or a setting cannot be right or lacks its other half.
     """
 
     def __init__(
@@ -109,6 +109,16 @@ class OpenAIModel:
         base_url: str | None = None,
         api_type: Literal["openai", "azure"] = "openai",
         api_version: str | None = None,
+        azure_endpoint: str | None = None,
+        azure_deployment: str | None = None,
+        azure_ad_token: str | None = None,
+        azure_ad_token_provider: TokenProvider | str | None = None,
+        organization: str | None = None,
+        project: str | None = None,
+        default_headers: Mapping[str, str] | None = None,
+        default_query: Mapping[str, object] | None = None,
+        ca_bundle: str | PathLike[str] | None = None,
+        http_client: Any = None,
         timeout: float | None = None,
         max_retries: int = 2,
         price: tuple[float, float] | None = None,
@@ -116,11 +126,23 @@ class OpenAIModel:
     ) -> None:
         if not isinstance(model, str) or not model.strip():
             raise ConfigError(f"model is {model!r}; name one, such as 'gpt-4o-mini'")
-        if api_type not in ("openai", "azure"):
-            raise ConfigError(f"api_type is {api_type!r}; known are 'openai' and 'azure'")
         self._model = model
-        url, key = checked_url(base_url, "base_url"), checked_key(api_key, "api_key")
-        self._given = Account(api_type, url, key, api_version)
+        self._given = Account(
+            checked_type(api_type),
+            _address(base_url, azure_endpoint, azure=api_type == "azure"),
+            checked_key(api_key, "api_key"),
+            api_version,
+            azure_deployment,
+            checked_key(azure_ad_token, "azure_ad_token"),
+            checked_provider(azure_ad_token_provider),
+            organization,
+            project,
+        )
+        if ca_bundle is not None:
+            context_for(ca_bundle)
+        self._ca_bundle = ca_bundle
+        self._http_client = _checked_client(http_client, ca_bundle)
+        self._defaults = {"default_headers": default_headers, "default_query": default_query}
         self._timeout = timeout
         self._max_retries = max_retries
         self._price = price
@@ -164,12 +186,11 @@ class OpenAIModel:
             When the server could not answer, or would not.
         """
         account = self._given.complete(self._model)
-        server = Server(self._model, account.url or "", account.secret)
         spoken = False
         for attempt in count():
             fold = Fold()
             try:
-                async with aclosing(self._pieces(request, account, server, fold)) as pieces:
+                async with aclosing(self._pieces(request, account, fold)) as pieces:
                     async for piece in pieces:
                         spoken = True
                         yield piece
@@ -182,14 +203,17 @@ class OpenAIModel:
                 raise failure.error
             await asyncio.sleep(_pause(attempt) if failure.wait is None else failure.wait)
 
-    async def _pieces(
-        self, request: Request, account: Account, server: Server, fold: Fold
-    ) -> AsyncGenerator[str, None]:
+    async def _pieces(self, request: Request, account: Account, fold: Fold) -> AsyncGenerator[str, None]:
+        server = Server(self._model, account.url or "", account.secret)
+        bearer = None
+        if account.provider is not None:
+            bearer = await token_of(account.provider, server)
+            server = replace(server, key=bearer)
         client = await self._client(account)
-        stream = await self._posted(client, request, server)
+        stream = await self._posted(client, request, server, bearer)
         if isinstance(stream, Failed) and self._include_usage and _names_stream_options(stream):
             self._include_usage = False
-            stream = await self._posted(client, request, server)
+            stream = await self._posted(client, request, server, bearer)
         if isinstance(stream, Failed):
             raise stream
         try:
@@ -202,19 +226,20 @@ class OpenAIModel:
             await stream.close()
 
     async def _posted(
-        self, client: "openai.AsyncOpenAI", request: Request, server: Server
+        self, client: "openai.AsyncOpenAI", request: Request, server: Server, bearer: str | None
     ) -> "openai.AsyncStream[object] | Failed":
         """The response once its headers are there, or why there is none."""
         import openai
 
         extras = {name: self._parameters.get(f"extra_{name}") for name in ("headers", "query", "body")}
+        proof = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         try:
             return await client.post(
                 "/chat/completions",
                 cast_to=object,
                 body=self._body(request),
                 options={
-                    "headers": extras["headers"] or {},
+                    "headers": {**proof, **(extras["headers"] or {})},
                     "params": extras["query"] or {},
                     "extra_json": extras["body"] or {},
                 },
@@ -223,6 +248,9 @@ class OpenAIModel:
             )
         except openai.OpenAIError as error:
             return failed(error, server)
+        except RuntimeError as error:
+            # A client that the user made may hold connections of a loop that has ended; it drops them now.
+            return server.unavailable(f"broke the connection: {server.clean(str(error))}", wait=0.0)
         except (TypeError, ValueError) as error:
             return server.refused(f"was not asked, for the request cannot be written: {server.clean(str(error))}")
 
@@ -251,12 +279,12 @@ class OpenAIModel:
         old = self._connections.get(loop)
         if old is not None and old.account == account:
             # Another reply was quicker, and uses its client already.
-            await client.close()
+            await self._closing(client)()
             return old.client
         # A loop that was closed without its shutdown took its connections with it.
         for gone in [loop for loop in self._connections if loop.is_closed()]:
             del self._connections[gone]
-        life = _life(client, ref(self._connections), loop)
+        life = _life(client, self._closing(client), ref(self._connections), loop)
         # Once begun, the generator is known to the loop, which closes it when it shuts down.
         await anext(life)
         self._connections[loop] = _Connection(client, account, life)
@@ -268,15 +296,34 @@ class OpenAIModel:
         import openai
 
         url = account.url or ""
-        options: dict[str, Any] = {"api_key": account.key, "max_retries": 0}
+        options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
+        options["http_client"] = self._http_client or self._sender(url)
         if self._timeout is not None:
             options["timeout"] = self._timeout
-        if is_loopback(url):
-            # A proxy cannot reach this machine's own loopback.
-            options["http_client"] = openai.DefaultAsyncHttpxClient(trust_env=False)
+        client: openai.AsyncOpenAI
         if account.api_type == "azure":
-            return openai.AsyncAzureOpenAI(azure_endpoint=url, api_version=account.api_version, **options)
-        return openai.AsyncOpenAI(base_url=url, **options)
+            # What a provider gives goes with each request, in place of this.
+            token = PLACEHOLDER if account.provider else account.token
+            options |= {"api_version": account.api_version, "azure_ad_token": token}
+            client = openai.AsyncAzureOpenAI(**_azure_place(url, account.deployment), **options)
+        else:
+            client = openai.AsyncOpenAI(base_url=url, **options)
+        # The library would take them from the environment for any server.
+        client.organization, client.project = account.organization, account.project
+        return client
+
+    def _sender(self, url: str) -> Any:
+        import openai
+
+        at_home = is_loopback(url)
+        # What the environment says of certificates may be wrong, and does not matter to a server at home.
+        verify = True if at_home and url.startswith("http:") else context_for(self._ca_bundle)
+        # A proxy cannot reach this machine's own loopback.
+        return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not at_home)
+
+    def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
+        """What closes the client; one that sends by the user's own is left to the user."""
+        return client.close if self._http_client is None else _nothing
 
     def _priced(self, completion: Completion) -> Completion:
         if self._price is None or completion.usage is None:
@@ -287,20 +334,11 @@ class OpenAIModel:
         return replace(completion, cost=cost)
 
 
-def failed(error: "openai.OpenAIError", server: Server) -> Failed:
-    """The failure that tells of an exception of the openai library."""
-    kind = next(MAPPED[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in MAPPED)
-    if kind == "connection":
-        return by_cause(server, error.__cause__ or error)
-    body: object = getattr(error, "body", None)
-    response: Any = getattr(error, "response", None)
-    if kind == "status" and response is not None:
-        return by_status(server, response.status_code, body, response.headers)
-    return server.refused(f"could not be asked: {server.clean(str(error))}")
-
-
 async def _life(
-    client: "openai.AsyncOpenAI", connections: "ref[_Connections]", loop: asyncio.AbstractEventLoop
+    client: "openai.AsyncOpenAI",
+    close: Callable[[], Awaitable[None]],
+    connections: "ref[_Connections]",
+    loop: asyncio.AbstractEventLoop,
 ) -> AsyncGenerator[None, None]:
     # A reference that is not weak would make a cycle, and a model that is dropped would end without its close.
     try:
@@ -309,7 +347,37 @@ async def _life(
         known = connections()
         if known is not None and loop in known and known[loop].client is client:
             del known[loop]
-        await client.close()
+        await close()
+
+
+async def _nothing() -> None:
+    """Closes nothing."""
+
+
+def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -> str | None:
+    if azure_endpoint and not azure:
+        raise ConfigError("azure_endpoint is Azure's; add api_type 'azure'")
+    if azure_endpoint and base_url:
+        raise ConfigError("azure_endpoint and base_url are two addresses of one server; give one of them")
+    return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
+
+
+def _azure_place(url: str, deployment: str | None) -> dict[str, Any]:
+    """The address as the library wants it: whole where it names a deployment, else of the resource."""
+    path = url.rstrip("/")
+    if "/deployments/" in path:
+        return {"base_url": path}
+    return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": deployment}
+
+
+def _checked_client(client: Any, ca_bundle: object) -> Any:
+    if client is None:
+        return None
+    if ca_bundle is not None:
+        raise ConfigError("http_client and ca_bundle are two answers to what is trusted; give the client verify=...")
+    if not hasattr(client, "aclose"):
+        raise ConfigError(f"http_client is an asynchronous client of httpx, not {type(client).__name__}")
+    return client
 
 
 def _names_stream_options(failure: Failed) -> bool:

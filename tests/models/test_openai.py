@@ -117,30 +117,6 @@ def test_cost_is_unknown_without_usage(server: FakeOpenAI) -> None:
     assert (completion.usage, completion.cost) == (None, None)
 
 
-AZURE_EVENTS = [
-    '{"choices": [], "model": "", "prompt_filter_results": []}',
-    '{"choices": [{"index": 0, "finish_reason": null, "content_filter_results": {}}]}',
-    '{"model": "gpt-x-2026", "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}',
-    '{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}',
-    "[DONE]",
-]
-
-
-def test_azure_is_asked_at_its_deployment(server: FakeOpenAI) -> None:
-    """On Azure the address holds the deployment and the version, and chunks may lack choices and deltas."""
-    server.add(FakeReply(events=AZURE_EVENTS))
-    endpoint = server.base_url.removesuffix("/v1")
-
-    answered = ask(
-        OpenAIModel(model="mine", api_type="azure", base_url=endpoint, api_key=KEY, api_version="2026-01-01")
-    )
-
-    received = server.requests[0]
-    assert received.path == "/openai/deployments/mine/chat/completions?api-version=2026-01-01"
-    assert received.headers["api-key"] == KEY
-    assert (answered.completion.message.content, answered.completion.model) == ("Hi", "gpt-x-2026")
-
-
 @pytest.mark.parametrize("missing", ["AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "OPENAI_API_VERSION"])
 def test_azure_says_what_it_lacks(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Endpoint, key and version come from the environment; the one that is not there is named."""
@@ -224,7 +200,6 @@ def test_loopback_is_never_sent_through_a_proxy(
         {"model": "m", "base_url": 8000},
         {"model": "m", "base_url": "http://[half/v1"},
         {"model": "m", "api_key": 7},
-        {"model": "m", "api_type": "gcp"},
         {"model": "m", "api_key": "sk-\u201cquoted\u201d"},
         {"model": "m", "api_key": "two\nlines"},
     ],

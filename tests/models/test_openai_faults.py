@@ -12,7 +12,8 @@ import pytest
 from autogen_nb.core.ports import Completion
 from autogen_nb.errors import ModelRefused, ModelUnavailable
 from autogen_nb.models.faults import Server
-from autogen_nb.models.openai import MAPPED, OpenAIModel, failed
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.openai_errors import MAPPED, failed
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import ask, error_of
 from tests.models.test_openai import KEY, free_port

@@ -1,0 +1,328 @@
+"""Azure, as it is asked and as it answers."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.models.account import Account
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.select import model_for
+from autogen_nb.testing import FakeOpenAI, FakeReply, Received
+from tests.models.asking import a_ask, ask, error_of
+
+KEY, TOKEN = "azure-key-of-mine", "entra-token-of-mine"
+VERSION = "2026-01-01"
+VARIABLES = ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_VERSION")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+    """A server that is given its replies by the test, and an environment that says nothing of Azure."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+def endpoint(server: FakeOpenAI) -> str:
+    """The address of the resource."""
+    return server.base_url.removesuffix("/v1")
+
+
+def azure(server: FakeOpenAI, **settings: Any) -> OpenAIModel:
+    """A model at that server, as Azure's."""
+    given = {"model": "gpt-x", "azure_endpoint": endpoint(server), "api_version": VERSION, **settings}
+    return OpenAIModel(api_type="azure", **given)
+
+
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [
+        ({}, "/openai/deployments/gpt-x/chat/completions"),
+        ({"azure_deployment": "mine.2"}, "/openai/deployments/mine.2/chat/completions"),
+        ({"model": "gpt-3.5-turbo"}, "/openai/deployments/gpt-35-turbo/chat/completions"),
+        ({"model": "gpt-4.1"}, "/openai/deployments/gpt-4.1/chat/completions"),
+    ],
+    ids=["model", "deployment", "old name", "new name"],
+)
+@pytest.mark.parametrize("by", ["azure_endpoint", "base_url", "openai", "slash"])
+def test_deployment_is_in_the_address(settings: dict[str, Any], path: str, by: str, server: FakeOpenAI) -> None:
+    """The deployment is the one that is named, or what Azure calls the model, however the resource is given."""
+    server.add("ok")
+    place = endpoint(server) + {"openai": "/openai/", "slash": "/"}.get(by, "")
+    ask(azure(server, api_key=KEY, **{"azure_endpoint": None, _setting(by): place}, **settings))
+
+    assert server.requests[0].path == f"{path}?api-version={VERSION}"
+    assert server.requests[0].headers["api-key"] == KEY
+
+
+def _setting(by: str) -> str:
+    return by if by == "base_url" else "azure_endpoint"
+
+
+def test_address_may_hold_the_deployment(server: FakeOpenAI) -> None:
+    """An address that was copied whole is used whole."""
+    server.add("ok")
+    ask(azure(server, api_key=KEY, azure_endpoint=f"{endpoint(server)}/openai/deployments/other/"))
+
+    assert server.requests[0].path.startswith("/openai/deployments/other/chat/completions?")
+
+
+def test_everything_may_come_from_the_environment(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry of a config_list that names the model and says azure is enough."""
+    for name, value in zip(VARIABLES, (endpoint(server), KEY, "", VERSION), strict=True):
+        monkeypatch.setenv(name, value)
+    server.add("ok")
+    ask(model_for({"config_list": [{"model": "gpt-x", "api_type": "azure"}]}))
+
+    received = server.requests[0]
+    assert (received.path.partition("?")[2], received.headers["api-key"]) == (f"api-version={VERSION}", KEY)
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["setting", "environment"])
+def test_token_is_sent_as_a_bearers(given: bool, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token of Entra takes the place of the key; of the two in the environment it is the token that counts."""
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+    if not given:
+        monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", TOKEN)
+    server.add("ok")
+    ask(azure(server, **({"azure_ad_token": TOKEN} if given else {})))
+
+    headers = server.requests[0].headers
+    assert headers["authorization"] == f"Bearer {TOKEN}"
+    assert "api-key" not in headers
+
+
+def test_key_that_is_given_wins_over_a_token_of_the_environment(
+    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the code says is not overruled by what happens to be set."""
+    monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", TOKEN)
+    server.add("ok")
+    ask(azure(server, api_key=KEY))
+
+    assert server.requests[0].headers["api-key"] == KEY
+    assert TOKEN not in str(server.requests[0].headers)
+
+
+# Token providers
+
+
+def counting(kind: str) -> Callable[[], Any]:
+    """A function that gives another token at each call."""
+    numbers = iter(range(9))
+
+    def sync() -> str:
+        return f"{TOKEN}-{next(numbers)}"
+
+    async def async_() -> str:
+        await asyncio.sleep(0)
+        return sync()
+
+    def awaitable() -> Any:
+        return async_()
+
+    return {"sync": sync, "async": async_, "awaitable": awaitable}[kind]
+
+
+@pytest.mark.parametrize("kind", ["sync", "async", "awaitable"])
+def test_token_is_fresh_for_each_request(kind: str, server: FakeOpenAI) -> None:
+    """The provider is asked before every request and every new attempt, on one connection."""
+    server.add("one", FakeReply(status=500, headers={"retry-after-ms": "1"}), "two")
+    model = azure(server, azure_ad_token_provider=counting(kind))
+
+    async def run() -> int:
+        await a_ask(model)
+        await a_ask(model)
+        return server.connections
+
+    assert asyncio.run(run()) == 1
+    assert [one.headers["authorization"] for one in server.requests] == [f"Bearer {TOKEN}-{n}" for n in range(3)]
+    assert all("api-key" not in one.headers for one in server.requests)
+
+
+def test_slow_provider_does_not_stop_the_loop(server: FakeOpenAI) -> None:
+    """A function that waits for the network lets other chats go on."""
+    server.add("ok")
+    reached = asyncio.Event()
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+
+        def slow() -> str:
+            # Were this the loop's own thread, the loop could not set the event, and this would wait in vain.
+            asyncio.run_coroutine_threadsafe(_set(reached), loop).result(5)
+            return TOKEN
+
+        await a_ask(azure(server, azure_ad_token_provider=slow))
+
+    asyncio.run(run())
+    assert reached.is_set()
+
+
+async def _set(event: asyncio.Event) -> None:
+    event.set()
+
+
+def test_token_that_the_server_echoes_is_not_told(server: FakeOpenAI) -> None:
+    """A token is as secret as a key, also one that is a minute old."""
+
+    def echo(received: Received) -> FakeReply:
+        return FakeReply(status=401, error=f"bad: {received.headers['authorization']}")
+
+    server.add(echo)
+    error = error_of(azure(server, azure_ad_token_provider=lambda: TOKEN))
+
+    assert isinstance(error, ModelRefused)
+    assert "bad: Bearer [key]" in str(error)
+
+
+def _raises() -> str:
+    raise PermissionError("no login")
+
+
+@pytest.mark.parametrize(
+    ("provider", "told"),
+    [
+        (_raises, "PermissionError: no login"),
+        (lambda: 7, "int"),
+        (lambda: "", "no token"),
+        (lambda: "a\nb", "no token"),
+    ],
+    ids=["raises", "number", "empty", "lines"],
+)
+def test_provider_that_gives_no_token_is_told(provider: Any, told: str, server: FakeOpenAI) -> None:
+    """Nothing is sent, and the message says what the function did, not what it gave."""
+    error = error_of(azure(server, azure_ad_token_provider=provider))
+
+    assert isinstance(error, ModelRefused)
+    assert "azure_ad_token_provider" in str(error)
+    assert told in str(error)
+    assert (error.__cause__, error.__context__) == (None, None)
+    assert not server.requests
+
+
+def test_default_provider_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where azure-identity is not there, that is told when the model is made."""
+    monkeypatch.setitem(sys.modules, "azure", None)
+
+    with pytest.raises(ConfigError, match=r"azure-identity.*autogen-nb\[azure\]"):
+        OpenAIModel(model="m", api_type="azure", azure_ad_token_provider="DEFAULT")
+
+
+IDENTITY = """
+class DefaultAzureCredential:
+    pass
+
+def get_bearer_token_provider(credential, *scopes):
+    assert isinstance(credential, DefaultAzureCredential)
+    return lambda: "token-for-" + scopes[0]
+"""
+
+
+def test_default_provider_is_azure_identitys(
+    server: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The word DEFAULT takes the credential that azure-identity finds (a stand-in here) for Azure's models."""
+    (tmp_path / "azure" / "identity").mkdir(parents=True)
+    (tmp_path / "azure" / "__init__.py").touch()
+    (tmp_path / "azure" / "identity" / "__init__.py").write_text(IDENTITY)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name == "azure" or name.startswith("azure.")]:
+        monkeypatch.delitem(sys.modules, name)
+    server.add("ok")
+    try:
+        ask(azure(server, azure_ad_token_provider="DEFAULT"))
+    finally:
+        for name in ("azure.identity", "azure"):
+            sys.modules.pop(name, None)
+
+    token = "token-for-https://cognitiveservices.azure.com/.default"
+    assert server.requests[0].headers["authorization"] == f"Bearer {token}"
+
+
+# What cannot be right
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"api_key": KEY, "azure_ad_token": TOKEN}, "api_key and azure_ad_token"),
+        ({"api_key": KEY, "azure_ad_token_provider": counting("sync")}, "api_key and azure_ad_token_provider"),
+        ({"azure_ad_token_provider": TOKEN}, "azure_ad_token"),
+        ({"azure_ad_token_provider": 7}, "azure_ad_token"),
+        ({"azure_endpoint": "https://a.example", "base_url": "https://b.example"}, "azure_endpoint and base_url"),
+        ({"api_type": "openai", "azure_endpoint": "https://a.example"}, "api_type 'azure'"),
+        ({"api_type": "openai", "azure_deployment": "mine"}, "api_type 'azure'"),
+        ({"api_type": "openai", "azure_ad_token": TOKEN}, "api_type 'azure'"),
+        ({"azure_endpoint": "a.example"}, "azure_endpoint"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_right_are_told_at_once(settings: dict[str, Any], told: str) -> None:
+    """Two answers to one question, and Azure's settings for another server, are told without the secrets."""
+    with pytest.raises(ConfigError, match=told) as caught:
+        OpenAIModel(**{"model": "m", "api_type": "azure", **settings})
+
+    assert KEY not in str(caught.value)
+    assert TOKEN not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("api_type", "way"),
+    [
+        ("anthropic", "https://api.anthropic.com/v1/"),
+        ("google", "generativelanguage"),
+        ("mistral", "https://api.mistral.ai/v1"),
+        ("bedrock", "base_url"),
+        (7, "base_url"),
+    ],
+)
+def test_other_vendor_is_told_with_the_way_out(api_type: Any, way: str) -> None:
+    """The kinds of server that AutoGen 0.2 has clients for are reached where they speak OpenAI's protocol."""
+    with pytest.raises(ConfigError, match=way) as caught:
+        OpenAIModel(model="m", api_type=api_type)
+
+    assert "leave api_type out" in str(caught.value)
+
+
+def test_tokens_are_not_shown() -> None:
+    """A representation in a log or a traceback gives nothing away."""
+    assert TOKEN not in repr(Account("azure", None, None, token=TOKEN))
+    assert TOKEN not in repr(OpenAIModel(model="m", api_type="azure", azure_ad_token=TOKEN))
+
+
+# How it answers
+
+FILTER = '{"choices": [], "created": 0, "id": "", "model": "", "prompt_filter_results": [{"prompt_index": 0}]}'
+CHUNK = '{"model": "gpt-x-2026", "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}'
+STOP = '{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}'
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        FILTER,
+        '{"prompt_filter_results": []}',
+        '{"choices": null}',
+        '{"choices": [null]}',
+        '{"choices": [{"index": 0, "finish_reason": null, "content_filter_results": {}}]}',
+        '{"choices": [{"index": 0, "delta": null, "finish_reason": null}]}',
+    ],
+    ids=["filter", "no choices", "null", "null choice", "no delta", "null delta"],
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_chunks_without_choices_or_delta_are_passed_over(odd: str, place: int, server: FakeOpenAI) -> None:
+    """Azure tells of its filters in chunks of their own, at any place of the stream."""
+    events = [CHUNK, STOP]
+    events.insert(place, odd)
+    server.add(FakeReply(events=[*events, "[DONE]"]))
+
+    completion = ask(azure(server, api_key=KEY)).completion
+
+    assert (completion.message.content, completion.model, completion.finish_reason) == ("Hi", "gpt-x-2026", "stop")

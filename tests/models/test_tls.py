@@ -1,0 +1,263 @@
+"""Which certificates are trusted, shown by a server with certificates of an authority of its own."""
+
+import asyncio
+import gc
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from autogen_nb.errors import ConfigError, ModelUnavailable
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.select import model_for
+from autogen_nb.models.tls import context_for
+from autogen_nb.testing import FakeOpenAI
+from tests.models.asking import a_ask, ask
+from tests.models.tls import Authority, in_tls, made
+
+VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+
+
+@pytest.fixture(autouse=True)
+def _no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that names no certificates."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """An authority that nobody knows, and its server on this machine."""
+    return made(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    """A server that always has a reply."""
+    with FakeOpenAI(lambda _: "ok") as fake:
+        yield fake
+
+
+def told(server: FakeOpenAI, authority: Authority, **settings: Any) -> str | None:
+    """The reply of a model behind TLS."""
+
+    async def run() -> str | None:
+        async with in_tls(server, authority) as url:
+            model = OpenAIModel(model="m", base_url=url, max_retries=0, **settings)
+            return (await a_ask(model)).completion.message.text
+
+    return asyncio.run(run())
+
+
+def test_unknown_authority_is_refused_with_the_way_out(server: FakeOpenAI, authority: Authority) -> None:
+    """The message quotes the cause and the host and names ca_bundle; no request was read by anybody."""
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+ .*certificate.*issuer.*ca_bundle") as caught:
+        told(server, authority)
+
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    assert not server.requests
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_ca_bundle_is_trusted(kind: Any, server: FakeOpenAI, authority: Authority) -> None:
+    """The file with the authority's certificate lets its servers in."""
+    assert told(server, authority, ca_bundle=kind(authority.certificate)) == "ok"
+    assert "ca_bundle" not in server.requests[0].body
+
+
+def test_ca_bundle_may_begin_with_home(
+    server: FakeOpenAI, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path is read as a shell would."""
+    monkeypatch.setenv("HOME", str(authority.certificate.parent))
+    monkeypatch.setenv("USERPROFILE", str(authority.certificate.parent))
+
+    assert told(server, authority, ca_bundle="~/ca.pem") == "ok"
+
+
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
+def test_file_of_the_environment_is_trusted(
+    name: str, server: FakeOpenAI, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What other programs are told by the environment counts here too."""
+    monkeypatch.setenv(name, str(authority.certificate))
+
+    assert told(server, authority) == "ok"
+
+
+@pytest.mark.parametrize("name", ["SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"])
+def test_folder_of_the_environment_is_trusted(
+    name: str, server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of certificates under their hashed names, as OpenSSL has it, is read; one of several is enough."""
+    _hashed(authority, tmp_path)
+    monkeypatch.setenv(name, str(tmp_path))
+
+    assert told(server, authority) == "ok"
+
+
+def test_one_of_several_folders_is_enough(
+    server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is not there is passed over while another one is."""
+    _hashed(authority, tmp_path)
+    sign = ";" if sys.platform == "win32" else ":"
+    monkeypatch.setenv("SSL_CERT_DIR", f"{tmp_path / 'none'}{sign}{tmp_path}")
+
+    assert told(server, authority) == "ok"
+
+
+def _hashed(authority: Authority, folder: Path) -> None:
+    command = ["openssl", "x509", "-noout", "-hash", "-in", str(authority.certificate)]
+    name = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    (folder / f"{name}.0").write_bytes(authority.certificate.read_bytes())
+
+
+def test_ca_bundle_wins_over_the_environment(
+    server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is given in code is the only one that is read."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nothing.pem"))
+
+    assert told(server, authority, ca_bundle=authority.certificate) == "ok"
+
+
+def test_certificate_of_another_name_is_told_without_ca_bundle(server: FakeOpenAI, tmp_path: Path) -> None:
+    """Trusting the authority does not make a wrong name right, so that is not proposed."""
+    other = made(tmp_path, "DNS:elsewhere.example")
+
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1") as caught:
+        told(server, other, ca_bundle=other.certificate)
+
+    assert "ca_bundle" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [None, "", "no certificate"], ids=["missing", "empty", "text"])
+@pytest.mark.parametrize("by", ["ca_bundle", *VARIABLES])
+def test_file_without_certificates_is_told_before_anything_is_sent(
+    by: str, content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the setting and the file."""
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    if by != "ca_bundle":
+        monkeypatch.setenv(by, str(path))
+
+    with pytest.raises(ConfigError, match=f"{by} .*ca.pem"):
+        context_for(path if by == "ca_bundle" else None)
+
+
+@pytest.mark.parametrize("given", [7, "a\0b", "/"], ids=ascii)
+def test_ca_bundle_that_is_no_file_is_told_when_the_model_is_made(given: Any) -> None:
+    """What cannot be a file of certificates is refused at once."""
+    with pytest.raises(ConfigError, match="ca_bundle"):
+        OpenAIModel(model="m", ca_bundle=given)
+
+
+def test_wrong_environment_does_not_matter_to_a_server_at_home(
+    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server of this machine without TLS is asked whatever the environment says of certificates."""
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
+
+    assert ask(OpenAIModel(model="m", base_url=server.base_url)).completion.message.text == "ok"
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["built in", "searched for"])
+def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nothing named, servers are checked by the store of the system, and names are compared."""
+    if not found:
+        paths: Any = ssl.get_default_verify_paths()
+        paths = paths._replace(cafile=None, capath=None)
+        monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
+
+    context = context_for()
+
+    assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+
+
+# A client of the user's own
+
+
+def test_http_client_of_the_user_is_used_as_it_is(server: FakeOpenAI) -> None:
+    """Requests go through the given client, reply after reply, and nobody else closes it."""
+
+    async def run() -> bool:
+        async with httpx2.AsyncClient(headers={"X-Mine": "yes"}, trust_env=False) as client:
+            model = model_for({"model": "m", "base_url": server.base_url, "http_client": client})
+            assert [(await a_ask(model)).completion.message.text for _ in range(2)] == ["ok", "ok"]
+            return bool(client.is_closed)
+
+    assert not asyncio.run(run())
+    assert [received.headers["x-mine"] for received in server.requests] == ["yes"] * 2
+    assert "http_client" not in server.requests[0].body
+
+
+# Connections of a loop that has ended cannot be closed properly by anybody.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_http_client_of_the_user_outlives_a_loop(server: FakeOpenAI) -> None:
+    """A client that holds a connection of a loop that has ended is asked again, and opens a new one."""
+    client = httpx2.AsyncClient(trust_env=False)
+    model = OpenAIModel(model="m", base_url=server.base_url, http_client=client)
+
+    async def last() -> str:
+        text = (await a_ask(model)).completion.message.text
+        await client.aclose()
+        return text
+
+    assert [ask(model).completion.message.text, asyncio.run(last())] == ["ok", "ok"]
+    gc.collect()
+
+
+@pytest.mark.parametrize(
+    ("settings", "way"),
+    [({"http_client": object()}, "asynchronous"), ({"http_client": "x", "ca_bundle": "c.pem"}, "c.pem")],
+    ids=["sync", "both"],
+)
+def test_http_client_that_cannot_be_used_is_told(settings: dict[str, Any], way: str) -> None:
+    """A client that cannot be awaited, or one beside a ca_bundle, is refused when the model is made."""
+    with pytest.raises(ConfigError, match=way):
+        OpenAIModel(model="m", **settings)
+
+
+# Who pays, and headers
+
+
+def test_organization_project_and_headers_are_sent(server: FakeOpenAI) -> None:
+    """What is said of the account goes into the headers, not into the body."""
+    ask(
+        OpenAIModel(
+            model="m",
+            base_url=server.base_url,
+            organization="org-1",
+            project="proj-1",
+            default_headers={"X-Team": "blue"},
+            default_query={"v": "2"},
+        )
+    )
+
+    received = server.requests[0]
+    headers = [received.headers[name] for name in ("openai-organization", "openai-project", "x-team")]
+    assert (headers, received.path) == (["org-1", "proj-1", "blue"], "/v1/chat/completions?v=2")
+    assert set(received.body) == {"model", "messages", "stream", "stream_options"}
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["in code", "in the environment"])
+def test_organization_of_the_environment_is_openais(
+    named: bool, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes where the environment's key goes, and to no server that was named in code."""
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    ask(OpenAIModel(model="m", base_url=server.base_url if named else None))
+
+    headers = server.requests[0].headers
+    expected = (None, None) if named else ("org-1", "proj-1")
+    assert (headers.get("openai-organization"), headers.get("openai-project")) == expected
