@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from autogen_nb.messages import FunctionCall
 from autogen_nb.notebook import rendering, styles
-from autogen_nb.notebook.escaping import escape_plain, escape_text
+from autogen_nb.notebook.escaping import escape_plain, escape_text, visible
 from autogen_nb.notebook.slots import Slot
 from autogen_nb.notebook.streams import only_colours, without_colours
 from autogen_nb.views import calls as wording
@@ -16,7 +16,7 @@ _LINES = 12
 """Lines of a result that are shown at once; a longer one is folded, as is one of many characters."""
 
 _CHARACTERS = 1_000
-_PREVIEW = 60
+_PREVIEW = 80
 
 
 class CallsShown:
@@ -67,7 +67,7 @@ def asked_html(call: FunctionCall) -> str:
     name, arguments = wording.name_of(call), wording.arguments_of(call)
     if len(arguments) <= wording.SHORT and "\n" not in arguments:
         return f'<div style="{styles.CALL}"><code>{_named(name)}({escape_plain(arguments)})</code></div>'
-    preview = " ".join(arguments[: 2 * _PREVIEW].split())[:_PREVIEW]
+    preview = " ".join(visible(call.arguments[: 2 * _PREVIEW]).split())[:_PREVIEW]
     size = f'<span style="{styles.DETAIL}">\u00b7 {len(call.arguments):,} characters of arguments</span>'
     head = f"<code>{_named(name)}({escape_plain(preview)}\u2026)</code> {size}"
     return rendering.opened_by(head, rendering.preformatted(arguments, inset=styles.INSET), style=styles.CALL)
@@ -85,27 +85,24 @@ def _state(state: str) -> str:
 
 def returned_html(content: str) -> str:
     """What a call returned: at once where it is short, else folded under its first line and its size."""
-    text = without_colours(only_colours(content))
-    shown = wording.bounded(text)
+    text = without_colours(only_colours(wording.bounded(content.rstrip("\n"))))
+    lines = content.rstrip("\n").count("\n") + 1
     bad = wording.failed(text)
-    sign = rendering.sign("bad") if bad else f'<span style="{styles.DETAIL}">\u2192</span>'
+    mark = rendering.sign("bad") if bad else f'<span style="{styles.DETAIL}">\u2192</span>'
     if not text.strip():
-        return f'<div style="{styles.RETURNED};color:{styles.MUTED}">\u2192 returned nothing</div>'
-    lines = text.count("\n") + 1
+        return _state("returned nothing")
     if lines == 1 and len(text) <= wording.SHORT:
         body = escape_text(text) if bad else f"<code>{escape_plain(text)}</code>"
-        return f'<div style="{styles.RETURNED}">{sign} {body}</div>'
-    if lines <= _LINES and len(text) <= _CHARACTERS:
-        return (
-            f'<div style="{styles.RETURNED}">{sign} {_size(text, lines)}</div>'
-            f"{rendering.preformatted(shown, inset=styles.INSET)}"
-        )
-    first = f"{text.strip().splitlines()[0][:_PREVIEW]}\u2026"
-    preview = escape_text(first) if bad else f"<code>{escape_plain(first)}</code>"
-    body = rendering.preformatted(shown, inset=styles.INSET)
-    return rendering.opened_by(f"{sign} {preview} {_size(text, lines)}", body, style=styles.RETURNED)
+        return f'<div style="{styles.RETURNED}">{mark} {body}</div>'
+    if lines <= _LINES and len(text) <= _CHARACTERS and not bad:
+        return f'<div style="{styles.RETURNED};display:flex">{mark} {rendering.preformatted(text, inset="6px")}</div>'
+    first = text.strip().splitlines()[0]
+    shown = f"{first[:_PREVIEW]}\u2026" if len(first) > _PREVIEW else first
+    head = escape_text(shown) if bad else f"<code>{escape_plain(shown)}</code>"
+    body = rendering.preformatted(text, inset=styles.INSET)
+    return rendering.opened_by(f"{mark} {head} {_size(content, lines)}", body, style=styles.RETURNED)
 
 
-def _size(text: str, lines: int) -> str:
+def _size(content: str, lines: int) -> str:
     counted = f"{lines:,} lines, " if lines > 1 else ""
-    return f'<span style="{styles.DETAIL}">\u00b7 {counted}{len(text):,} characters</span>'
+    return f'<span style="{styles.DETAIL}">\u00b7 {counted}{len(content):,} characters</span>'

@@ -3,8 +3,12 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from autogen_nb.testing import FakeOpenAI
 from tests.conftest import home_variables
@@ -58,6 +62,16 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernels]:
     kernels = Kernels(tmp_path_factory.mktemp("notebook"))
     yield kernels
     kernels.close()
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+    """What an IPython shell publishes."""
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    publisher = CapturingDisplayPublisher()
+    monkeypatch.setattr(shell, "display_pub", publisher)
+    yield publisher.outputs
+    InteractiveShell.clear_instance()
 
 
 @pytest.fixture

@@ -1,24 +1,8 @@
 """The places in a cell's output."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-from IPython.core.displaypub import CapturingDisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
-
 from autogen_nb.notebook.slots import Slots
-
-
-@pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
-    """What an IPython shell publishes."""
-    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
-    publisher = CapturingDisplayPublisher()
-    monkeypatch.setattr(shell, "display_pub", publisher)
-    yield publisher.outputs
-    InteractiveShell.clear_instance()
 
 
 def _page(published: list[dict[str, Any]]) -> list[str]:

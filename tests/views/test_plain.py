@@ -7,11 +7,16 @@ from autogen_nb.events import (
     CodeRan,
     Ended,
     Event,
+    FunctionsAsked,
+    FunctionsReturned,
     ModelDelta,
+    ModelReplied,
     OutputAdded,
     Said,
+    SpeakerAsked,
+    SpeakerGiven,
 )
-from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.messages import CodeBlock, FunctionCall, Message
 from autogen_nb.outputs import Result, Stream
 from autogen_nb.views.plain import PlainView
 
@@ -57,11 +62,59 @@ def test_output_of_a_run_that_was_replayed() -> None:
     assert written(ASKED, CodeRan(1, (Stream("stdout", "one\n"),))) == ">>> running\none\n>>> exit code 1\n"
 
 
-def test_calls() -> None:
-    """A message that asks for tools names them with their arguments."""
-    call = {"id": "c", "function": {"name": "add", "arguments": '{"a": 1}'}}
+CALL = {"id": "c", "function": {"name": "add", "arguments": '{"a": 1}'}}
+ADD = FunctionCall("add", '{"a": 1}', "c")
 
-    assert 'calls add({"a": 1})' in written(Said("assistant", "user", Message(None, tool_calls=[call])))
+
+def test_calls() -> None:
+    """A message that asks for tools names them with their arguments, and has no empty text."""
+    asked = Said("assistant", "user", Message(None, tool_calls=[CALL]))
+
+    assert written(asked) == f'{RULE}\nassistant (to user):\n>>> calls add({{"a": 1}})\n'
+
+
+def test_what_calls_came_to() -> None:
+    """Each result is written once: the message that takes it to the model is not written again."""
+    text = written(
+        Said("assistant", "user", Message("Let me see.", tool_calls=[CALL])),
+        FunctionsAsked("user", (ADD,)),
+        FunctionsReturned(("Error: no\x1b[2J",)),
+        Said("user", "assistant", Message("Error: no\x1b[2J", role="tool")),
+        Said("assistant", "user", Message("A pity.")),
+    )
+
+    assert text.split(RULE)[1:] == [
+        '\nassistant (to user):\n\nLet me see.\n>>> calls add({"a": 1})\n>>> add returned: Error: no\n',
+        "\nassistant (to user):\n\nA pity.\n",
+    ]
+
+
+def test_calls_that_no_message_named() -> None:
+    """Calls of a message that was written before are named when they are made."""
+    text = written(FunctionsAsked("user", (ADD,)), FunctionsReturned(("3",)), Said("user", "bob", Message("4")))
+
+    assert text == f'>>> calls add({{"a": 1}})\n>>> add returned: 3\n{RULE}\nuser (to bob):\n\n4\n'
+
+
+def test_who_answered_and_what_is_to_be_told_of_it() -> None:
+    """Below a model's message stand the model that answered, and the note."""
+    text = written(
+        ModelDelta("assistant", "Hello."),
+        ModelReplied(Message("Hello."), "large", cached=True, note="Shortened."),
+        Said("assistant", "user", Message("Hello.")),
+        Said("user", "assistant", Message("Hi.")),
+    )
+
+    assert text == (
+        f"{RULE}\nassistant:\n\nHello.\n(large, from the cache)\n(Shortened.)\n{RULE}\nuser (to assistant):\n\nHi.\n"
+    )
+
+
+def test_whom_a_model_chose_to_speak() -> None:
+    """In a group a line says whom the manager's model chose."""
+    asked = SpeakerAsked("manager", "ann", ("bob",), "auto")
+
+    assert written(asked, SpeakerGiven("bob")) == ">>> next: bob\n"
 
 
 def test_how_it_ended() -> None:
