@@ -33,6 +33,7 @@ from autogen_nb.models.account import (
 from autogen_nb.models.faults import BACKOFF, Failed, Server
 from autogen_nb.models.fold import Fold
 from autogen_nb.models.openai_errors import failed
+from autogen_nb.models.prices import cost_of
 from autogen_nb.models.reading import read
 from autogen_nb.models.tls import context_for
 from autogen_nb.models.tokens import checked_provider, token_of
@@ -90,7 +91,8 @@ class OpenAIModel:
     max_retries
         How often a request is sent again after a failure that may pass.
     price
-        US dollars per 1,000 prompt tokens and per 1,000 completion tokens.
+        US dollars per 1,000 prompt tokens and per 1,000 completion tokens. Without it OpenAI's and Azure's
+        models cost what `autogen_nb.models.prices` lists; what another server costs is not known.
     **parameters
         Go into every request as they are (``temperature``, ``reasoning_effort``, ...). As the openai library
         has it, ``extra_body``, ``extra_headers`` and ``extra_query`` add to the body, headers and address.
@@ -197,7 +199,7 @@ class OpenAIModel:
             except Failed as failed:
                 failure = failed
             else:
-                yield self._priced(fold.completion(self._model))
+                yield self._priced(fold.completion(self._model), account.url)
                 return
             if spoken or not failure.again or attempt >= self._max_retries:
                 raise failure.error
@@ -325,13 +327,10 @@ class OpenAIModel:
         """What closes the client; one that sends by the user's own is left to the user."""
         return client.close if self._http_client is None else _nothing
 
-    def _priced(self, completion: Completion) -> Completion:
-        if self._price is None or completion.usage is None:
+    def _priced(self, completion: Completion, url: str | None) -> Completion:
+        if completion.usage is None:
             return completion
-        prompt, written = self._price
-        usage = completion.usage
-        cost = (usage.prompt_tokens * prompt + usage.completion_tokens * written) / 1000
-        return replace(completion, cost=cost)
+        return replace(completion, cost=cost_of(completion.model, completion.usage, self._price, url=url))
 
 
 async def _life(

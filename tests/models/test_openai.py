@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 
 from autogen_nb.core.ports import Completion, Request
@@ -106,6 +107,34 @@ def test_price_gives_the_cost(server: FakeOpenAI) -> None:
     completion = ask(OpenAIModel(model="m", base_url=server.base_url, price=(0.25, 1.0))).completion
 
     assert completion.cost == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("address", "cost"),
+    [
+        ("http://api.openai.com/v1", 0.00135),
+        ("http://mine.openai.azure.com/openai/deployments/mine", 0.00135),
+        ("http://gateway.example/v1", None),
+        (None, None),
+    ],
+    ids=["openai", "azure", "gateway", "own"],
+)
+def test_listed_price_counts_where_it_is_charged(address: str | None, cost: float | None, server: FakeOpenAI) -> None:
+    """OpenAI's list holds at OpenAI's and Azure's addresses; what another server costs is unknown, not free."""
+    usage = {"prompt_tokens": 1000, "completion_tokens": 2000}
+    server.add(FakeReply("x", usage=usage, model="gpt-4o-mini-2024-07-18"))
+    # The fake server stands in for the far one: it is where the requests are sent.
+    moved = httpx2.URL(server.base_url + "/chat/completions")
+
+    async def run() -> float | None:
+        async with httpx2.AsyncClient(trust_env=False, event_hooks={"request": [redirect]}) as client:
+            model = OpenAIModel(model="gpt-4o-mini", base_url=address or server.base_url, http_client=client)
+            return (await a_ask(model)).completion.cost
+
+    async def redirect(request: httpx2.Request) -> None:
+        request.url = moved
+
+    assert asyncio.run(run()) == (None if cost is None else pytest.approx(cost))
 
 
 def test_cost_is_unknown_without_usage(server: FakeOpenAI) -> None:

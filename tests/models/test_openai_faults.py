@@ -10,10 +10,11 @@ import openai
 import pytest
 
 from autogen_nb.core.ports import Completion
-from autogen_nb.errors import ModelRefused, ModelUnavailable
+from autogen_nb.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from autogen_nb.models.faults import Server
 from autogen_nb.models.openai import OpenAIModel
 from autogen_nb.models.openai_errors import MAPPED, failed
+from autogen_nb.models.select import model_for
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import ask, error_of
 from tests.models.test_openai import KEY, free_port
@@ -74,6 +75,28 @@ def test_refusal_comes_at_once_with_the_servers_words(status: int, server: FakeO
     assert isinstance(error, ModelRefused)
     assert f"{status}: these are my reasons" in str(error)
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+def test_refusal_falls_through_to_the_next_entry_at_once(status: int, server: FakeOpenAI) -> None:
+    """One request to the server that refuses, one to the next; the completion says which model answered."""
+    server.add(FakeReply(status=status, error="no"))
+    with FakeOpenAI(["ok"]) as other:
+        entries = [{"model": "first", "base_url": server.base_url}, {"model": "second", "base_url": other.base_url}]
+        completion = ask(model_for({"config_list": entries})).completion
+        asked = (len(server.requests), len(other.requests))
+
+    assert (completion.message.content, completion.model, asked) == ("ok", "second", (1, 1))
+
+
+def test_request_that_is_too_long_is_told_as_that(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """It is refused at once, whether the server has a code for it, or words and a status of its own trouble."""
+    said = {"message": "no", "type": "invalid_request_error", "code": "context_length_exceeded"}
+    words = "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it"
+    server.add(FakeReply(status=400, error=said), FakeReply(status=500, error=words))
+
+    assert [type(error_of(model)) for _ in range(2)] == [ContextTooLong] * 2
+    assert len(server.requests) == 2
 
 
 def test_key_that_the_server_echoes_is_nowhere(server: FakeOpenAI, model: OpenAIModel) -> None:
