@@ -1,6 +1,7 @@
 """A cell's chat as plain text, for an IPython in a terminal: nothing there can be replaced once it is written."""
 
 import time
+from collections.abc import Callable
 
 from autogen_nb.core.report import plain
 from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
@@ -23,6 +24,7 @@ class PlainCellView(PlainView):
         super().__init__()
         self._hidden: str | None = None
         self._remark = remark
+        self._spent: Callable[[], str] = str
         self._reported = False
         self._totals = Totals()
         self._begun = time.monotonic()
@@ -44,7 +46,9 @@ class PlainCellView(PlainView):
                 if event.note:
                     self.note(event.note, tone="warning")
             case Ended():
-                self.note(wording.ended(event, self._totals, time.monotonic() - self._begun, self._remark))
+                self.note(
+                    wording.ended(event, self._totals, time.monotonic() - self._begun, self._remark, self._spent())
+                )
             case _:
                 super().show(event)
 
@@ -55,6 +59,10 @@ class PlainCellView(PlainView):
 
     def awaiting(self, what: str) -> None:
         """Writes nothing: what is awaited shows when it comes."""
+
+    def meter(self, spent: Callable[[], str]) -> None:
+        """Says at the end what is spent of the budget."""
+        self._spent = spent
 
     def hide(self, opening: str) -> None:
         """Does not write the opening message with this text."""

@@ -7,7 +7,7 @@
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import assert_never
@@ -83,6 +83,7 @@ class NotebookView:
     def __init__(self, *, remark: str = "") -> None:
         self._hidden: str | None = None
         self._remark = remark
+        self._spent: Callable[[], str] = str
         self._slots = Slots()
         self._foot: Slot | None = None
         self._held = False
@@ -176,7 +177,7 @@ class NotebookView:
         if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
             return
         self._status_shown = now
-        text = wording.status(self._status, now - self._status_since, self._remark)
+        text = wording.status(self._status, now - self._status_since, self._remark, self._spent())
         self._footed().show(*rendering.bundle(rendering.line(text), text, kind="status"))
 
     def close(self) -> None:
@@ -188,11 +189,15 @@ class NotebookView:
         if self._message is not None:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
-            self.note(wording.unfinished(time.monotonic() - self._begun, self._remark), kind="end")
+            self.note(wording.unfinished(time.monotonic() - self._begun, self._remark, self._spent()), kind="end")
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
         self._settle(*rendering.bundle(rendering.line(text, tone=tone), text, kind=kind))
+
+    def meter(self, spent: Callable[[], str]) -> None:
+        """Says what is spent of the budget in every status line."""
+        self._spent = spent
 
     def hide(self, opening: str) -> None:
         """Does not show the opening message with this text: the cell itself holds it."""
@@ -362,7 +367,7 @@ class NotebookView:
     def _end(self, ended: Ended) -> None:
         self._ended = True
         self._status = ""
-        text = wording.ended(ended, self._totals, time.monotonic() - self._begun, self._remark)
+        text = wording.ended(ended, self._totals, time.monotonic() - self._begun, self._remark, self._spent())
         self.note(text, kind="end")
 
 

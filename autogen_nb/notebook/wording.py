@@ -18,17 +18,17 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 """What stands before a line of that tone where there is no colour."""
 
 
-def status(what: str, seconds: float, remark: str) -> str:
+def status(what: str, seconds: float, *remarks: str) -> str:
     """What is awaited, for how long, and how to stop it."""
-    return _joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", remark)
+    return _joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", *remarks)
 
 
-def unfinished(seconds: float, remark: str) -> str:
+def unfinished(seconds: float, *remarks: str) -> str:
     """What is left at the foot of a chat that did not come to its end."""
-    return _joined("Did not finish", duration(seconds), remark)
+    return _joined("Did not finish", duration(seconds), *remarks)
 
 
-def ended(end: Ended, totals: Totals, seconds: float, remark: str) -> str:
+def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
     """How a chat ended, and what it took."""
     how = {
         "stopped": "Stopped by you",
@@ -36,7 +36,7 @@ def ended(end: Ended, totals: Totals, seconds: float, remark: str) -> str:
         "max_auto_replies": "Limit of turns met",
         "max_turns": "Limit of turns met",
     }
-    return _joined(how.get(end.reason, "Done"), totals.text(), duration(seconds), remark)
+    return _joined(how.get(end.reason, "Done"), totals.text(), duration(seconds), *remarks)
 
 
 def origin(reply: ModelReplied) -> str:
