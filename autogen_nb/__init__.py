@@ -18,6 +18,9 @@ _PUBLIC = {
     "AssistantAgent": "autogen_nb.agents.assistant",
     "ChatResult": "autogen_nb.agents.results",
     "ConversableAgent": "autogen_nb.agents.conversable",
+    "a_initiate_chats": "autogen_nb.agents.sequence",
+    "gather_usage_summary": "autogen_nb.agents.usage",
+    "initiate_chats": "autogen_nb.agents.sequence",
     "register_function": "autogen_nb.agents.tools",
     "UserProxyAgent": "autogen_nb.agents.user_proxy",
 }

@@ -266,12 +266,14 @@ class ReplyFunctionAsked:
 class ReplyFunctionReturned:
     """What it said: a `final` answer ends the search for a reply, and one without a message ends the chat.
 
-    `inner` is what happened in chats that the function held meanwhile.
+    `inner` is what happened in chats that the function held meanwhile, `replying` whether the agent goes on replying
+    to the peer's messages.
     """
 
     final: bool
     message: Message | None = None
     inner: "tuple[Recorded, ...]" = ()
+    replying: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,12 +289,14 @@ class ReplyAsked:
 class ReplyGiven:
     """What it said; None ends the chat.
 
-    `auto_replies` is the agent's count of replies in a row afterwards, `inner` what happened meanwhile.
+    `auto_replies` is the agent's count of replies in a row afterwards, `inner` what happened meanwhile, `replying`
+    whether the agent goes on replying to the peer's messages.
     """
 
     message: Message | None
     auto_replies: int = 0
     inner: "tuple[Recorded, ...]" = ()
+    replying: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import is_dataclass
 from typing import Any, TypeAlias
 
 FunctionMap: TypeAlias = dict[str, Callable[..., Any]]
@@ -40,7 +41,7 @@ def failed(error: Exception) -> str:
 
 
 def as_text(result: Any) -> str:
-    """A function's result as a message's content: text as it is, all else as JSON where it can be."""
+    """A function's result as a message's content: text as it is, all else as JSON, with texts for what has none."""
     if isinstance(result, str):
         return result
     if hasattr(result, "model_dump_json"):
@@ -48,4 +49,16 @@ def as_text(result: Any) -> str:
     try:
         return json.dumps(result, ensure_ascii=False)
     except (TypeError, ValueError):
+        return _by_pydantic(result)
+
+
+def _by_pydantic(result: Any) -> str:
+    """JSON of what holds models, dataclasses, dates and the like."""
+    from pydantic_core import PydanticSerializationError, to_json
+
+    if not isinstance(result, list | tuple | dict | set | frozenset) and not is_dataclass(result):
+        return str(result)
+    try:
+        return to_json(result, fallback=str).decode()
+    except (PydanticSerializationError, ValueError):
         return str(result)

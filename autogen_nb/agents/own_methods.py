@@ -74,6 +74,7 @@ class OwnMethods:
     def _reply(self, asked: ReplyAsked) -> Answer | Awaitable[Answer]:
         call = self._call("generate_reply", asked)
         agent, peer = call.agent, call.peer
+        replied = agent.replies_to(peer)
 
         def read(said: Any) -> Answer:
             if said is not None and not isinstance(said, str | Mapping | Message):
@@ -81,7 +82,8 @@ class OwnMethods:
                     f"generate_reply of {agent.name} returned {said!r}; it must return a str, a dict or None"
                 )
             message = None if said is None else Message.of(said)
-            return ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept))
+            replying = agent.replies_to(peer) or not replied
+            return ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept), replying)
 
         given = {"messages": agent.chat_messages[peer], "sender": peer}
         return _answer(call, lambda: self._method(agent, "generate_reply")(**given), read)
@@ -108,9 +110,11 @@ class OwnMethods:
 
     def _reply_function(self, asked: ReplyFunctionAsked) -> Answer | Awaitable[Answer]:
         call = self._call("reply function", asked)
+        replied = call.agent.replies_to(call.peer)
 
         def read(said: tuple[bool, Message | None]) -> Answer:
-            return ReplyFunctionReturned(*said, tuple(call.kept))
+            replying = call.agent.replies_to(call.peer) or not replied
+            return ReplyFunctionReturned(*said, tuple(call.kept), replying)
 
         awaits = self._waits == "async"
         return _answer(call, lambda: call.agent.called_reply(asked.number, call.peer, awaits=awaits), read)

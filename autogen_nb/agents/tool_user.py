@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 from autogen_nb.agents import functions, tools
 from autogen_nb.agents.agent import Agent
+from autogen_nb.core.ports import Model
+from autogen_nb.errors import ConfigError
 from autogen_nb.run import settle
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -18,6 +20,9 @@ class ToolUser(Agent):
     function_map
         Functions by the name that models call them by.
     """
+
+    name: Any
+    model: Model | None
 
     def __init__(self, function_map: Mapping[str, Callable[..., Any]] | None = None) -> None:
         self.function_map: functions.FunctionMap = dict(function_map or {})
@@ -33,10 +38,20 @@ class ToolUser(Agent):
         """A decorator that tells the agent's model of a function; the description is its docstring by default.
 
         ``api_style="function"`` uses the older ``functions`` of OpenAI's API, for servers that know no tools.
+
+        Raises
+        ------
+        ConfigError
+            When the agent has no model, or the function cannot be a tool.
         """
 
         def decorated(function: F) -> F:
             called, about = tools.told(function, name, description)
+            if self.model is None:
+                raise ConfigError(
+                    f"{self.name} has no model that could be told of {called!r}; give it an llm_config, or register "
+                    "the function with the agent that has one"
+                )
             self.tools.add(tools.schema(function, called, about), api_style)
             return function
 

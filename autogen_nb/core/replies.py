@@ -108,6 +108,7 @@ class Scene:
         self._readings: dict[tuple[frozenset[str], int, str], Reading] = {}
         self._heard: dict[tuple[str, str], tuple[Message, ...]] = {}
         self._ran: set[tuple[str, frozenset[str], int]] = set()
+        self._silenced: set[tuple[str, str]] = set()
         self.names = set(known)
         for said in earlier:
             self.add(said)
@@ -155,6 +156,15 @@ class Scene:
         if len(heard) == len(exchanged):
             return heard[index].text
         return self.last(agent, peer).text if index == len(exchanged) - 1 else exchanged[index].by(agent).text
+
+    def set_replying(self, agent: str, peer: str, *, replying: bool) -> None:
+        """Whether the agent goes on replying to the peer's messages."""
+        if not replying:
+            self._silenced.add((agent, peer))
+
+    def replies(self, agent: str, peer: str) -> bool:
+        """Whether it does, for all that happened here."""
+        return (agent, peer) not in self._silenced
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has not yet run this message's code; from now on it has."""
@@ -204,6 +214,7 @@ def reply(scene: Scene, party: Party, peer: str) -> Asking[Reply | Stop]:
     count = len(scene.exchanged(party.name, peer))
     given = yield from ask(ReplyAsked(party.name, peer, count), ReplyGiven)
     scene.set_auto_replies(party.name, peer, given.auto_replies)
+    scene.set_replying(party.name, peer, replying=given.replying)
     return Stop("answered") if given.message is None else Reply(given.message)
 
 
@@ -279,6 +290,7 @@ class AskFunction:
         count = len(scene.exchanged(party.name, peer))
         question = ReplyFunctionAsked(party.name, peer, self.number, self.name, count)
         returned = yield from ask(question, ReplyFunctionReturned)
+        scene.set_replying(party.name, peer, replying=returned.replying)
         if not returned.final:
             return None
         return Stop("answered") if returned.message is None else Reply(returned.message)

@@ -31,4 +31,4 @@ def arrive(scene: Scene, speaker: Party, listener: Party, message: Message) -> A
         wanted = given.request_reply if said.taken else False
     scene.add(said)
     yield said
-    return wanted
+    return False if wanted is None and not scene.replies(listener.name, speaker.name) else wanted

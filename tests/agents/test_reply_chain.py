@@ -332,3 +332,17 @@ def test_replay_does_not_call_it_again() -> None:
     assert contents(talk.result()) == ["Hi?", "TERMINATE"]
     assert len(calls) == 1
     assert calls[0][-1]["content"] == "Hi?"
+
+
+@BOTH_WAYS
+def test_stop_reply_at_receive_within_a_chat(way: Way) -> None:
+    """An agent that stops replying, while it replies, does not reply to the next message."""
+    helper = assistant("Never.")
+
+    def last_words(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+        recipient.stop_reply_at_receive(sender)
+        return True, "Last words."
+
+    helper.register_reply("user", last_words)
+
+    assert contents(chat(way, user(), helper, message="Begin.")) == ["Begin.", "Last words.", "Go on."]

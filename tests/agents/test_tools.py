@@ -3,12 +3,15 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
 
 from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.functions import as_text
 from autogen_nb.agents.tools import register_function, schema
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
@@ -347,3 +350,36 @@ def test_register_function_by_name() -> None:
 
     assert proxy.can_execute_function(["new"])
     assert not proxy.can_execute_function(["new", "old"])
+
+
+def test_agent_without_a_model_cannot_be_told() -> None:
+    """A tool that no model would ever hear of is an error that names the agent and the tool."""
+    with pytest.raises(ConfigError, match="user has no model that could be told of 'add'; give it an llm_config"):
+        user().register_for_llm(description="Adds.")(add)
+
+
+@dataclass
+class Stay:
+    """A time at a place."""
+
+    since: date
+    at: Point
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        ("text", "text"),
+        (Point(x=1), '{"x":1,"y":0}'),
+        ([Point(x=1), Point(x=2)], '[{"x":1,"y":0},{"x":2,"y":0}]'),
+        ({"a": Point(x=1), "b": {1}}, '{"a":{"x":1,"y":0},"b":[1]}'),
+        (Stay(date(2026, 1, 2), Point(x=3)), '{"since":"2026-01-02","at":{"x":3,"y":0}}'),
+        ({"a": 1}, '{"a": 1}'),
+        (None, "null"),
+        (date(2026, 1, 2), "2026-01-02"),
+        ([object], "[\"<class 'object'>\"]"),
+    ],
+)
+def test_results_as_text(result: Any, told: str) -> None:
+    """Text stays as it is; models, dataclasses and what holds them are JSON; what has no JSON is its text."""
+    assert as_text(result) == told
