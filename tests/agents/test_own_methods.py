@@ -1,7 +1,7 @@
 """A chat calls the methods that a subclass overrides, and takes in what they make of it."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -135,7 +135,7 @@ class Polite(ConversableAgent):
         self,
         messages: Sequence[Mapping[str, Any]] | None = None,
         sender: ConversableAgent | None = None,
-        exclude: Sequence[Callable[..., Any]] = (),
+        exclude: Any = (),
     ) -> Any:
         """The reply and a word of thanks."""
         self.seen = [(message["content"], message["role"]) for message in messages or ()]
