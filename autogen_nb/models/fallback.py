@@ -1,10 +1,12 @@
 """Several models as one: the next is asked where one cannot or will not answer."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from typing import Any
 
 from autogen_nb.core.ports import Completion, Model, Request
-from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused, ModelUnavailable
+from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
+from autogen_nb.models.layers import identity_of
 from autogen_nb.models.streams import closing_stream
 
 
@@ -33,11 +35,23 @@ class Fallback:
         """The names of the models, in their order."""
         return ", ".join(model.name for model in self._models)
 
+    @property
+    def identity(self) -> Any:
+        """What decides the reply: all the models, in their order; None where one's replies depend on more."""
+        each = [identity_of(model) for model in self._models]
+        return None if None in each else each
+
+    def around(self, wrap: Callable[[Model], Model]) -> "Fallback":
+        """A fallback over the same models, each as it is wrapped."""
+        return Fallback([wrap(model) for model in self._models])
+
     async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
         """What the first model that answers replies; its name is in the `Completion`.
 
         Raises
         ------
+        ContextTooLong
+            When none answered, and for one of them at least the request was too long: a shorter one may be answered.
         ModelUnavailable, ModelRefused
             When none answered; of the last one's kind, and naming what each of them said.
         """
@@ -58,4 +72,6 @@ class Fallback:
         if len(causes) == 1:
             raise causes[0]
         told = "; ".join(str(error) for error in causes)
-        raise type(causes[-1])(f"none of {len(causes)} models answered: {told}", model=self.name)
+        too_long = any(isinstance(error, ContextTooLong) for error in causes)
+        kind = ContextTooLong if too_long else type(causes[-1])
+        raise kind(f"none of {len(causes)} models answered: {told}", model=self.name)

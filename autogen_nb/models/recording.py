@@ -7,8 +7,9 @@ neither keys nor headers, nor the messages that were sent, come near it.
 import hashlib
 import json
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -103,6 +104,12 @@ class Recording:
     def name(self) -> str:
         """The name of the model that is recorded."""
         return self._model.name
+
+    def around(self, wrap: Callable[[Model], Model]) -> "Recording":
+        """A recording in the same file, of the model as it is wrapped."""
+        other = copy(self)
+        other._model = wrap(self._model)  # noqa: SLF001 - it is another of this class
+        return other
 
     async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
         """What the recorded model replies; a reply that was broken off is not kept."""

@@ -30,6 +30,9 @@ class ReplayModel:
         When the file cannot be read or is no recording.
     """
 
+    identity = None
+    """Its replies depend on how far it is, so that no cache may stand in for it."""
+
     def __init__(self, path: str | Path, *, strict: bool = False) -> None:
         self._path = Path(path).expanduser()
         self._entries = read_recording(self._path)

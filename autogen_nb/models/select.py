@@ -1,36 +1,34 @@
-"""The model that a person named, or that an AutoGen 0.2 `llm_config` describes."""
+"""The model that a person named, or that an AutoGen 0.2 `llm_config` describes, with all that belongs around it.
 
-import warnings
+From the server outwards, and why in this order:
+
+1. *the budget*, for each entry: prices differ, and only what is really sent is counted, a folded request too;
+2. *the fallback* over the entries: where one model finds a conversation too long, the next may not;
+3. *folding*, once none of them takes the whole conversation;
+4. *the cache*: what is known is neither sent nor paid for, and one look answers for all entries;
+5. *the recording*: it holds what the agent was told, from wherever that came.
+"""
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.budget import Budget, Budgeted, budgeted
+from autogen_nb.models.cache import Cache, cached
+from autogen_nb.models.entries import Configured, entry_model
 from autogen_nb.models.fallback import Fallback
-from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.folding import Folding
 from autogen_nb.models.recording import Recording
-from autogen_nb.models.replay import ReplayModel
 
 Spec: TypeAlias = str | Mapping[str, Any]
 """A name ("gpt-4o-mini", "offline", "replay:talk.jsonl") or an `llm_config`."""
 
-_REPLAY = "replay:"
-_ABOUT_THE_LIST = ("config_list", "cache_seed", "record")
-_NO_PARAMETER = (
-    "tags",
-    "stream",
-    "cache",
-    "cache_seed",
-    "record",
-    "context",
-    "allow_format_str_template",
-    "filter_func",
-)
-"""Keys of AutoGen 0.2 that say something about an entry, and are nothing that a server knows."""
+_ABOUT_THE_LIST = ("config_list", "record")
 
 
-def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
+def model_for(spec: Spec, *, record: str | Path | None = None, budget: Budget | str | float | None = None) -> Model:
     """The model that the name or `llm_config` means; asks no server.
 
     Parameters
@@ -39,9 +37,12 @@ def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
         A name: `offline`, ``replay:`` and a file, or a model of the server that the environment names
         (OPENAI_API_KEY, OPENAI_BASE_URL). Or an AutoGen 0.2 `llm_config`: ``{"config_list": [entry, ...], ...}``,
         or one entry. Settings of an entry win over the common ones. Several entries fall back on each other.
-        Keys that are not known here go into the request.
+        ``cache_seed`` (with ``cache_path_root``) or ``cache`` has replies kept on disk, and ``budget`` sets what may be
+        spent. Keys that are not known here go into the request.
     record
         A file that every reply is recorded in; the key ``record`` of an `llm_config` does the same.
+    budget
+        What may be spent, beside what an `llm_config` says of it: a `Budget`, or what `Budget.parse` takes.
 
     Raises
     ------
@@ -49,34 +50,26 @@ def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
         When the spec has a shape that cannot mean a model.
     """
     if isinstance(spec, str):
-        model, path = _named(spec), record
+        spec, common = _entry_named(spec), {}
     elif isinstance(spec, Mapping):
-        model, path = _configured(spec), record or spec.get("record")
+        common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
     else:
         raise ConfigError(f"a model is a name or an llm_config dict, not {type(spec).__name__}")
+    if common.get("budget") is not None:
+        # Parsed once, so that all entries share it.
+        common["budget"] = Budget.parse(common["budget"])
+    shared = None if budget is None else Budget.parse(budget)
+    entries = [{**common, **_mapping(entry, number)} for number, entry in enumerate(_entries(spec))]
+    model = cached(_folding([_within(entry_model(entry), entry, shared) for entry in entries]), _cache(entries))
+    path = record or spec.get("record")
     return Recording(model, path) if path else model
 
 
-def _named(name: str) -> Model:
+def _entry_named(name: str) -> Mapping[str, Any]:
     name = name.strip()
-    if name == "offline":
-        from autogen_nb.models.offline import OfflineModel
-
-        return OfflineModel()
-    if name.startswith(_REPLAY):
-        return ReplayModel(name.removeprefix(_REPLAY))
     if not name:
         raise ConfigError("the model's name is empty; name one, such as 'gpt-4o-mini' or 'offline'")
-    return OpenAIModel(model=name)
-
-
-def _configured(config: Mapping[str, Any]) -> Model:
-    if config.get("cache_seed") is not None:
-        # Python's own filter shows a warning once for this place.
-        warnings.warn("cache_seed is ignored: replies are not cached; set it to None", UserWarning, stacklevel=1)
-    common = {key: value for key, value in config.items() if key not in _ABOUT_THE_LIST}
-    models = [_entry({**common, **_mapping(entry, number)}) for number, entry in enumerate(_entries(config))]
-    return models[0] if len(models) == 1 else Fallback(models)
+    return {"config_list": [{"model": name}]}
 
 
 def _entries(config: Mapping[str, Any]) -> Sequence[Any]:
@@ -96,22 +89,30 @@ def _mapping(entry: Any, number: int) -> Mapping[str, Any]:
     return entry
 
 
-def _entry(entry: Mapping[str, Any]) -> Model:
-    name = entry.get("model")
-    if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f"'model' of an llm_config entry is a name such as 'gpt-4o-mini', not {name!r}")
-    if name == "offline" or name.startswith(_REPLAY):
-        return _named(name)
-    settings = {key: value for key, value in entry.items() if key not in _NO_PARAMETER}
-    settings["price"] = _price(entry.get("price"))
-    settings["api_type"] = str(entry.get("api_type") or "openai").lower().replace("open_ai", "openai")
-    return OpenAIModel(**settings)
+def _within(model: Model, entry: Mapping[str, Any], shared: Budget | None) -> Model:
+    """The model within the entry's budget and the shared one; a model that asks no server spends nothing."""
+    if not isinstance(model, Configured):
+        return model
+    own = None if entry.get("budget") is None else Budget.parse(entry["budget"])
+    whole: Model = model
+    for budget in (own, shared if shared is not own else None):
+        whole = whole if budget is None else budgeted(whole, budget)
+    return whole
 
 
-def _price(price: Any) -> tuple[float, float] | None:
-    if price is None:
-        return None
-    pair = price if isinstance(price, Sequence) and not isinstance(price, str) else ()
-    if len(pair) != 2 or not all(isinstance(part, int | float) for part in pair):  # noqa: PLR2004 - a pair
-        raise ConfigError(f"price is {price!r}; give dollars per 1,000 tokens as [prompt, completion]")
-    return float(pair[0]), float(pair[1])
+def _folding(models: Sequence[Model]) -> Model:
+    if len(models) > 1:
+        return Folding(Fallback(models))
+    asks_a_server = isinstance(models[0], Configured | Budgeted)
+    return Folding(models[0]) if asks_a_server else models[0]
+
+
+def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
+    """The one cache of all entries."""
+    known = [(entry.get("cache"), entry.get("cache_seed"), entry.get("cache_path_root")) for entry in entries]
+    if any(one != known[0] for one in known):
+        raise ConfigError("the entries of config_list name several caches; put cache_seed beside config_list, once")
+    given, seed, root = known[0]
+    if given is not None or seed is None:
+        return given
+    return Cache.disk(seed, root or ".cache")

@@ -1,0 +1,314 @@
+import asyncio
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import Completion, Request
+from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong, ModelUnavailable
+from autogen_nb.messages import Message, Usage
+from autogen_nb.models.budget import Budget, Budgeted, budgeted
+from autogen_nb.models.cache import Cache, cached
+from autogen_nb.models.fallback import Fallback
+from autogen_nb.models.folding import Folding
+from autogen_nb.models.recording import Recording
+from autogen_nb.models.replay import ReplayModel
+from autogen_nb.models.select import model_for
+from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
+from tests.models.asking import HELLO, a_ask, ask, error_of
+
+
+def reply(prompt: int, written: int, text: str = "ok", cost: float | None = None) -> Completion:
+    """A reply with the server's counts."""
+    return Completion(Message(content=text), "m", Usage(prompt, written), cost=cost)
+
+
+def question(characters: int) -> dict[str, Any]:
+    """A message that makes a request of so many characters."""
+    return {"role": "user", "content": "x" * (characters - 16)}
+
+
+class Priced(ScriptedModel):
+    """A scripted model that tells its price, a dollar for 1,000 tokens read and two for those written."""
+
+    price = (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "dollars", "tokens"),
+    [
+        ("0.50", 0.5, None),
+        (".5", 0.5, None),
+        ("$0.5", 0.5, None),
+        (" $ 2 ", 2, None),
+        ("1,000.50 dollars", 1000.5, None),
+        ("0.5 USD", 0.5, None),
+        (0.5, 0.5, None),
+        (3, 3, None),
+        ("20000 tokens", None, 20_000),
+        ("20_000 tokens", None, 20_000),
+        ("20k tokens", None, 20_000),
+        ("1.5K Tokens", None, 1_500),
+        ("2M tokens", None, 2_000_000),
+        ("1 token", None, 1),
+    ],
+)
+def test_budget_is_written_as_people_write_it(text: Any, dollars: float | None, tokens: int | None) -> None:
+    """A number is dollars, unless it says that it is tokens."""
+    budget = Budget.parse(text)
+
+    assert (budget.dollars, budget.tokens) == (dollars, tokens)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "much", "0", "$0", "-1", "0 tokens", "$5 tokens", "5k", "$5k", "5 euros", "nan", True, None, [], float("nan")],
+    ids=repr,
+)
+def test_what_is_no_budget_is_refused(text: Any) -> None:
+    """The message says how one is written, or that it must be above 0."""
+    with pytest.raises(ConfigError, match="budget"):
+        Budget.parse(text)
+
+
+@pytest.mark.parametrize("limits", [{}, {"dollars": 0}, {"tokens": -1}, {"dollars": True}, {"tokens": "5"}], ids=repr)
+def test_budget_needs_a_limit(limits: Any) -> None:
+    """A budget without a sum would stop nothing."""
+    with pytest.raises(ConfigError):
+        Budget(**limits)
+
+
+def test_request_that_would_pass_the_budget_is_not_sent() -> None:
+    """What was spent is the server's count; the estimate is told with the way it was made, and the way out."""
+    inner = ScriptedModel([reply(100, 40)])
+    model = budgeted(inner, Budget(tokens=300))
+    ask(model, question(800))
+    error = error_of(model, question(1000))
+
+    assert isinstance(error, BudgetReached)
+    assert str(error) == (
+        "the next request to 'scripted' would pass the budget and was not sent: 140 of 300 tokens are spent, and it is "
+        "estimated at 125 prompt tokens (1,000 characters, 8.0 to a token) and 40 for the reply (the longest so far). "
+        "Give a larger budget, or go on with a shorter conversation"
+    )
+    assert (error.spent, error.model) == ("140 of 300 tokens", "scripted")
+    assert len(inner.requests) == 1
+
+
+@pytest.mark.parametrize(("limit", "sent"), [(299, False), (300, True)])
+def test_limit_itself_may_be_reached(limit: int, sent: bool) -> None:
+    """The request that would spend exactly the rest is sent; the first one counts 4 characters to a token."""
+    model = budgeted(ScriptedModel([reply(1, 1)]), Budget(tokens=limit))
+    asked = error_of if not sent else ask
+
+    assert isinstance(asked(model, question(1200)), BudgetReached) is not sent
+
+
+def test_dollars_are_counted_by_the_servers_costs_and_the_models_price() -> None:
+    """A cost that is told is spent; one that is not is made of the price."""
+    budget = Budget(dollars=10)
+    model = budgeted(Priced([reply(1000, 1000, cost=0.25), reply(1000, 1000)]), budget)
+    ask(model, question(4000))
+    assert budget.spent == "0.25 of 10.00 dollars"
+    ask(model, question(4000))
+    assert budget.spent == "3.25 of 10.00 dollars"
+
+    told = str(error_of(model, question(28_000)))
+    assert "3.25 of 10.00 dollars are spent, and it is estimated at 9.00 dollars: 7,000 prompt tokens" in told
+
+
+def test_longest_reply_that_is_allowed_is_what_is_expected() -> None:
+    """A model that says how long its replies may be is taken at its word."""
+
+    class Limited(ScriptedModel):
+        completion_limit = 500
+
+    error = error_of(budgeted(Limited([]), Budget(tokens=500)))
+
+    assert "500 for the reply (the most that it may have)" in str(error)
+
+
+def test_dollars_need_a_price() -> None:
+    """Before anything is sent the person is told what to give: a price, or a budget of tokens."""
+    inner = ScriptedModel(["x"])
+    with pytest.raises(ConfigError, match=r"price=\[prompt, completion\].*tokens"):
+        budgeted(inner, Budget(dollars=1))
+
+    assert isinstance(error_of(Budgeted(inner, Budget(dollars=1))), ConfigError)
+    assert not inner.requests
+    assert budgeted(inner, Budget(tokens=1)).name == "scripted"
+
+
+def test_reply_without_usage_counts_by_the_estimate() -> None:
+    """The prompt by its characters, the reply by its own; the ratio learns nothing from it."""
+    budget = Budget(tokens=1000)
+    model = budgeted(ScriptedModel([Completion(Message(content="y" * 384), "m")]), budget)
+    ask(model, question(400))
+
+    assert budget.spent == "200 of 1,000 tokens"
+    assert budget.estimate(Request((question(400),)), price=None, limit=0).ratio == 4
+
+
+def test_cached_reply_costs_nothing(tmp_path: Path) -> None:
+    """What is known is not paid for, whichever of the two is the outer layer."""
+    budget, cache = Budget(tokens=1000), Cache(tmp_path)
+    ask(cached(budgeted(ScriptedModel([reply(30, 20)]), budget), cache))
+    ask(cached(budgeted(ScriptedModel([]), budget), cache))
+    ask(Budgeted(cached(ScriptedModel([]), cache), budget))
+
+    assert budget.spent == "50 of 1,000 tokens"
+
+
+def test_failed_request_counts_nothing() -> None:
+    """Neither its tokens nor what was held for it."""
+    budget = Budget(tokens=100)
+    model = budgeted(ScriptedModel([ModelUnavailable("down"), reply(50, 10)]), budget)
+    assert isinstance(error_of(model, question(400)), ModelUnavailable)
+    ask(model, question(400))
+
+    assert budget.spent == "60 of 100 tokens"
+
+
+def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:
+    """A reader who goes away does not get the money back; what was not begun costs nothing."""
+    budget = Budget(tokens=1000)
+
+    async def run(steps: int) -> None:
+        stream = budgeted(ScriptedModel(["seven w " * 10]), budget).reply(Request((question(400),)))
+        for _ in range(steps):
+            await anext(stream)
+        await stream.aclose()  # type: ignore[attr-defined]  # the layers' replies are generators
+
+    asyncio.run(run(0))
+    assert budget.spent == "0 of 1,000 tokens"
+    asyncio.run(run(2))
+
+    assert budget.spent == "102 of 1,000 tokens"
+
+
+def test_requests_on_their_way_count() -> None:
+    """Two chats at the same time do not pass the budget together; the second may go on when the first is done."""
+    budget = Budget(tokens=150)
+    model = budgeted(ScriptedModel([reply(20, 1), reply(20, 1)]), budget)
+
+    async def run() -> list[Any]:
+        first = model.reply(Request((question(400),)))
+        begun = await anext(first)
+        refused = await asyncio.gather(a_ask(model, question(400)), return_exceptions=True)
+        rest = [item async for item in first]
+        return [begun, *refused, *rest, await a_ask(model, question(400))]
+
+    begun, refused, first, second = asyncio.run(run())
+
+    assert begun == "ok"
+    assert isinstance(refused, BudgetReached)
+    assert isinstance(first, Completion)
+    assert second.completion.message.content == "ok"
+    assert budget.spent == "42 of 150 tokens"
+
+
+def test_what_a_log_spent_counts_when_a_chat_is_resumed() -> None:
+    """Usage and cost from elsewhere are counted; what is not known counts nothing."""
+    budget = Budget(dollars=1, tokens=1000)
+    budget.spend(Usage(300, 200), 0.125)
+    budget.spend(None, None)
+
+    assert budget.spent == "0.125 of 1.00 dollars and 500 of 1,000 tokens"
+    assert repr(budget) == f"<Budget: {budget.spent} spent>"
+    assert isinstance(error_of(budgeted(Priced([]), budget), question(4000)), BudgetReached)
+
+
+def test_copy_of_a_budget_is_the_budget() -> None:
+    """Copied configurations spend from one purse."""
+    config = {"budget": Budget(tokens=5)}
+
+    assert copy.deepcopy(config)["budget"] is config["budget"]
+    assert copy.copy(config["budget"]) is config["budget"]
+
+
+def test_pictures_do_not_count_by_their_data() -> None:
+    """A picture counts as about 1,000 tokens, however many bytes it has; text in parts counts by its characters."""
+    parts = [{"type": "text", "text": "x" * 84}, {"type": "image_url", "image_url": {"url": "data:," + "A" * 99_999}}]
+    estimate = Budget(tokens=1).estimate(Request(({"role": "user", "content": parts},)), price=None, limit=None)
+
+    assert estimate.usage == Usage(1025, 0)
+
+
+def test_budget_stands_next_to_the_server(tmp_path: Path) -> None:
+    """Within recording, cache and folding, and for each model of a list: what is sent is what is counted."""
+    budget = Budget(tokens=1000)
+    inner = ScriptedModel([ContextTooLong("too long"), reply(10, 5), reply(9, 9)], "a")
+    whole = cached(Recording(Folding(Fallback([inner])), tmp_path / "talk.jsonl"), Cache(tmp_path))
+    model = budgeted(whole, budget)
+    output = {"role": "user", "content": "exitcode: 0 (execution succeeded)\n" + "x" * 3500}
+    for _ in range(2):
+        ask(model, HELLO, {"role": "assistant", "content": "a"}, output, {"role": "assistant", "content": "b"})
+
+    assert budget.spent == "15 of 1,000 tokens"
+    assert len(inner.requests) == 2
+    assert "Budgeted" in repr(model)
+
+
+def test_budget_of_a_configuration_is_shared_by_its_entries() -> None:
+    """One sum for the list, whichever entry answers; it is no parameter of the request."""
+    usage = {"prompt_tokens": 30, "completion_tokens": 10}
+    with FakeOpenAI([FakeReply(status=401), FakeReply("one", usage=usage), FakeReply("two", usage=usage)]) as server:
+        entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
+        model = model_for({"config_list": entries, "budget": "60 tokens"})
+        ask(model)
+        error = error_of(model)
+        bodies = [received.body for received in server.requests]
+
+    assert isinstance(error, BudgetReached)
+    assert error.spent == "40 of 60 tokens"
+    assert len(bodies) == 2
+    assert not any("budget" in body for body in bodies)
+
+
+def test_budget_in_dollars_takes_prices_of_the_list_and_of_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry without a known price is refused before anything is sent; a free model needs none."""
+    entry = {"base_url": "http://127.0.0.1:1/v1"}
+
+    model_for("gpt-4o-mini", budget="0.50")
+    model_for({"model": "m", **entry, "price": [0, 0], "budget": 0.5})
+    model_for("offline", budget="0.50")
+    for spec in ({"model": "m", **entry}, {"model": "gpt-4o", **entry}):
+        with pytest.raises(ConfigError, match="price"):
+            model_for(spec, budget="0.50")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    with pytest.raises(ConfigError, match="price"):
+        model_for("gpt-4o-mini", budget="0.50")
+
+
+def test_longest_reply_of_an_entry_is_in_the_estimate() -> None:
+    """``max_tokens`` or ``max_completion_tokens`` says how long the reply may be, before the first one has come."""
+    for key in ("max_tokens", "max_completion_tokens"):
+        model = model_for({"model": "m", "base_url": "http://127.0.0.1:1/v1", key: 500, "budget": "400 tokens"})
+
+        assert "500 for the reply" in str(error_of(model))
+
+
+def test_own_budget_of_an_entry_and_that_of_the_chat_both_hold() -> None:
+    """The first that is reached stops; the same budget given twice counts once."""
+    chat = Budget(tokens=1000)
+    with FakeOpenAI(lambda _: FakeReply("x", usage={"prompt_tokens": 30, "completion_tokens": 10})) as server:
+        spec = {"model": "m", "base_url": server.base_url}
+        ask(model_for({**spec, "budget": chat}, budget=chat))
+        model = model_for({**spec, "budget": "50 tokens"}, budget=chat)
+        ask(model)
+        error = error_of(model)
+
+    assert isinstance(error, BudgetReached)
+    assert error.spent == "40 of 50 tokens"
+    assert chat.spent == "80 of 1,000 tokens"
+
+
+def test_replay_spends_nothing(tmp_path: Path) -> None:
+    """A recorded conversation asks no server."""
+    ask(Recording(ScriptedModel([reply(500, 500)]), tmp_path / "talk.jsonl"))
+
+    model = model_for(f"replay:{tmp_path / 'talk.jsonl'}", budget="1 token")
+
+    assert isinstance(model, ReplayModel)
+    assert ask(model).completion.message.content == "ok"

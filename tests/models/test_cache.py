@@ -1,0 +1,327 @@
+import asyncio
+import json
+import multiprocessing
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import Completion, Request
+from autogen_nb.errors import ConfigError, ModelUnavailable
+from autogen_nb.messages import Message, Usage
+from autogen_nb.models.cache import FILE, Cache, cached, key_of
+from autogen_nb.models.entries import Configured
+from autogen_nb.models.fallback import Fallback
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.recording import Recording
+from autogen_nb.models.replay import ReplayModel
+from autogen_nb.models.select import model_for
+from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
+from tests.models.asking import HELLO, ask, error_of
+
+KEY = "sk-a-key-that-must-not-be-kept-0123456789"
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    """A cache of seed 42."""
+    return Cache.disk(42, tmp_path)
+
+
+def test_known_reply_comes_without_asking_the_model(cache: Cache) -> None:
+    """The second time it comes as one piece, with the usage and cost of the first, and says that it is cached."""
+    whole = Completion(Message(content="Two words."), "gpt-x", Usage(7, 2), "stop", 0.5, note="It was long.")
+    first = ask(cached(ScriptedModel([whole]), cache))
+    again = ask(cached(ScriptedModel([]), cache))
+
+    assert first.pieces == ("Two ", "words.")
+    assert first.completion == whole
+    assert again.pieces == ("Two words.",)
+    assert again.completion == replace(whole, cached=True)
+
+
+def test_calls_of_tools_are_kept_too(cache: Cache) -> None:
+    """A reply without text has no piece, then and now."""
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"x": "ü\\ud800"}'}}
+    ask(cached(ScriptedModel([{"content": None, "tool_calls": [call]}]), cache))
+    again = ask(cached(ScriptedModel([]), cache))
+
+    assert again.pieces == ()
+    assert again.completion.message.content is None
+    assert again.completion.message.tool_calls == [call]
+    assert again.completion.finish_reason == "tool_calls"
+
+
+def test_reply_is_kept_by_everything_that_decides_it(cache: Cache) -> None:
+    """Other messages, tools or functions, another model or another seed are other replies."""
+    model = ScriptedModel([], "a")
+    told: dict[str, Any] = {"type": "function", "function": {"name": "f"}}
+    requests = [
+        Request((HELLO,)),
+        Request((HELLO, HELLO)),
+        Request((HELLO,), tools=(told,)),
+        Request((HELLO,), functions=(told,)),
+    ]
+    keys = {key_of(model, request) for request in requests} | {key_of(ScriptedModel([], "b"), requests[0])}
+
+    assert len(keys) == 5
+    assert key_of(model, Request(({"content": "Hello?", "role": "user"},))) == key_of(model, requests[0])
+
+
+SETTINGS = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "temperature": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ({"model": "n"}, False),
+        ({"temperature": 0.6}, False),
+        ({"seed": 7}, False),
+        ({"base_url": "http://127.0.0.1:2/v1"}, False),
+        ({"extra_body": {"top_k": 1}}, False),
+        ({"api_key": "sk-other"}, True),
+        ({"base_url": "http://me:secret@127.0.0.1:1/v1/"}, True),
+        ({"timeout": 5, "max_retries": 0, "price": [1, 2]}, True),
+        ({"extra_headers": {"x-trace": "1"}}, True),
+    ],
+    ids=str,
+)
+def test_parameters_and_place_decide_but_not_who_asks(changed: dict[str, Any], same: bool) -> None:
+    """The key, timeouts and headers are no part of what is asked."""
+    keys = [key_of(Configured(settings), Request((HELLO,))) for settings in (SETTINGS, {**SETTINGS, **changed})]
+
+    assert (keys[0] == keys[1]) is same
+
+
+def test_fallback_is_known_by_all_its_models(cache: Cache) -> None:
+    """A list of models is one cache entry; a replayed conversation in it is not cached at all."""
+    model = Fallback([ScriptedModel([ModelUnavailable("down")], "a"), ScriptedModel(["ok"], "b")])
+    ask(cached(model, cache))
+    known = ask(cached(Fallback([ScriptedModel([], "a"), ScriptedModel([], "b")]), cache)).completion
+
+    assert (known.message.content, known.model, known.cached) == ("ok", "b", True)
+
+
+def test_replayed_conversation_is_not_cached(cache: Cache, tmp_path: Path) -> None:
+    """It goes on with each reply, and asks no server."""
+    path = tmp_path / "talk.jsonl"
+    recording = Recording(ScriptedModel(["one", "two"]), path)
+    ask(recording)
+    ask(recording)
+    model, both = ReplayModel(path), Fallback([ReplayModel(path)])
+
+    assert cached(model, cache) is model
+    assert cached(both, cache) is both
+
+
+def test_model_that_raised_is_asked_again(cache: Cache) -> None:
+    """An error is not kept."""
+    assert isinstance(error_of(cached(ScriptedModel([ModelUnavailable("down")]), cache)), ModelUnavailable)
+    assert ask(cached(ScriptedModel(["up"]), cache)).completion.message.content == "up"
+
+
+def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
+    """Half a reply is no reply."""
+
+    async def run() -> None:
+        reply = cached(ScriptedModel(["one two three"]), cache).reply(Request((HELLO,)))
+        await anext(reply)
+        await reply.aclose()  # type: ignore[attr-defined]  # the layers' replies are generators
+
+    asyncio.run(run())
+
+    assert ask(cached(ScriptedModel(["again"]), cache)).completion.message.content == "again"
+
+
+def test_recording_holds_cached_replies_too(cache: Cache, tmp_path: Path) -> None:
+    """A recording stays outside of a cache that is added to it."""
+    path = tmp_path / "talk.jsonl"
+    ask(cached(ScriptedModel(["known"]), cache))
+    model = cached(Recording(ScriptedModel([]), path), cache)
+    ask(model)
+
+    assert isinstance(model, Recording)
+    assert ask(ReplayModel(path)).completion.message.content == "known"
+
+
+def test_cache_of_a_chat_takes_the_place_of_the_agents_own(cache: Cache, tmp_path: Path) -> None:
+    """One cache answers, the nearest to what is asked now."""
+    own = cached(ScriptedModel(["mine"]), Cache.disk(1, tmp_path))
+    ask(cached(own, cache))
+
+    assert cached(own, None) is own
+    assert not (tmp_path / "1").exists()
+    assert (tmp_path / "42" / FILE).exists()
+
+
+def test_folder_is_that_of_autogen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seed's folder is in ``.cache`` of the working directory as it was; nothing is made before it is needed."""
+    monkeypatch.chdir(tmp_path)
+    with Cache.disk(cache_seed=41) as cache:
+        assert list(tmp_path.iterdir()) == []
+        monkeypatch.chdir("/")
+        ask(cached(ScriptedModel(["x"]), cache))
+
+    assert cache.path == tmp_path / ".cache" / "41" / FILE
+    assert repr(cache) == "<Cache '.cache/41/replies.sqlite3'>"
+    assert stat.S_IMODE(cache.path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("seed", ["", ".", "..", "a/b", "a\\b", True, 1.5, None, "a\nb"], ids=repr)
+def test_seed_that_names_no_folder_is_refused(seed: Any) -> None:
+    """A seed cannot lead out of the folder of caches."""
+    with pytest.raises(ConfigError, match="cache_seed"):
+        Cache.disk(seed)
+
+
+@pytest.mark.parametrize("make", [Cache.redis, Cache.cosmos_db])
+def test_caches_that_are_not_here_say_what_to_use(make: Callable[..., Any]) -> None:
+    """The way out is the cache on disk."""
+    with pytest.raises(ConfigError, match=r"Cache\.disk"):
+        make(42, "redis://localhost")
+
+
+def test_what_is_no_cache_is_refused() -> None:
+    """A folder's name is not taken for a cache."""
+    with pytest.raises(ConfigError, match=r"Cache\.disk"):
+        cached(ScriptedModel([]), ".cache")  # type: ignore[arg-type]  # a user's mistake
+
+
+def test_model_that_does_not_tell_its_parameters_is_not_cached(cache: Cache) -> None:
+    """One temperature's reply must not be given for another's."""
+    model = OpenAIModel(model="m", base_url="http://127.0.0.1:1/v1")
+
+    with pytest.raises(ConfigError, match="llm_config"):
+        cached(model, cache)
+
+
+def _damaged(path: Path, value: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE replies SET value = ?", (value,))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: "{",
+        lambda _: "[]",
+        lambda _: "null",
+        lambda value: json.dumps({**value, "v": 99}),
+        lambda value: json.dumps({**value, "message": {"content": 7}}),
+        lambda value: json.dumps({**value, "usage": {"prompt_tokens": "many", "completion_tokens": 1}}),
+        lambda value: json.dumps({**value, "note": None}),
+        lambda value: json.dumps({**value, "cost": "free"}),
+    ],
+)
+def test_value_that_is_no_reply_is_asked_for_again(cache: Cache, change: Callable[[Any], str]) -> None:
+    """What is on disk is looked at before it is taken for a reply, and then put right."""
+    ask(cached(ScriptedModel(["then"]), cache))
+    with closing(sqlite3.connect(cache.path)) as connection:
+        (text,) = connection.execute("SELECT value FROM replies").fetchone()
+    _damaged(cache.path, change(json.loads(text)))
+
+    assert ask(cached(ScriptedModel(["now"]), cache)).completion.message.content == "now"
+    assert ask(cached(ScriptedModel([]), cache)).completion.message.content == "now"
+
+
+def test_broken_file_loses_no_reply(cache: Cache) -> None:
+    """The model is asked, and the person is told which file it is."""
+    cache.path.parent.mkdir(parents=True)
+    cache.path.write_bytes(b"this is no database" * 100)
+    reply = ask(cached(ScriptedModel(["ok"]), cache)).completion
+
+    assert reply.message.content == "ok"
+    assert reply.note.startswith(f"The cache {str(cache.path)!r} could not be read (file is not a database)")
+
+
+def test_folder_that_cannot_be_made_loses_no_reply(tmp_path: Path) -> None:
+    """A reply that cannot be kept goes on, with a note."""
+    (tmp_path / "42").write_text("in the way")
+    reply = ask(cached(ScriptedModel(["ok"]), Cache.disk(42, tmp_path))).completion
+
+    assert reply.message.content == "ok"
+    assert "could not be kept" in reply.note
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+def test_locked_file_loses_no_reply(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a wait for the one who holds it, the model is asked."""
+    monkeypatch.setattr("autogen_nb.models.cache._WAIT", 0.05)
+    ask(cached(ScriptedModel(["known"]), cache))
+    with _locked(cache.path):
+        reply = ask(cached(ScriptedModel(["asked"]), cache)).completion
+
+    assert (reply.message.content, reply.cached) == ("asked", False)
+    assert "database is locked" in reply.note
+
+
+def test_values_of_ones_own_are_json(cache: Cache) -> None:
+    """`get` and `set` are as in AutoGen, for JSON values."""
+    assert cache.get("a", "none") == "none"
+    cache.set("a", {"b": [1, None]})
+
+    assert cache.get("a") == {"b": [1, None]}
+    assert cache.get("c") is None
+
+
+def _work(root: str, base_url: str, number: int, begin: Any, results: Any) -> None:
+    begin.wait()
+    config = {"model": "m", "base_url": base_url, "api_key": KEY, "cache_seed": 42, "cache_path_root": root}
+    texts = []
+    for turn in range(20):
+        question = {"role": "user", "content": f"question {(turn + number) % 20}"}
+        completion = ask(model_for(config), question).completion
+        texts.append((completion.message.content, completion.note))
+    results.put(texts)
+
+
+def test_several_processes_share_one_cache(tmp_path: Path) -> None:
+    """Processes that ask the same at once all get every reply; then each is known, and the key is in no file."""
+    context = multiprocessing.get_context("spawn")
+    begin, results, count = context.Event(), context.Queue(), 4
+    with FakeOpenAI(lambda received: f"answer to {received.body['messages'][-1]['content']}") as server:
+        arguments = [(str(tmp_path), server.base_url, number, begin, results) for number in range(count)]
+        workers = [context.Process(target=_work, args=each) for each in arguments]
+        for worker in workers:
+            worker.start()
+        begin.set()
+        told = [results.get(timeout=120) for _ in workers]
+        for worker in workers:
+            worker.join(60)
+        asked = len(server.requests)
+        _work(str(tmp_path), server.base_url, 0, begin, results)
+        known = results.get(timeout=10)
+
+        assert len(server.requests) == asked
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert [worker.exitcode for worker in workers] == [0] * count
+    expected = {(f"answer to question {turn}", "") for turn in range(20)}
+    assert all(set(texts) == expected for texts in [*told, known])
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path.name for path in files] == [FILE]
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+
+
+def test_reply_to_a_server_is_cached_by_its_seed(tmp_path: Path) -> None:
+    """``cache_seed`` in an `llm_config` asks the server once; it is no parameter of the request."""
+    with FakeOpenAI([FakeReply("Hi", usage={"prompt_tokens": 9, "completion_tokens": 1})]) as server:
+        config = {"cache_seed": 7, "cache_path_root": str(tmp_path)}
+        entry = {"model": "m", "base_url": server.base_url, "price": [1, 1]}
+        replies = [ask(model_for({"config_list": [entry], **config})).completion for _ in range(2)]
+        body = server.requests[0].body
+
+    assert [reply.cached for reply in replies] == [False, True]
+    assert [(reply.usage, reply.cost) for reply in replies] == [(Usage(9, 1), 0.01)] * 2
+    assert not {"cache_seed", "cache_path_root"} & set(body)
+    assert [path.name for path in tmp_path.iterdir()] == ["7"]

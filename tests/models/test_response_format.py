@@ -1,0 +1,172 @@
+import re
+from enum import StrEnum
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.response_format import on_the_wire
+
+T = TypeVar("T")
+
+
+class Kind(StrEnum):
+    """Kinds."""
+
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Cat(BaseModel):
+    """A cat."""
+
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    """A dog."""
+
+    kind: Literal["dog"]
+
+
+class Home(BaseModel):
+    """A home with references, a choice, a list and an enumeration."""
+
+    name: str = Field("home", description="How it is called.")
+    pet: Annotated[Cat | Dog, Field(discriminator="kind")]
+    first: Cat = Field(description="The oldest.")
+    others: list[Dog] = []
+    mood: Kind | None = None
+    inner: "Home | None" = None
+
+
+class Chain(BaseModel):
+    """Something within itself, and said to be so."""
+
+    link: "Chain" = Field(description="The next one.")
+
+
+class Empty(BaseModel):
+    """Nothing."""
+
+
+class Free(BaseModel):
+    """Keys of any name."""
+
+    counts: dict[str, int]
+
+
+class Extra(BaseModel):
+    """Keys beyond those named."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Odd(BaseModel):
+    """A field that JSON has no schema for."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    thing: re.Match[str]
+
+
+class Box(BaseModel, Generic[T]):
+    """Something of another type."""
+
+    value: T
+
+
+def schema_of(kind: Any) -> Any:
+    """The schema that is sent for a class."""
+    return on_the_wire(kind)["json_schema"]["schema"]
+
+
+def parts_of(schema: Any) -> list[dict[str, Any]]:
+    """Every object within a schema."""
+    if isinstance(schema, list):
+        return [part for item in schema for part in parts_of(item)]
+    if not isinstance(schema, dict):
+        return []
+    return [schema, *(part for value in schema.values() for part in parts_of(value))]
+
+
+def test_schema_keeps_openais_rules() -> None:
+    """Every object is closed and requires all its keys, references stand alone, choices are ``anyOf``."""
+    parts = parts_of(schema_of(Home))
+    objects = [part for part in parts if part.get("type") == "object"]
+
+    assert len(objects) >= 4
+    assert all(part["additionalProperties"] is False for part in objects)
+    assert all(part["required"] == list(part["properties"]) for part in objects)
+    assert all(len(part) == 1 for part in parts if "$ref" in part)
+    assert not any({"default", "oneOf", "discriminator"} & set(part) for part in parts)
+
+
+def test_schema_keeps_what_the_class_says() -> None:
+    """Descriptions, choices, and the definitions that are referred to."""
+    schema = schema_of(Home)
+    fields = schema["$defs"]["Home"]["properties"] if "$ref" in schema else schema["properties"]
+
+    assert fields["name"]["description"] == "How it is called."
+    assert fields["first"]["description"] == "The oldest."
+    assert fields["first"]["properties"]["kind"]["const"] == "cat"
+    assert fields["pet"]["anyOf"] == [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]
+    assert fields["others"]["items"] == {"$ref": "#/$defs/Dog"}
+    assert {"type": "null"} in fields["mood"]["anyOf"]
+    assert set(schema["$defs"]) >= {"Cat", "Dog", "Kind"}
+
+
+def test_root_is_an_object_even_where_a_class_refers_to_itself() -> None:
+    """The server takes no reference at the root."""
+    schema = schema_of(Home)
+
+    assert schema["type"] == "object"
+    assert "$ref" not in schema
+
+
+def test_class_within_itself_comes_to_an_end() -> None:
+    """Where it would be written out within itself, it is referred to."""
+    link = schema_of(Chain)["properties"]["link"]
+
+    assert link == {"$ref": "#/$defs/Chain"}
+
+
+def test_class_without_fields_is_an_object() -> None:
+    """It has no keys, and requires none."""
+    assert schema_of(Empty) == {
+        "type": "object",
+        "title": "Empty",
+        "description": "Nothing.",
+        "properties": {},
+        "additionalProperties": False,
+        "required": [],
+    }
+
+
+def test_name_is_one_that_the_server_takes() -> None:
+    """The name of a class with parameters has brackets, which are not taken."""
+    assert on_the_wire(Box[int])["json_schema"]["name"] == "Box_int_"
+
+
+@pytest.mark.parametrize("value", [None, {"type": "json_object"}, "text", 7], ids=repr)
+def test_what_is_no_class_goes_through(value: Any) -> None:
+    """A dict is the server's business."""
+    assert on_the_wire(value) is value
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (int, "BaseModel"),
+        (RootModel[list[int]], "wrap it"),
+        (Free, "'counts' of Free"),
+        (Extra, "Extra takes keys"),
+        (Odd, "Odd has no JSON schema"),
+    ],
+    ids=str,
+)
+def test_what_structured_output_cannot_describe_is_refused(kind: Any, says: str) -> None:
+    """The class and the field are named, before anything is sent."""
+    with pytest.raises(ConfigError, match=says):
+        on_the_wire(kind)
