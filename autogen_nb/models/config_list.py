@@ -1,0 +1,272 @@
+"""Lists of accounts, as AutoGen 0.2 keeps them: read from the environment or a file, made from keys, filtered.
+
+What is in a list is secret: no message quotes it, and no exception of a parser that holds it is chained. Nothing
+is written into the environment.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from autogen_nb.errors import ConfigError
+
+LIST = "OAI_CONFIG_LIST"
+"""The variable or file that AutoGen's programs look for."""
+
+AZURE_VERSION = "2024-02-01"
+"""The version of Azure's API that keys from files are used with, as in AutoGen 0.2.40."""
+
+Entries: TypeAlias = list[dict[str, Any]]
+
+
+def config_list_from_json(
+    env_or_file: str = LIST,
+    file_location: str | os.PathLike[str] | None = "",
+    filter_dict: Mapping[str, Any] | None = None,
+) -> Entries:
+    """The entries of a list in JSON.
+
+    Parameters
+    ----------
+    env_or_file
+        The name of an environment variable that holds the JSON or the path of its file; where there is no such
+        variable, the name of the file.
+    file_location
+        The folder of that file.
+    filter_dict
+        As in `filter_config`.
+
+    Raises
+    ------
+    ConfigError
+        When the list is not there, is no list of dicts in JSON, or has no entry left.
+    """
+    if any(sign in env_or_file for sign in "[{\n"):
+        raise ConfigError("env_or_file is the name of an environment variable or of a file, not the JSON itself")
+    entries = found(env_or_file, os.environ, Path(file_location or ""))
+    if entries is None:
+        path = Path(file_location or "", env_or_file).absolute()
+        raise ConfigError(f"there is no config list: {env_or_file} is not in the environment, and {path} is no file")
+    left = filter_config(entries, filter_dict)
+    if not left:
+        asked = f"none of its {len(entries)} entries has {_told(filter_dict)}" if entries else "it is empty"
+        raise ConfigError(f"the config list {env_or_file} leaves no entry: {asked}")
+    return left
+
+
+def found(name: str, environ: Mapping[str, str], folder: Path) -> Entries | None:
+    """The list that the variable or the file in the folder holds; None where there is neither.
+
+    Raises
+    ------
+    ConfigError
+        When it is no list of dicts in JSON.
+    """
+    if value := environ.get(name):
+        named = Path(value)
+        if value.lstrip()[:1] in ("[", "{"):
+            return _parsed(value, f"{name} in the environment")
+        if _is_file(named):
+            return _parsed(_text(named), str(named))
+        # What it holds may be a key: it is not quoted.
+        raise ConfigError(f"{name} in the environment is neither a list in JSON nor the path of a file")
+    path = folder / name
+    return _parsed(_text(path), str(path)) if _is_file(path) else None
+
+
+def filter_config(
+    config_list: Iterable[dict[str, Any]], filter_dict: Mapping[str, Any] | None, exclude: bool = False
+) -> Entries:
+    """The entries that meet every criterion, in their order.
+
+    Parameters
+    ----------
+    filter_dict
+        For each key the values that are accepted. An entry whose value is a list, such as its tags, meets it
+        with one of them. An entry without the key meets it only where None is among the values.
+    exclude
+        The entries that meet none of the criteria instead.
+    """
+    criteria = [(key, _values(values)) for key, values in (filter_dict or {}).items()]
+    return [
+        entry for entry in config_list if all(_meets(entry.get(key), values) != exclude for key, values in criteria)
+    ]
+
+
+def get_config_list(
+    api_keys: Sequence[str],
+    base_urls: Sequence[str] | None = None,
+    api_type: str | None = None,
+    api_version: str | None = None,
+) -> Entries:
+    """An entry for each key that is not empty, with the address at its place and what is common to all.
+
+    Raises
+    ------
+    ConfigError
+        When there are not as many addresses as keys.
+    """
+    if base_urls and len(base_urls) != len(api_keys):
+        raise ConfigError(f"there are {len(api_keys)} api_keys and {len(base_urls)} base_urls; give one for each key")
+    common = {"api_type": api_type, "api_version": api_version}
+    urls: Sequence[str | None] = base_urls or [None] * len(api_keys)
+    entries = [
+        {"api_key": key.strip(), "base_url": url, **common}
+        for key, url in zip(api_keys, urls, strict=True)
+        if key.strip()
+    ]
+    return [{key: value for key, value in entry.items() if value} for entry in entries]
+
+
+def config_list_openai_aoai(
+    key_file_path: str | os.PathLike[str] | None = ".",
+    openai_api_key_file: str | None = "key_openai.txt",
+    aoai_api_key_file: str | None = "key_aoai.txt",
+    openai_api_base_file: str | None = "base_openai.txt",
+    aoai_api_base_file: str | None = "base_aoai.txt",
+    exclude: str | None = None,
+) -> Entries:
+    """Entries without a model, for the keys of OpenAI and then of Azure; none where there are no keys.
+
+    Keys and addresses are read from the environment (OPENAI_API_KEY and OPENAI_BASE_URL or OPENAI_API_BASE,
+    AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_API_BASE), and where it has none from the
+    files; several stand on a line each.
+
+    Parameters
+    ----------
+    key_file_path
+        The folder of the files.
+    exclude
+        "openai" or "aoai": whose keys are left out.
+
+    Raises
+    ------
+    ConfigError
+        When there are not as many addresses as keys, or `exclude` is something else.
+    """
+    if exclude not in (None, "openai", "aoai"):
+        raise ConfigError(f"exclude is {exclude!r}; it may be 'openai' or 'aoai'")
+    folder = Path(key_file_path or ".")
+    entries: Entries = []
+    if exclude != "openai":
+        keys = _lines(("OPENAI_API_KEY",), folder, openai_api_key_file)
+        urls = _lines(("OPENAI_BASE_URL", "OPENAI_API_BASE"), folder, openai_api_base_file)
+        entries += get_config_list(keys, keys and urls)
+    if exclude != "aoai":
+        keys = _lines(("AZURE_OPENAI_API_KEY",), folder, aoai_api_key_file)
+        urls = _lines(("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_BASE"), folder, aoai_api_base_file)
+        version = os.environ.get("OPENAI_API_VERSION") or AZURE_VERSION
+        entries += get_config_list(keys, keys and urls, "azure", version)
+    return entries
+
+
+def config_list_from_models(
+    key_file_path: str | os.PathLike[str] | None = ".",
+    openai_api_key_file: str | None = "key_openai.txt",
+    aoai_api_key_file: str | None = "key_aoai.txt",
+    aoai_api_base_file: str | None = "base_aoai.txt",
+    exclude: str | None = None,
+    model_list: Sequence[str] | None = None,
+) -> Entries:
+    """The entries of `config_list_openai_aoai`, all of them for each model in turn.
+
+    Raises
+    ------
+    ConfigError
+        As `config_list_openai_aoai`.
+    """
+    entries = config_list_openai_aoai(
+        key_file_path,
+        openai_api_key_file,
+        aoai_api_key_file,
+        aoai_api_base_file=aoai_api_base_file,
+        exclude=exclude,
+    )
+    return [{**entry, "model": model} for model in model_list for entry in entries] if model_list else entries
+
+
+def config_list_gpt4_gpt35(
+    key_file_path: str | os.PathLike[str] | None = ".",
+    openai_api_key_file: str | None = "key_openai.txt",
+    aoai_api_key_file: str | None = "key_aoai.txt",
+    aoai_api_base_file: str | None = "base_aoai.txt",
+    exclude: str | None = None,
+) -> Entries:
+    """`config_list_from_models` for gpt-4, and for gpt-3.5-turbo behind it.
+
+    Raises
+    ------
+    ConfigError
+        As `config_list_openai_aoai`.
+    """
+    return config_list_from_models(
+        key_file_path,
+        openai_api_key_file,
+        aoai_api_key_file,
+        aoai_api_base_file,
+        exclude,
+        ["gpt-4", "gpt-3.5-turbo"],
+    )
+
+
+def _parsed(text: str, where: str) -> Entries:
+    try:
+        entries = json.loads(text)
+    except json.JSONDecodeError as error:
+        line = text.splitlines()[error.lineno - 1 : error.lineno]
+        comment = " (JSON has no comments)" if line and line[0].lstrip().startswith(("//", "#")) else ""
+        wrong = f"is no JSON: {error.msg}, line {error.lineno}, column {error.colno}{comment}"
+    else:
+        if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
+            return entries
+        wrong = "is no list of dicts such as [{'model': 'gpt-4o-mini'}]"
+    # Raised out here, for the parser's own error holds the whole text.
+    raise ConfigError(f"the config list {where} {wrong}")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        reason = "is not written in UTF-8"
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    raise ConfigError(f"the config list {path} {reason}")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        # Too long for a path, or no path at all.
+        return False
+
+
+def _values(values: Any) -> Sequence[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return [values]
+    return list(values)
+
+
+def _meets(value: Any, values: Sequence[Any]) -> bool:
+    if isinstance(value, list):
+        return any(one in values for one in value)
+    return value in values
+
+
+def _told(filter_dict: Mapping[str, Any] | None) -> str:
+    # The values of a filter may be keys and addresses; models and tags are no secret.
+    told = []
+    for key, values in (filter_dict or {}).items():
+        shown = " or ".join(map(repr, _values(values)))
+        told.append(f"{key} {shown}" if key in ("model", "tags") else f"the {key} that is asked for")
+    return " and ".join(told)
+
+
+def _lines(variables: Sequence[str], folder: Path, file: str | None) -> list[str]:
+    text = next((value for name in variables if (value := os.environ.get(name))), None)
+    if text is None and file and _is_file(folder / file):
+        text = _text(folder / file)
+    return [line.strip() for line in (text or "").splitlines() if line.strip()]

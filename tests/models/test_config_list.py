@@ -1,0 +1,273 @@
+"""Lists of accounts: found, read, made and filtered."""
+
+import json
+import os
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from autogen_nb import config_list_from_json, config_list_from_models, filter_config, get_config_list
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
+from autogen_nb.models.select import model_for
+from autogen_nb.testing import FakeOpenAI
+from tests.models.asking import ask
+
+KEY = "sk-verysecretkey-of-mine"
+ENTRIES: list[dict[str, Any]] = [
+    {"model": "gpt-a", "api_key": KEY, "tags": ["cheap", "fast"]},
+    {"model": "gpt-b", "api_type": "azure", "tags": ["fast"]},
+    {"model": "gpt-a", "api_type": "azure"},
+]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, and an environment without keys."""
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "AZURE_OPENAI_", "OAI_")):
+            monkeypatch.delenv(name)
+
+
+# From JSON
+
+
+@pytest.mark.parametrize("by", ["variable", "path in a variable", "file", "location", "absolute"])
+def test_list_is_found_in_every_place(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable holds the JSON or a path; where there is none, it is a file, in its folder."""
+    path = tmp_path / "sub" / "OAI_CONFIG_LIST" if by == "location" else tmp_path / "OAI_CONFIG_LIST"
+    path.parent.mkdir(exist_ok=True)
+    if by == "variable":
+        monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
+    else:
+        path.write_text(json.dumps(ENTRIES))
+    if by == "path in a variable":
+        path = path.rename(tmp_path / "other.json")
+        monkeypatch.setenv("OAI_CONFIG_LIST", str(path))
+
+    asked = {"location": ("OAI_CONFIG_LIST", "sub"), "absolute": (str(path), "elsewhere")}.get(by, ())
+    assert config_list_from_json(*asked) == ENTRIES
+
+
+def test_variable_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the environment says is nearer than what lies about."""
+    (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(ENTRIES))
+    monkeypatch.setenv("OAI_CONFIG_LIST", '[{"model": "m"}]')
+
+    assert config_list_from_json("OAI_CONFIG_LIST") == [{"model": "m"}]
+
+
+def test_file_may_begin_with_a_mark(tmp_path: Path) -> None:
+    """A file that Windows wrote is read."""
+    (tmp_path / "list.json").write_text('[{"model": "ä"}]', encoding="utf-8-sig")
+
+    assert config_list_from_json("list.json", None) == [{"model": "ä"}]
+
+
+def test_list_is_filtered_and_asked(tmp_path: Path) -> None:
+    """What is read and filtered is a config_list; its first entry answers."""
+    with FakeOpenAI(["ok"]) as server:
+        entries = [{"model": "other"}, {"model": "m", "base_url": server.base_url, "api_key": KEY}]
+        (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(entries))
+        config_list = config_list_from_json(env_or_file="OAI_CONFIG_LIST", filter_dict={"model": ["m"]})
+
+        assert ask(model_for({"config_list": config_list})).completion.model == "m"
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+BROKEN = f"""[
+  {{"model": "a", "api_key": "{KEY}"}},
+  // a comment with {KEY}
+  {{"model": "b"}}
+]"""
+
+
+@pytest.mark.parametrize("by", ["variable", "file"])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BROKEN, r"no JSON.* line 3, column 3 \(JSON has no comments\)"),
+        (f'[{{"model": "a" "api_key": "{KEY}"}}]', "no JSON.* line 1, column 16$"),
+        (f'[{{"api_key": "{KEY}', "no JSON.* line 1"),
+        (f'{{"api_key": "{KEY}"}}', "no list of dicts"),
+        (f'["{KEY}"]', "no list of dicts"),
+        ("[]", "it is empty"),
+    ],
+    ids=["comment", "comma", "cut", "dict", "texts", "empty"],
+)
+def test_list_that_cannot_be_read_is_told_without_its_secrets(
+    by: str, text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the place and the line; neither it nor its traceback holds a key."""
+    if by == "variable":
+        monkeypatch.setenv("OAI_CONFIG_LIST", text)
+    else:
+        (tmp_path / "OAI_CONFIG_LIST").write_text(text)
+
+    with pytest.raises(ConfigError, match=f"OAI_CONFIG_LIST.*{told}") as caught:
+        config_list_from_json("OAI_CONFIG_LIST")
+
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+
+@pytest.mark.parametrize("value", [KEY, "/nowhere/list.json", "x" * 9000, "a\nb"])
+def test_variable_that_is_neither_is_told_without_its_value(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands where a list or a path should be may be a key."""
+    monkeypatch.setenv("OAI_CONFIG_LIST", value)
+
+    with pytest.raises(ConfigError, match="neither a list in JSON nor the path of a file") as caught:
+        config_list_from_json()
+
+    assert value not in str(caught.value)
+
+
+def test_list_that_is_not_there_is_told_with_both_places(tmp_path: Path) -> None:
+    """The message says where it was looked for."""
+    with pytest.raises(ConfigError, match=r"MY_LIST is not in the environment, and .*MY_LIST is no file"):
+        config_list_from_json("MY_LIST", tmp_path)
+
+
+def test_json_in_place_of_a_name_is_not_quoted() -> None:
+    """A common slip, with a key in it, is told as that."""
+    with pytest.raises(ConfigError, match="not the JSON itself") as caught:
+        config_list_from_json(json.dumps(ENTRIES))
+
+    assert KEY not in str(caught.value)
+
+
+def test_file_of_another_encoding_is_told(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 are no crash."""
+    (tmp_path / "OAI_CONFIG_LIST").write_bytes(b'[{"model": "\xe4"}]')
+
+    with pytest.raises(ConfigError, match="UTF-8"):
+        config_list_from_json()
+
+
+def test_filter_that_leaves_nothing_is_told_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says what was looked for, but quotes models and tags only."""
+    monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
+
+    with pytest.raises(ConfigError, match="none of its 3 entries has model 'x' or 'y' and the api_key") as caught:
+        config_list_from_json(filter_dict={"model": ["x", "y"], "api_key": [KEY]})
+
+    assert KEY not in str(caught.value)
+
+
+# Filters
+
+
+@pytest.mark.parametrize(
+    ("filter_dict", "exclude", "left"),
+    [
+        (None, False, [0, 1, 2]),
+        ({}, True, [0, 1, 2]),
+        ({"model": ["gpt-a"]}, False, [0, 2]),
+        ({"model": {"gpt-a", "gpt-b"}}, False, [0, 1, 2]),
+        ({"model": ("gpt-b",)}, False, [1]),
+        ({"model": "gpt-a"}, False, [0, 2]),
+        ({"model": "gpt-a and more"}, False, []),
+        ({"tags": ["fast"]}, False, [0, 1]),
+        ({"tags": ["cheap", "none"]}, False, [0]),
+        ({"model": ["gpt-a"], "tags": ["fast"]}, False, [0]),
+        ({"api_type": ["azure"]}, False, [1, 2]),
+        ({"api_type": ["azure", None]}, False, [0, 1, 2]),
+        ({"api_type": [None]}, False, [0]),
+        ({"unknown": ["x"]}, False, []),
+        ({"model": ["gpt-a"]}, True, [1]),
+        ({"tags": ["cheap"]}, True, [1, 2]),
+        ({"unknown": ["x"]}, True, [0, 1, 2]),
+        ({"model": ["gpt-b"], "tags": ["cheap"]}, True, [2]),
+    ],
+    ids=str,
+)
+def test_filter_keeps_what_meets_it(filter_dict: Any, exclude: bool, left: list[int]) -> None:
+    """Values are compared whole, lists by what they have in common, and a missing key is None."""
+    assert filter_config(ENTRIES, filter_dict, exclude) == [ENTRIES[number] for number in left]
+
+
+# From keys
+
+
+def test_entries_are_made_from_keys() -> None:
+    """Each key has its address; what is empty is left out."""
+    assert get_config_list(["a", " ", "b "], ["http://1", "http://2", "http://3"], "azure", "v") == [
+        {"api_key": "a", "base_url": "http://1", "api_type": "azure", "api_version": "v"},
+        {"api_key": "b", "base_url": "http://3", "api_type": "azure", "api_version": "v"},
+    ]
+    assert get_config_list(["a"]) == [{"api_key": "a"}]
+
+
+def test_keys_and_addresses_must_be_as_many() -> None:
+    """An address that belongs to no key is a mistake, and the keys are not told."""
+    with pytest.raises(ConfigError, match="1 api_keys and 2 base_urls") as caught:
+        get_config_list([KEY], ["http://1", "http://2"])
+
+    assert KEY not in str(caught.value)
+
+
+def test_models_are_crossed_with_the_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAI's accounts come first, for each model in its turn; lines are several keys."""
+    monkeypatch.setenv("OPENAI_API_KEY", "one\ntwo\n")
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "three")
+    monkeypatch.setenv("AZURE_OPENAI_API_BASE", "https://me.openai.azure.com")
+
+    azure = {
+        "api_key": "three",
+        "base_url": "https://me.openai.azure.com",
+        "api_type": "azure",
+        "api_version": "2024-02-01",
+    }
+    assert config_list_from_models(model_list=["a", "b"]) == [
+        {**account, "model": model} for model in "ab" for account in ({"api_key": "one"}, {"api_key": "two"}, azure)
+    ]
+    assert config_list_openai_aoai(exclude="openai") == [azure]
+    assert config_list_from_models(exclude="aoai") == [{"api_key": "one"}, {"api_key": "two"}]
+    assert [entry["model"] for entry in config_list_gpt4_gpt35(exclude="openai")] == ["gpt-4", "gpt-3.5-turbo"]
+
+
+def test_keys_are_read_from_files_and_the_environment_is_left_alone(tmp_path: Path) -> None:
+    """Files stand in for the environment; nothing is written into it."""
+    files = {"key_openai": "one", "base_openai": "http://h/v1", "key_aoai": "two", "base_aoai": "http://z"}
+    for name, text in files.items():
+        (tmp_path / f"{name}.txt").write_text(text + "\n")
+    before = dict(os.environ)
+
+    entries = config_list_from_models(tmp_path, model_list=["m"])
+
+    assert [entry["base_url"] for entry in entries] == ["http://h/v1", "http://z"]
+    assert dict(os.environ) == before
+
+
+def test_no_keys_are_no_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody has an account the list is empty, also with an address."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost/v1")
+
+    assert config_list_from_models(model_list=["m"]) == []
+
+
+def test_account_to_leave_out_must_be_known() -> None:
+    """A misspelt exclude would let the account through."""
+    with pytest.raises(ConfigError, match="'azure'"):
+        config_list_openai_aoai(exclude="azure")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "config_list_from_json",
+        "config_list_from_models",
+        "config_list_gpt4_gpt35",
+        "config_list_openai_aoai",
+        "filter_config",
+        "get_config_list",
+    ],
+)
+def test_names_are_the_packages_own(name: str) -> None:
+    """A program that says `import autogen_nb as autogen` finds them where AutoGen has them."""
+    assert callable(getattr(autogen_nb, name))
+    assert name in dir(autogen_nb)
