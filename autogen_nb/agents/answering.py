@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
-from autogen_nb.agents import functions
+from autogen_nb.agents import functions, speaking
 from autogen_nb.agents.own_methods import OwnMethods
 from autogen_nb.agents.prompts import REFLECT
 from autogen_nb.core.ports import Completion, Executor, Human, Model, Request, RunEnded
@@ -33,6 +33,7 @@ from autogen_nb.events import (
     ReplyAsked,
     ReplyFunctionAsked,
     SendAsked,
+    SpeakerAsked,
     SummaryAsked,
     SummaryGiven,
     TerminationAsked,
@@ -100,6 +101,8 @@ class Cast:
                 return Here(lambda: self._terminated(question))
             case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
                 return Here(lambda: self._own(question))
+            case SpeakerAsked():
+                return speaking.asked(self._agents, question, awaits=self._awaits)
             case OpeningAsked() | SummaryAsked():
                 return Here(self._opened) if isinstance(question, OpeningAsked) else self._summary()
             case _:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from autogen_nb import run
 from autogen_nb.agents import inside, results
 from autogen_nb.agents.answering import Cast, reflection
-from autogen_nb.agents.exchange import Exchange, earlier, offsets
+from autogen_nb.agents.exchange import Exchange, conversations, counts, earlier, offsets, reachable
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.sendable import sendable
 from autogen_nb.core.chat import Flow, two_agent_chat
@@ -113,7 +113,7 @@ class Chat:
         self.recipient = recipient
         self.options = chosen
         self.log: run.Log = [] if log is None else log
-        self._agents = {agent.name: agent for agent in (initiator, recipient)}
+        self._agents = reachable(initiator, recipient)
         self._known = known
         self._waits = waits
         self._offsets: dict[str, int] = {}
@@ -134,14 +134,17 @@ class Chat:
 
     def exchange(self) -> Exchange:
         """The chat as a flow to run."""
-        if self.options.clear_history:
-            self.initiator.clear_history(self.recipient)
-            self.recipient.clear_history(self.initiator)
-        self.initiator.prepare(self.recipient)
+        pairs = conversations(self.initiator, self.recipient)
+        for one, other in pairs:
+            if self.options.clear_history:
+                one.clear_history(other)
+                other.clear_history(one)
+            one.prepare(other)
         self.recipient.prepare(self.initiator)
         before = earlier(self.initiator, self.recipient)
         self._offsets.update(offsets(self.initiator, self.recipient, before))
-        scene = Scene(before, self._known)
+        said = [each for pair in pairs for each in earlier(*pair)]
+        scene = Scene(said, self._known, counts(self._agents.values()))
         return Exchange(
             self._agents.values(),
             self._flow(scene),

@@ -3,19 +3,22 @@
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing, nullcontext
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from autogen_nb import run
 from autogen_nb.agents import inside
 from autogen_nb.agents.inside import Within
 from autogen_nb.core.chat import Flow
+from autogen_nb.core.group import relayed
 from autogen_nb.core.replies import Scene
+from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Event,
     MessagesAsked,
     MessagesGiven,
     ModelAsked,
     ModelReplied,
+    Relayed,
     Said,
     SpeakerAsked,
     SpeakerGiven,
@@ -26,6 +29,7 @@ from autogen_nb.messages import Message
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
+    from autogen_nb.agents.group_manager import GroupChatManager
 
 
 class Exchange:
@@ -109,6 +113,8 @@ class Exchange:
         match event:
             case Said(sender=sender, recipient=recipient):
                 self._said(event, self._agents[sender], self._agents[recipient])
+            case Relayed(speaker=speaker, recipients=recipients):
+                self._relayed(event.agent, self._agents[speaker], [self._agents[name] for name in recipients])
             case MessagesAsked() | ModelAsked() | SpeakerAsked() | SummaryAsked():
                 self._asked = event
             case MessagesGiven(messages=messages) if isinstance(self._asked, MessagesAsked):
@@ -129,10 +135,46 @@ class Exchange:
             recipient.remember(said.by(recipient.name), sender, sent=False)
         self._count()
 
+    def _relayed(self, agent: str, speaker: "ConversableAgent", recipients: "Sequence[ConversableAgent]") -> None:
+        # Only the flow of a group's manager passes messages on.
+        manager = cast("GroupChatManager", self._agents[agent])
+        manager.pass_on(relayed(self._scene, agent, speaker.name), speaker, recipients)
+
     def _count(self) -> None:
         """Tells the agents their counts; a reply that stops changes them without a message."""
         for one, other in permutations(self._agents.values(), 2):
             one.auto_replies[other] = self._scene.auto_replies(one.name, other.name)
+
+
+def reachable(*agents: "ConversableAgent") -> "dict[str, ConversableAgent]":
+    """The agents, and those that they bring in, by name.
+
+    Raises
+    ------
+    ConfigError
+        When two of them have one name.
+    """
+    found: dict[str, ConversableAgent] = {}
+    waiting = list(agents)
+    for agent in waiting:
+        known = found.setdefault(agent.name, agent)
+        if known is not agent:
+            raise ConfigError(f"two agents of one chat are called {agent.name!r}; give each its own name")
+        waiting += [each for each in agent.companions() if found.get(each.name) is not each]
+    return found
+
+
+def conversations(
+    one: "ConversableAgent", other: "ConversableAgent"
+) -> "list[tuple[ConversableAgent, ConversableAgent]]":
+    """Who speaks with whom in a chat of these two: they do, and whom one brings in does with that one."""
+    brought_in = [(each, agent) for agent in reachable(one, other).values() for each in agent.companions()]
+    return [(one, other), *(pair for pair in brought_in if set(pair) != {one, other})]
+
+
+def counts(agents: Iterable["ConversableAgent"]) -> dict[tuple[str, str], int]:
+    """How many replies in a row each of the agents has given to each other one."""
+    return {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
 
 
 def earlier(one: "ConversableAgent", other: "ConversableAgent") -> list[Said]:

@@ -11,7 +11,7 @@ from autogen_nb.agents.agent import Agent
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
 
-Own: TypeAlias = Literal["termination", "functions", "code", "model"]
+Own: TypeAlias = Literal["termination", "functions", "code", "model", "group"]
 Messages: TypeAlias = Sequence[Mapping[str, Any]] | None
 Said: TypeAlias = tuple[bool, str | dict[str, Any] | None]
 

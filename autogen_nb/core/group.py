@@ -90,8 +90,12 @@ class RunGroup:
 
 
 def relayed(scene: Scene, manager: str, speaker: str) -> Message:
-    """What the members hear of the last message that the manager had from the speaker: whose words they are too."""
-    message = scene.last(manager, speaker)
+    """What the members hear of the last message that the manager had from the speaker."""
+    return named(scene.last(manager, speaker), speaker)
+
+
+def named(message: Message, speaker: str) -> Message:
+    """The message as words of the speaker, whatever name it had; no content becomes an empty one."""
     # The name of a function's answer is the function's.
     name = message.name if message.role == "function" else speaker
     return replace(message, name=name, content="" if message.content is None else message.content)

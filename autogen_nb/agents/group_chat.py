@@ -1,0 +1,235 @@
+"""AutoGen 0.2's group of agents: who belongs to it, what was said, and who chooses the next speaker."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+from autogen_nb import run
+from autogen_nb.agents import configs, group_rules, inside, speaking
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.exchange import Exchange
+from autogen_nb.core.chat import Flow
+from autogen_nb.core.ports import Model
+from autogen_nb.core.replies import Scene, Stop
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked
+from autogen_nb.messages import Message
+
+Transitions: TypeAlias = Mapping[ConversableAgent, Sequence[ConversableAgent]]
+
+
+@dataclass(eq=False)
+class GroupChat:
+    """Several agents that hear each other, and how the next of them to speak is chosen.
+
+    Parameters
+    ----------
+    messages
+        What was said; filled while the chat goes on.
+    max_round
+        How many messages are heard at most, the first one included.
+    admin_name
+        Whose messages `GroupChatManager.resume` takes for the manager's. Ctrl-C hands over to nobody: it ends the
+        call, and the chat can be resumed.
+    func_call_filter
+        Whether only agents that have a function can speak after a message that calls it.
+    speaker_selection_method
+        "auto" (a model chooses), "manual" (a person does), "random", "round_robin", or a function of the last speaker
+        and the group: it returns an agent, one of those methods, or None to end the chat.
+    max_retries_for_selecting_speaker
+        How often the model is asked again when it named nobody, or several; then it goes by turns.
+    allow_repeat_speaker
+        Whether an agent may speak twice in a row, or which ones may.
+    allowed_or_disallowed_speaker_transitions
+        Who may speak, or may not, after each agent; `speaker_transitions_type` says which, "allowed" or "disallowed".
+    enable_clear_history, select_speaker_transform_messages, select_speaker_auto_model_client_cls
+        Not available.
+    send_introductions
+        Whether each agent is told first who else is there.
+    select_speaker_message_template, select_speaker_prompt_template
+        What the model is told before and after the conversation, with ``{roles}`` and ``{agentlist}`` in it; the second
+        one may be None.
+    select_speaker_auto_multiple_template, select_speaker_auto_none_template
+        What it is told when it named several agents, or none.
+    select_speaker_auto_verbose
+        Accepted; the log of the chat holds the model's words anyway.
+    select_speaker_auto_llm_config
+        The model that chooses; by default the manager's.
+    role_for_select_speaker_messages
+        The role of these instructions, except for the first one.
+
+    Raises
+    ------
+    ConfigError
+        When something does not fit together.
+    """
+
+    agents: list[ConversableAgent]
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    max_round: int = 10
+    admin_name: str = "Admin"
+    func_call_filter: bool = True
+    speaker_selection_method: str | Callable[..., Any] = "auto"
+    max_retries_for_selecting_speaker: int = 2
+    allow_repeat_speaker: bool | list[ConversableAgent] | None = None
+    allowed_or_disallowed_speaker_transitions: Transitions | None = None
+    speaker_transitions_type: str | None = None
+    enable_clear_history: bool = False
+    send_introductions: bool = False
+    select_speaker_message_template: str = speaking.MESSAGE
+    select_speaker_prompt_template: str | None = speaking.PROMPT
+    select_speaker_auto_multiple_template: str = speaking.SEVERAL
+    select_speaker_auto_none_template: str = speaking.NOBODY
+    select_speaker_transform_messages: None = None
+    select_speaker_auto_verbose: bool = False
+    select_speaker_auto_model_client_cls: None = None
+    select_speaker_auto_llm_config: Any = None
+    role_for_select_speaker_messages: str = "system"
+    selector: Model | None = field(init=False, repr=False)
+
+    DEFAULT_INTRO_MSG = "You are in a group of agents who work together and read each other's messages:"
+
+    def __post_init__(self) -> None:
+        group_rules.check(self)
+        self.selector = configs.model_of(self.select_speaker_auto_llm_config)
+
+    @property
+    def agent_names(self) -> list[str]:
+        """The names of the agents."""
+        return [agent.name for agent in self.agents]
+
+    @property
+    def allowed_speaker_transitions_dict(self) -> dict[ConversableAgent, list[ConversableAgent]]:
+        """Who may speak after each agent, whichever way that was said."""
+        followed = group_rules.follows(self)
+        return {
+            agent: [each for each in self.agents if followed is None or each.name in followed[agent.name]]
+            for agent in self.agents
+            if followed is None or agent.name in followed
+        }
+
+    @property
+    def own_choice(self) -> bool:
+        """Whether a subclass chooses the next speaker by a ``select_speaker`` of its own."""
+        cls = type(self)
+        return (cls.select_speaker, cls.a_select_speaker) != (GroupChat.select_speaker, GroupChat.a_select_speaker)
+
+    @property
+    def chooser(self) -> str:
+        """What of the caller's own code chooses the next speaker, for errors."""
+        if self.own_choice:
+            return f"select_speaker of {type(self).__name__}"
+        return f"the speaker_selection_method {getattr(self.speaker_selection_method, '__name__', 'given')!r}"
+
+    def reset(self) -> None:
+        """Forgets what was said."""
+        self.messages.clear()
+
+    def append(self, message: Mapping[str, Any], speaker: ConversableAgent) -> None:
+        """Takes in a message of a speaker, as text; a function's answer keeps the function's name."""
+        name = message.get("name") if message.get("role") == "function" else speaker.name
+        self.messages.append({**message, "name": name, "content": _text(message.get("content"))})
+
+    def agent_by_name(
+        self, name: str, recursive: bool = False, raise_on_name_conflict: bool = False
+    ) -> ConversableAgent | None:
+        """The agent of this name, looked for in groups within the group too where `recursive` says so.
+
+        Raises
+        ------
+        ConfigError
+            When there are several, and `raise_on_name_conflict` says so.
+        """
+        found = [agent for agent in (self.nested_agents() if recursive else self.agents) if agent.name == name]
+        if raise_on_name_conflict and len(found) > 1:
+            raise ConfigError(f"several agents are called {name!r}; give each its own name")
+        return found[0] if found else None
+
+    def nested_agents(self) -> list[ConversableAgent]:
+        """The agents, followed by those of groups that are led by one of them."""
+        found = list(self.agents)
+        for agent in found:
+            found += [each for each in agent.companions() if all(each is not known for known in found)]
+        return found
+
+    def next_agent(self, agent: ConversableAgent, agents: list[ConversableAgent] | None = None) -> ConversableAgent:
+        """Whose turn it is after an agent; of some of them only, where these are given.
+
+        Raises
+        ------
+        ConfigError
+            When none is given, or one that is no member.
+        """
+        names = self.agent_names if agents is None else [each.name for each in agents]
+        strangers = set(names) - set(self.agent_names)
+        if strangers or not names:
+            raise ConfigError(f"{', '.join(sorted(strangers)) or 'nobody'} cannot speak next: no agent of the group")
+        following = group_rules.selection(self, "").after(agent.name, names)
+        return cast("ConversableAgent", self.agent_by_name(following))
+
+    def select_speaker_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
+        """What a model that chooses the speaker is told before the conversation."""
+        members = self.agents if agents is None else agents
+        names = [member.name for member in members]
+        return speaking.filled(self.select_speaker_message_template, roles=_roles(members), agentlist=str(names))
+
+    def select_speaker_prompt(self, agents: Sequence[ConversableAgent] | None = None) -> str | None:
+        """What it is told after it; None for nothing."""
+        names = [member.name for member in (self.agents if agents is None else agents)]
+        template = self.select_speaker_prompt_template
+        return speaking.filled(template, agentlist=str(names)) if template else None
+
+    def introductions_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
+        """What tells each agent who else is there."""
+        return f"{self.DEFAULT_INTRO_MSG}\n\n{_roles(self.agents if agents is None else agents)}"
+
+    def select_speaker(self, last_speaker: ConversableAgent, selector: ConversableAgent) -> ConversableAgent | None:
+        """Who speaks next, outside of a chat or in the place of a subclass's own choice; None for nobody."""
+        return run.unsuspended(_selected(self, last_speaker, selector, "sync"))
+
+    async def a_select_speaker(
+        self, last_speaker: ConversableAgent, selector: ConversableAgent
+    ) -> ConversableAgent | None:
+        """The same, awaited."""
+        return await _selected(self, last_speaker, selector, "async")
+
+    def chosen(self, last_speaker: ConversableAgent, selector: ConversableAgent, *, awaits: bool) -> Any:
+        """What the caller's own code says who speaks next: a subclass's ``select_speaker``, or the function given."""
+        if awaits and type(self).a_select_speaker is not GroupChat.a_select_speaker:
+            return self.a_select_speaker(last_speaker, selector)
+        if type(self).select_speaker is not GroupChat.select_speaker:
+            return self.select_speaker(last_speaker, selector)
+        return cast("Callable[..., Any]", self.speaker_selection_method)(last_speaker, self)
+
+
+async def _selected(
+    group: GroupChat, last: ConversableAgent, selector: ConversableAgent, waits: run.Waits
+) -> ConversableAgent | None:
+    selection = group_rules.selection(group, selector.name)
+    message = Message.of(group.messages[-1]) if group.messages else Message("")
+    human = inside.human()
+    found: list[str | Stop] = []
+
+    def flow() -> Flow:
+        found.append((yield from selection.next(last.name, message)))
+
+    def world(question: Question) -> run.Here | run.There:
+        if isinstance(question, SpeakerAsked):
+            method = cast("Callable[..., Any]", group.speaker_selection_method)
+            return speaking.speaker(group, selector, question, lambda: method(last, group))
+        # A choice asks for nothing else.
+        return run.Here(lambda: human.input(cast("HumanInputAsked", question)))
+
+    await Exchange((selector,), flow(), world, scene=Scene(), log=[], waits=waits).show(inside.NoView())
+    return group.agent_by_name(found[0]) if isinstance(found[0], str) else None
+
+
+def _roles(agents: Sequence[ConversableAgent]) -> str:
+    return "\n".join(f"{agent.name}: {agent.description}".strip() for agent in agents)
+
+
+def _text(content: Any) -> str:
+    """The content as text; AutoGen 0.2 marks pictures in the same way."""
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
+    return "".join(part.get("text", "") if part.get("type") == "text" else "<image>" for part in content)

@@ -1,0 +1,229 @@
+"""The agent that leads a group: it passes messages on and has the next speaker chosen, and says nothing itself."""
+
+import json
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from autogen_nb import run
+from autogen_nb.agents import group_rules, sending
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.group_chat import GroupChat
+from autogen_nb.agents.own_steps import Messages, Own, Said
+from autogen_nb.agents.reply_chain import ReplyChain
+from autogen_nb.core.group import RunGroup, named
+from autogen_nb.core.replies import Step
+from autogen_nb.core.roles import stored
+from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Message
+
+
+class GroupChatManager(ConversableAgent):
+    """An agent that holds the chat of its group whenever it is to reply; `initiate_chat` with it begins one.
+
+    The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a manager.
+    The manager's ``is_termination_msg`` ends the chat of the group, and its model chooses the speakers.
+
+    Parameters
+    ----------
+    groupchat
+        The group that it leads.
+    """
+
+    def __init__(
+        self,
+        groupchat: GroupChat | None = None,
+        name: str = "chat_manager",
+        max_consecutive_auto_reply: int | None = sys.maxsize,
+        human_input_mode: str = "NEVER",
+        system_message: str | list[str] | None = "You lead a group of agents.",
+        silent: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if not isinstance(groupchat, GroupChat):
+            raise ConfigError(f"groupchat is {groupchat!r}; give the manager the GroupChat that it leads")
+        config = kwargs.get("llm_config")
+        if isinstance(config, Mapping) and (config.get("functions") or config.get("tools")):
+            raise ConfigError(
+                "a group's manager calls no functions; take 'functions' and 'tools' out of its llm_config"
+            )
+        super().__init__(
+            name,
+            system_message,
+            max_consecutive_auto_reply=max_consecutive_auto_reply,
+            human_input_mode=human_input_mode,
+            silent=silent,
+            **kwargs,
+        )
+        self._groupchat = groupchat
+        self._last_speaker: ConversableAgent | None = None
+        self._chain = _GroupChain(runs_code=self.code is not None)
+
+    @property
+    def groupchat(self) -> GroupChat:
+        """The group that the manager leads."""
+        return self._groupchat
+
+    @property
+    def last_speaker(self) -> ConversableAgent | None:
+        """Who really said what the manager passed on last."""
+        return self._last_speaker
+
+    # What a chat must know
+
+    def companions(self) -> Sequence[ConversableAgent]:
+        """The agents of the group.
+
+        Raises
+        ------
+        ConfigError
+            When the settings of the group do not fit together any more.
+        """
+        group_rules.check(self._groupchat)
+        return self._groupchat.agents
+
+    def own_step(self, own: Own) -> Step | None:
+        """One of the manager's own steps; that of its group comes before all others."""
+        if own != "group":
+            return super().own_step(own)
+        group = self._groupchat
+        if self in group.nested_agents():
+            raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, nor of one within that")
+        return RunGroup(
+            tuple(agent.party() for agent in group.agents),
+            group_rules.selection(group, self.name, own=group.own_choice),
+            group.max_round,
+            Message(group.introductions_msg()) if group.send_introductions else None,
+        )
+
+    # What it remembers
+
+    def remember(self, message: Message, peer: ConversableAgent, *, sent: bool) -> None:
+        """Takes a message into the manager's history; what it was sent bears the name of its speaker."""
+        super().remember(message if sent else named(message, peer.name), peer, sent=sent)
+
+    def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
+        """Has the group remember what a speaker said, and those who heard it."""
+        self._last_speaker = speaker
+        # A subclass's own `append` is not called: to replay a chat runs nothing of the caller's.
+        GroupChat.append(self._groupchat, stored(message, speaker.name, own=False), speaker)
+        for member in recipients:
+            self.remember(message, member, sent=True)
+            member.remember(message, self, sent=False)
+
+    def chat_messages_for_summary(self, agent: ConversableAgent) -> list[dict[str, Any]]:
+        """What was said in the group, whoever asks."""
+        del agent
+        return self._groupchat.messages
+
+    def clear_history(
+        self, recipient: ConversableAgent | None = None, nr_messages_to_preserve: int | None = None
+    ) -> None:
+        """Forgets what was exchanged with an agent, without one with all, and what was said in the group."""
+        super().clear_history(recipient, nr_messages_to_preserve)
+        if not nr_messages_to_preserve:
+            self._groupchat.reset()
+
+    # The group's chat, where AutoGen 0.2's own programs call it
+
+    def run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+        """Holds the group's chat as a reply function does; `config` is accepted and not used."""
+        del config
+        return run.unsuspended(sending.own_step(self, "group", messages, sender, "sync"))
+
+    async def a_run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+        """The same, awaited."""
+        del config
+        return await sending.own_step(self, "group", messages, sender, "async")
+
+    # Going on with an earlier chat
+
+    def resume(
+        self,
+        messages: str | Sequence[Mapping[str, Any]],
+        remove_termination_string: str | Callable[[str], str] | None = None,
+        silent: bool | None = False,
+    ) -> tuple[ConversableAgent, dict[str, Any]]:
+        """Has the group remember an earlier chat, all but its last message, which is to open the next one.
+
+        Parameters
+        ----------
+        messages
+            Those of `GroupChat.messages`, or the JSON text of `messages_to_string`.
+        remove_termination_string
+            What is taken out of the last message, or a function of its content, so that it does not end the chat again.
+        silent
+            Accepted; nothing is shown.
+
+        Returns
+        -------
+        tuple
+            Who spoke last, and the message: ``agent.initiate_chat(manager, message=message, clear_history=False)``.
+
+        Raises
+        ------
+        ConfigError
+            When there is no message, or one of somebody who is neither in the group nor its manager.
+        """
+        del silent
+        group = self._groupchat
+        earlier = [dict(message) for message in (json.loads(messages) if isinstance(messages, str) else messages)]
+        speakers = [self._speaker_of(message) for message in earlier]
+        if not earlier:
+            raise ConfigError("there is no message to go on from; give resume the messages of an earlier chat")
+        self.clear_history()
+        for agent in group.agents:
+            agent.clear_history()
+        for message, speaker in zip(earlier[:-1], speakers, strict=False):
+            self._recall(Message.of(message), speaker)
+        group.send_introductions = False
+        return speakers[-1], _without(earlier[-1], remove_termination_string)
+
+    async def a_resume(
+        self,
+        messages: str | Sequence[Mapping[str, Any]],
+        remove_termination_string: str | Callable[[str], str] | None = None,
+        silent: bool | None = False,
+    ) -> tuple[ConversableAgent, dict[str, Any]]:
+        """The same for programs that await it."""
+        return self.resume(messages, remove_termination_string, silent)
+
+    def messages_to_string(self, messages: Sequence[Mapping[str, Any]]) -> str:
+        """The messages as a JSON text."""
+        return json.dumps(list(messages))
+
+    def messages_from_string(self, message_string: str) -> list[dict[str, Any]]:
+        """The messages of a JSON text."""
+        return list(json.loads(message_string))
+
+    def _speaker_of(self, message: Mapping[str, Any]) -> ConversableAgent:
+        name = message.get("name", self.name)
+        speaker = self._groupchat.agent_by_name(name)
+        if speaker is None and name not in (self.name, self._groupchat.admin_name):
+            raise ConfigError(
+                f"a message to resume from is by {name!r}, who is not in the group of "
+                f"{', '.join(self._groupchat.agent_names)}"
+            )
+        return speaker or self
+
+    def _recall(self, message: Message, speaker: ConversableAgent) -> None:
+        others = [agent for agent in self._groupchat.agents if agent is not speaker]
+        if speaker is not self:
+            speaker.remember(message, self, sent=True)
+            self.remember(message, speaker, sent=False)
+        self.pass_on(named(message, message.name or speaker.name), speaker, others)
+
+
+class _GroupChain(ReplyChain):
+    """Reply functions with the group's step where AutoGen 0.2 registers it, after the place of its async twin."""
+
+    def __init__(self, *, runs_code: bool) -> None:
+        super().__init__(runs_code=runs_code)
+        self._places[:0] = [None, "group"]
+
+
+def _without(message: dict[str, Any], ending: str | Callable[[str], str] | None) -> dict[str, Any]:
+    content = message.get("content")
+    if ending is None or not isinstance(content, str):
+        return message
+    return message | {"content": content.replace(ending, "") if isinstance(ending, str) else ending(content)}
