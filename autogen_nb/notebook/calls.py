@@ -16,7 +16,7 @@ _LINES = 12
 """Lines of a result that are shown at once; a longer one is folded, as is one of many characters."""
 
 _CHARACTERS = 1_000
-_PREVIEW = 80
+_PREVIEW = 60
 
 
 class CallsShown:
@@ -68,7 +68,7 @@ def asked_html(call: FunctionCall) -> str:
     if len(arguments) <= wording.SHORT and "\n" not in arguments:
         return f'<div style="{styles.CALL}"><code>{_named(name)}({escape_plain(arguments)})</code></div>'
     preview = " ".join(visible(call.arguments[: 2 * _PREVIEW]).split())[:_PREVIEW]
-    size = f'<span style="{styles.DETAIL}">\u00b7 {len(call.arguments):,} characters of arguments</span>'
+    size = f'<span style="{styles.DETAIL}">\u00b7 {len(call.arguments):,} characters</span>'
     head = f"<code>{_named(name)}({escape_plain(preview)}\u2026)</code> {size}"
     return rendering.opened_by(head, rendering.preformatted(arguments, inset=styles.INSET), style=styles.CALL)
 

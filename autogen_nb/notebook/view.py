@@ -99,6 +99,7 @@ class NotebookView:
         self._replied: ModelReplied | None = None
         self._reported = False
         self._asked: ApprovalAsked | None = None
+        self._pair: ChatStarted | None = None
         self._calls: CallsShown | None = None
         self._returned_text: str | None = None
         self._choice: SpeakerAsked | None = None
@@ -109,6 +110,8 @@ class NotebookView:
         """Shows what the event adds."""
         self._totals.count(event)
         match event:
+            case ChatStarted():
+                self._pair = self._pair or event
             case ModelAsked(agent=agent):
                 self._tidy()
                 self.awaiting(f"{agent} is thinking")
@@ -147,8 +150,7 @@ class NotebookView:
                 self._reported = False
                 self.note(wording.words_given(event, _clock()), kind="decision")
             case (
-                ChatStarted()
-                | HumanInputAsked()
+                HumanInputAsked()
                 | OpeningAsked()
                 | ReplyFunctionAsked()
                 | ReplyFunctionReturned()
@@ -282,7 +284,7 @@ class NotebookView:
         calls, notes = calls_of(said.message), [reply.note] if reply and reply.note else []
         if not (text or slot or calls or notes):
             return
-        detail = wording.origin(reply) if reply else ""
+        detail = wording.origin(reply, wording.addressed(said, self._pair))
         body = rendering.markdown(text)
         tone: SpeakerTone = "assistant" if reply else "user"
 

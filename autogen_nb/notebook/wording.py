@@ -3,9 +3,11 @@
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
+    ChatStarted,
     Ended,
     HumanInputGiven,
     ModelReplied,
+    Said,
 )
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import Tone
@@ -39,9 +41,18 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
     return _joined(how.get(end.reason, "Done"), totals.text(), duration(seconds), *remarks)
 
 
-def origin(reply: ModelReplied) -> str:
-    """Where a message comes from and how long it took."""
-    return _joined(reply.model, "from the cache" if reply.cached else duration(reply.seconds))
+def origin(reply: ModelReplied | None, to: str = "") -> str:
+    """Whom a message is for, where that must be said, where it comes from, and how long it took."""
+    if reply is None:
+        return to
+    return _joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
+
+
+def addressed(said: Said, pair: ChatStarted | None) -> str:
+    """Whom a message is for, if that is none of the two whose chat the cell shows: a chat within the chat."""
+    if pair is None or said.recipient in (pair.initiator, pair.recipient):
+        return ""
+    return f"to {said.recipient}"
 
 
 def decided(given: ApprovalGiven, asked: ApprovalAsked | None, clock: str) -> str:

@@ -12,6 +12,7 @@ from autogen_nb.events import (
     Event,
     FunctionsAsked,
     FunctionsReturned,
+    ModelAsked,
     ModelDelta,
     ModelReplied,
     OutputAdded,
@@ -49,10 +50,13 @@ class PlainView:
         self._named: tuple[FunctionCall, ...] = ()
         self._returned: str | None = None
         self._choice: SpeakerAsked | None = None
+        self._peers: dict[str, str] = {}
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
         """Writes what the event adds."""
         match event:
+            case ModelAsked(agent=agent, peer=peer):
+                self._peers[agent] = peer
             case ModelDelta(agent=agent, text=text):
                 self._begin(agent)
                 self._write(text)
@@ -131,7 +135,8 @@ class PlainView:
     def _begin(self, agent: str) -> None:
         if self._streaming != agent:
             self._streaming = agent
-            self.line(f"{_RULE}\n{agent}:\n")
+            to = f" (to {self._peers[agent]})" if agent in self._peers else ""
+            self.line(f"{_RULE}\n{agent}{to}:\n")
 
     def line(self, text: str) -> None:
         """Writes a line of its own."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.events import (
+    ChatStarted,
     Ended,
     Event,
     FunctionsAsked,
@@ -183,6 +184,20 @@ def test_a_group(page: Page) -> None:
     assert page.texts == ["ann:\none", "next: bob", "bob:\ntwo", "cy:\nthree"]
 
 
+def test_a_chat_within_the_chat(page: Page) -> None:
+    """A message to somebody who is none of the two says whom it is for."""
+    page.show(
+        ChatStarted("user", "critic"),
+        Said("user", "critic", Message("one")),
+        ChatStarted("critic", "inner"),
+        Said("critic", "inner", Message("two")),
+        ModelReplied(Message("three"), "m"),
+        Said("inner", "critic", Message("three")),
+    )
+
+    assert page.texts == ["user:\none", "critic (to inner):\ntwo", "inner (m \u00b7 < 0.1 s):\nthree"]
+
+
 def test_the_end_tells_tokens_and_cost(page: Page) -> None:
     """A cost that is not known is told to be so."""
     page.show(ModelReplied(Message("x"), "m", Usage(100, 20)), Said("a", "b", Message("x")), Ended("answered"))
@@ -251,5 +266,5 @@ def test_long_arguments_are_folded() -> None:
 
     assert head.startswith("<details><summary")
     assert text_of(head).startswith('write({"text": "xxx')
-    assert text_of(head).endswith("\u2026) \u00b7 212 characters of arguments")
+    assert text_of(head).endswith("\u2026) \u00b7 212 characters")
     assert code_of(body) == '{\n  "text": "' + "x" * 200 + '"\n}'

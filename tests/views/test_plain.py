@@ -9,6 +9,7 @@ from autogen_nb.events import (
     Event,
     FunctionsAsked,
     FunctionsReturned,
+    ModelAsked,
     ModelDelta,
     ModelReplied,
     OutputAdded,
@@ -47,6 +48,13 @@ def test_a_streamed_message_is_written_once() -> None:
     )
 
     assert text == f"{RULE}\nassistant:\n\nHello.\n"
+
+
+def test_a_streamed_message_says_to_whom() -> None:
+    """Where the model was asked in this view, it is known whom the reply is for."""
+    text = written(ModelAsked("assistant", "user", 1), ModelDelta("assistant", "Hello."))
+
+    assert text == f"{RULE}\nassistant (to user):\n\nHello.\n"
 
 
 def test_output_as_it_comes() -> None:
