@@ -21,8 +21,16 @@ _PUBLIC = {
     "a_initiate_chats": "autogen_nb.agents.sequence",
     "gather_usage_summary": "autogen_nb.agents.usage",
     "initiate_chats": "autogen_nb.agents.sequence",
+    "GroupChat": "autogen_nb.agents.group_chat",
+    "GroupChatManager": "autogen_nb.agents.group_manager",
     "register_function": "autogen_nb.agents.tools",
     "UserProxyAgent": "autogen_nb.agents.user_proxy",
+    "config_list_from_json": "autogen_nb.models.config_list",
+    "config_list_from_models": "autogen_nb.models.config_list",
+    "config_list_gpt4_gpt35": "autogen_nb.models.config_list",
+    "config_list_openai_aoai": "autogen_nb.models.config_list",
+    "filter_config": "autogen_nb.models.config_list",
+    "get_config_list": "autogen_nb.models.config_list",
 }
 
 __all__ = ["__version__", "last", "load_ipython_extension", "unload_ipython_extension", *_PUBLIC]  # noqa: PLE0604  # all are texts
