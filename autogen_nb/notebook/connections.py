@@ -1,8 +1,16 @@
-"""Which model a cell speaks to: named in the cell, in the settings or the environment, or not at all yet."""
+"""Which model a cell speaks to: named in the cell, in the settings or the environment, or not at all yet.
+
+Where there is an OAI_CONFIG_LIST, in the environment or in the working directory, a name is first looked for there:
+the entries with that model or tag are the model, the second where the first cannot answer, and so on. With nothing
+named, the list's first model is taken, with all entries for it; OPENAI_API_KEY alone says less than a list.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from autogen_nb.models.config_list import LIST, found
 
 DEFAULT_MODEL = "gpt-4o-mini"
 """The model that a key alone is used with."""
@@ -27,11 +35,18 @@ def choose(named: str | None, given: Connection | None, environ: Mapping[str, st
     named
         The model named in the cell or in the settings.
     given
-        What the person gave at the first run.
+        What the person gave at the first run; it comes before the list, but for a model that the cell names.
+
+    Raises
+    ------
+    ConfigError
+        When OAI_CONFIG_LIST is asked and cannot be read.
     """
     name = named or (given.model if given else "") or environ.get("AUTOGEN_NB_MODEL", "")
     if name.startswith(_LOCAL):
         return name
+    if (given is None or (named and named != given.model)) and (entries := _listed(name, environ)):
+        return {"config_list": entries}
     if given is not None and (given.api_key or given.base_url):
         return {
             "model": name or DEFAULT_MODEL,
@@ -43,3 +58,16 @@ def choose(named: str | None, given: Connection | None, environ: Mapping[str, st
     if environ.get("OPENAI_BASE_URL") and name:
         return name
     return None
+
+
+def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The entries of OAI_CONFIG_LIST for the name, or for its first model where nothing is named."""
+    entries = found(LIST, environ, Path()) or []
+    if not name:
+        name = str(entries[0].get("model") or "") if entries else ""
+    return [entry for entry in entries if name and (entry.get("model") == name or name in _tags(entry))]
+
+
+def _tags(entry: Mapping[str, Any]) -> list[Any]:
+    tags = entry.get("tags")
+    return tags if isinstance(tags, list) else [tags]

@@ -1,13 +1,31 @@
 """Which model a cell speaks to."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.connections import Connection, choose
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.notebook.front_end import FrontEnd
 
 SERVER = Connection("given", base_url="http://localhost/v1")
 KEY = Connection("given", "sk-1")
+
+SECRET = "sk-never-to-be-seen-4712"
+FIRST, TAGGED, AGAIN = LIST = [
+    {"model": "a", "api_key": SECRET},
+    {"model": "b", "tags": ["cheap", "x"]},
+    {"model": "a", "base_url": "http://localhost/v1", "tags": "x"},
+]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working directory without a list."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +57,95 @@ def test_the_model_of_a_cell(named: str, given: Connection | None, environ: dict
 def test_a_key_is_not_printed() -> None:
     """A connection's representation does not hold the key."""
     assert "sk-1" not in repr(KEY)
+
+
+# A list of accounts
+
+
+@pytest.mark.parametrize("place", ["environment", "working directory"])
+@pytest.mark.parametrize(
+    ("named", "given", "environ", "chosen"),
+    [
+        ("a", None, {}, [FIRST, AGAIN]),
+        ("b", None, {}, [TAGGED]),
+        ("cheap", None, {}, [TAGGED]),
+        ("x", None, {}, [TAGGED, AGAIN]),
+        ("", None, {}, [FIRST, AGAIN]),
+        ("", None, {"OPENAI_API_KEY": "sk"}, [FIRST, AGAIN]),
+        ("", None, {"AUTOGEN_NB_MODEL": "b"}, [TAGGED]),
+        ("b", None, {"AUTOGEN_NB_MODEL": "a"}, [TAGGED]),
+        ("b", KEY, {}, [TAGGED]),
+        ("b", SERVER, {"OPENAI_API_KEY": "sk"}, [TAGGED]),
+    ],
+)
+def test_name_picks_the_entries_of_the_list(
+    place: str, named: str, given: Connection | None, environ: dict[str, str], chosen: Any, tmp_path: Path
+) -> None:
+    """Entries with that model or tag fall back on each other, in their order; with no name it is the first model's."""
+    if place == "environment":
+        environ = {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}
+    else:
+        (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(LIST))
+
+    assert choose(named, given, environ) == {"config_list": chosen}
+
+
+@pytest.mark.parametrize(
+    ("named", "given", "environ", "chosen"),
+    [
+        ("gpt-x", None, {}, None),
+        ("", None, {"AUTOGEN_NB_MODEL": "gpt-x"}, None),
+        ("gpt-x", None, {"OPENAI_API_KEY": "sk"}, "gpt-x"),
+        ("offline", None, {}, "offline"),
+        ("", KEY, {}, {"model": "given", "api_key": "sk-1"}),
+        ("a", Connection("a", "sk-1"), {}, {"model": "a", "api_key": "sk-1"}),
+        ("gpt-x", KEY, {}, {"model": "gpt-x", "api_key": "sk-1"}),
+    ],
+)
+def test_what_the_list_does_not_hold_is_as_without_it(
+    named: str, given: Connection | None, environ: dict[str, str], chosen: Any
+) -> None:
+    """Another name, a local model, and what the person has just given are not the list's."""
+    assert choose(named, given, {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}) == chosen
+
+
+@pytest.mark.parametrize("entries", ["[]", '[{"api_key": "sk"}]'])
+def test_list_without_models_names_none(entries: str) -> None:
+    """A list that says nothing is no connection, and no crash."""
+    assert choose("", None, {"OAI_CONFIG_LIST": entries}) is None
+
+
+def test_list_that_cannot_be_read_is_told_without_its_keys() -> None:
+    """A slip in the list is not passed over, and not quoted; a local model does not need it."""
+    environ = {"OAI_CONFIG_LIST": f'[{{"api_key": "{SECRET}"'}
+
+    with pytest.raises(ConfigError, match=r"OAI_CONFIG_LIST.* no JSON") as caught:
+        choose("a", None, environ)
+
+    assert SECRET not in str(caught.value)
+    assert choose("offline", None, environ) == "offline"
+
+
+def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The account is the entry's; the second entry answers where the first refuses; no key is shown anywhere."""
+    with FakeOpenAI([FakeReply(status=401, error=f"bad key {SECRET}")]) as refusing:
+        entries = [
+            {"model": "other", "api_key": "sk-of-another-account"},
+            {"model": "mine", "base_url": refusing.base_url, "api_key": SECRET},
+            {"model": "mine", "base_url": model.base_url, "api_key": f"{SECRET}-2"},
+        ]
+        model.add("Fine.", "Again.")
+        fresh.run(f"open('OAI_CONFIG_LIST', 'w').write({json.dumps(json.dumps(entries))})", "list")
+        cell = fresh.run("%%autogen -m mine\nGo.", "first")
+        fresh.run("open('OAI_CONFIG_LIST', 'a').write('x')", "slip")
+        broken = fresh.run("%%autogen -m mine\nGo on.", "second")
+        asked = len(refusing.requests)
+    fresh.run("import os; os.remove('OAI_CONFIG_LIST')", "clean")
+
+    assert cell.status == "ok", cell.error
+    assert asked == 1
+    assert model.requests[0].headers["authorization"] == f"Bearer {SECRET}-2"
+    assert model.requests[0].body["model"] == "mine"
+    assert "OAI_CONFIG_LIST" in broken.error
+    shown = cell.text + cell.html() + str(cell.outputs) + broken.text + str(broken.outputs) + str(fresh.widgets)
+    assert SECRET not in shown
