@@ -19,9 +19,10 @@ from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
-from autogen_nb.errors import ChatUnfinished, ExecutionError, ModelRefused
+from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused
 from autogen_nb.kernels.describe import describe, size_of
 from autogen_nb.kernels.transfer import Variable
+from autogen_nb.models.budget import Budget, budgeted
 from autogen_nb.models.select import model_for
 from autogen_nb.notebook import connections, variables
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, Turn
@@ -68,6 +69,9 @@ class CellView(View, Protocol):
     def awaiting(self, what: str) -> None:
         """Says what is awaited."""
 
+    def meter(self, spent: Callable[[], str]) -> None:
+        """Says what is spent of the budget, too."""
+
 
 class CellRun:
     """One run of a cell.
@@ -111,8 +115,11 @@ class CellRun:
         """
         task, inputs = self._checked()
         with closing(self._view), ticking(self._view.tick) if self._waits == "async" else nullcontext():
-            model = await self._model()
+            model, budget = self._budgeted(await self._model())
             chat, kept = self._conversation()
+            if budget is not None:
+                for reply in chat.paid():
+                    budget.spend(reply.usage, reply.cost)
             if kept is not None:
                 self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
             with _folder(chat):
@@ -144,6 +151,14 @@ class CellRun:
             # The built-in analysis was chosen for this task alone; the next one is asked again.
             notebook.connection = None if given.model == "offline" else given
         return notebook.model(spec or "")
+
+    def _budgeted(self, model: Model) -> tuple[Model, Budget | None]:
+        """The model as the budget lets it be asked; what the chat has spent already is still to be counted."""
+        if self._terms.budget is None:
+            return model, None
+        budget = Budget.parse(self._terms.budget)
+        self._view.meter(lambda: f"{budget.spent} spent")
+        return budgeted(model, budget), budget
 
     def _conversation(self) -> tuple[Conversation, str | None]:
         """The cell's conversation, and the name under which an older one is kept."""
@@ -222,6 +237,14 @@ class CellRun:
             async with aclosing(chat.exchange().happening(self._view.tick)) as happening:
                 async for event in happening:
                     self._view.show(event)
+        except BudgetReached as error:
+            raise BudgetReached(
+                f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
+                "pass it. Run this cell again with a larger --budget, and it goes on at its open question; "
+                "a new chat (--new) has a budget of its own.",
+                model=error.model,
+                spent=error.spent,
+            ) from error
         except ModelRefused:
             # What the person gave may be wrong; the next run asks again.
             self._notebook.connection = None

@@ -14,7 +14,7 @@ from weakref import ref
 
 from autogen_nb.core.approval import Confirm
 from autogen_nb.core.human_input import Mode
-from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, Recorded, Said
+from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.run import engine
 
@@ -77,6 +77,10 @@ class Turn:
         """The messages of the turn."""
         return (event for event in self.log if isinstance(event, Said))
 
+    def replies(self) -> Iterator[ModelReplied]:
+        """What models replied in the turn."""
+        return (event for event in self.log if isinstance(event, ModelReplied))
+
 
 class Conversation:
     """One chat across cells.
@@ -100,6 +104,12 @@ class Conversation:
         self.handed: dict[str, Callable[[object], bool]] = {}
         self.declined: set[str] = set()
         self.listed: frozenset[str] = frozenset()
+        self._replaced: list[ModelReplied] = []
+
+    def paid(self) -> list[ModelReplied]:
+        """Every reply that was paid for, those of turns that were replaced too."""
+        replies = (*self._replaced, *(reply for turn in self.turns for reply in turn.replies()))
+        return [reply for reply in replies if not reply.cached]
 
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
@@ -124,20 +134,24 @@ class Conversation:
         turn = None if index is None else self.turns[index]
         if index is None or turn is None or (turn.task, turn.terms) != (task, terms) or not turn.resumable:
             return None
-        forgotten = self.turns[index + 1 :]
-        del self.turns[index + 1 :]
+        forgotten = self._removed(index + 1)
         turn.origin = origin
         return turn, forgotten
 
     def begin(self, origin: Origin, task: str, message: str, terms: FlowTerms) -> tuple[Turn, Sequence[Turn]]:
         """A turn that a run of a cell begins, and the turns that it replaces."""
         index = self._index(origin, task)
-        replaced = [] if index is None else self.turns[index:]
-        if index is not None:
-            del self.turns[index:]
+        replaced = [] if index is None else self._removed(index)
         turn = Turn(origin, task, message, terms)
         self.turns.append(turn)
         return turn, replaced
+
+    def _removed(self, index: int) -> list[Turn]:
+        """The turns from there on, which the conversation has no more."""
+        gone = self.turns[index:]
+        del self.turns[index:]
+        self._replaced += (reply for turn in gone for reply in turn.replies())
+        return gone
 
     def _index(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:

@@ -19,6 +19,7 @@ from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_ar
 from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.budget import Budget
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +45,7 @@ class Order:
     confirm: Confirm | None = None
     max_turns: int | None = None
     block_timeout: float | None = None
+    budget: str | None = None
 
 
 def documented(magic: F) -> F:
@@ -64,6 +66,12 @@ def documented(magic: F) -> F:
             type=float,
             metavar="SECONDS",
             help="time for one block of code [none where a person is there, else 300]",
+        ),
+        argument(
+            "--budget",
+            metavar="SUM",
+            help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may take, its "
+            "earlier cells counted: it stops before the request that would pass it [no limit]",
         ),
         argument("task", nargs="*", help="the task, or its beginning; the cell's body follows it"),
     ]
@@ -86,6 +94,7 @@ def read_order(parser: MagicArgumentParser, line: str, cell: str | None) -> Orde
         parsed = parser.parse_args([_unquoted(token) for token in options])
     except UsageError as error:
         raise ConfigError(f"%%autogen: {str(error).strip().splitlines()[-1]}") from None
+    _check_budget(parsed.budget, text)
     task = "\n".join(part for part in (text, (cell or "").strip("\n")) if part.strip()).strip()
     if not task:
         raise ConfigError("%%autogen: there is no task; write it below, or behind the options")
@@ -112,7 +121,21 @@ def _order(task: str, parsed: Namespace) -> Order:
         confirm=parsed.confirm,
         max_turns=parsed.max_turns,
         block_timeout=parsed.block_timeout,
+        budget=parsed.budget,
     )
+
+
+def _check_budget(budget: str | None, text: str) -> None:
+    if budget is None:
+        return
+    try:
+        Budget.parse(budget)
+    except ConfigError as error:
+        raise ConfigError(f"%%autogen: {error}") from None
+    if re.fullmatch(r"[\d.,_]+", budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
+        raise ConfigError(
+            f"%%autogen: --budget {budget} is in dollars; a sum of tokens is one word, --budget {budget}tokens"
+        )
 
 
 def _split(parser: MagicArgumentParser, line: str) -> tuple[list[str], str]:

@@ -10,6 +10,7 @@ from traitlets.config import Configurable
 from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.budget import Budget
 from autogen_nb.notebook.orders import HUMAN_INPUTS, Order
 
 UNATTENDED_TIMEOUT = 300.0
@@ -28,6 +29,7 @@ class Defaults(Configurable):
     block_timeout = CFloat(
         0.0, min=0.0, help="seconds for one block of code; 0 for no limit where a person is there, else 300"
     ).tag(config=True)
+    budget = Unicode("", help="dollars ('0.50') or tokens ('20000 tokens') that one chat may take").tag(config=True)
     ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
     record = Unicode("", help="a file that every reply of a model is recorded in").tag(config=True)
 
@@ -41,6 +43,7 @@ class Terms:
     max_turns: int
     block_timeout: float | None
     remark: str
+    budget: str | None = None
 
     @property
     def flow(self) -> tuple[Confirm, Mode, int]:
@@ -67,7 +70,23 @@ def terms(order: Order, defaults: Defaults, *, attended: bool) -> Terms:
         order.max_turns or defaults.max_turns,
         timeout,
         _UNASKED.format(_never_by(order, unasked)) if confirm == "never" else "",
+        order.budget or _budget(defaults),
     )
+
+
+def _budget(defaults: Defaults) -> str | None:
+    """The sum that no option names, from the environment or the defaults."""
+    for source, budget in (
+        ("AUTOGEN_NB_BUDGET", os.environ.get("AUTOGEN_NB_BUDGET")),
+        ("%config AutogenMagics.budget", defaults.budget),
+    ):
+        if budget:
+            try:
+                Budget.parse(budget)
+            except ConfigError as error:
+                raise ConfigError(f"{source}: {error}") from None
+            return budget
+    return None
 
 
 def _never_by(order: Order, unasked: str | None) -> str:

@@ -21,7 +21,8 @@ def asks(*calls, note="", **more):
     return Completion(Message(None, tool_calls=list(calls)), "small-model", Usage(100, 20), note=note, **more)
 
 model = ScriptedModel([
-    {{"content": "I shall look.", "tool_calls": [call(1, "add", '{{"a": 2, "b": 3}}'), call(2, "table", '{{"rows": 40}}')]}},
+    {{"content": "I shall look.",
+      "tool_calls": [call(1, "add", '{{"a": 2, "b": 3}}'), call(2, "table", '{{"rows": 40}}')]}},
     asks(call(3, "add", '{{"a": "x"}}'), call(4, "write", '{{"text": "{LONG}"}}'), cached=True),
     Completion(Message("Two and three are **five**.\\n\\nTERMINATE"), "large-model", Usage(100, 20), cost=0.0123,
                note="The request was too long: 2 older outputs were left out of it."),

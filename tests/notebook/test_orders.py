@@ -54,6 +54,11 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
         ("--confirm risky", "confirm", "risky"),
         ("--max-turns 3", "max_turns", 3),
         ("--block-timeout 2.5", "block_timeout", 2.5),
+        ("--budget 0.50", "budget", "0.50"),
+        ("--budget $0.5", "budget", "$0.5"),
+        ("--budget 20ktokens", "budget", "20ktokens"),
+        ('--budget "20000 tokens"', "budget", "20000 tokens"),
+        ("--budget='20000 tokens'", "budget", "20000 tokens"),
     ],
 )
 def test_each_option_is_read(line: str, field: str, value: Any) -> None:
@@ -76,6 +81,9 @@ def test_each_option_is_read(line: str, field: str, value: Any) -> None:
         ("--block-timeout -1 go", "--block-timeout is -1.0"),
         ("--block-timeout nan go", "--block-timeout is nan"),
         ("--block-timeout inf go", "--block-timeout is inf"),
+        ("--budget much go", "the budget is 'much'; give '0.50' for dollars or '20000 tokens'"),
+        ("--budget 0 go", "it must be a number above 0"),
+        ("--budget 20000 tokens go", "--budget 20000 is in dollars; a sum of tokens is one word, --budget 20000tokens"),
         ("--confirm perhaps go", "invalid choice: 'perhaps'"),
         ("--human-input ALWAYS go", "invalid choice: 'ALWAYS'"),
         ("-m", "expected one argument"),

@@ -60,3 +60,31 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(ConfigError, match="'yes'; it must be one of always, risky, never"):
         terms(Order("go"), Defaults(), attended=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "environment", "setting", "budget"),
+    [
+        (None, None, "", None),
+        (None, None, "0.50", "0.50"),
+        (None, "9 tokens", "0.50", "9 tokens"),
+        ("1", "9 tokens", "0.50", "1"),
+        (None, "", "0.50", "0.50"),
+    ],
+)
+def test_the_budget(
+    monkeypatch: pytest.MonkeyPatch, option: str | None, environment: str | None, setting: str, budget: str | None
+) -> None:
+    """The option wins over the environment, that over the setting; by default there is no limit."""
+    monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_BUDGET": environment})
+
+    assert terms(Order("go", budget=option), Defaults(budget=setting), attended=True).budget == budget
+
+
+def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be a sum is refused, and the place that says it is named."""
+    with pytest.raises(ConfigError, match=r"%config AutogenMagics.budget: the budget is 'much'"):
+        terms(Order("go"), Defaults(budget="much"), attended=True)
+    monkeypatch.setenv("AUTOGEN_NB_BUDGET", "-1")
+    with pytest.raises(ConfigError, match="AUTOGEN_NB_BUDGET: the budget is '-1'"):
+        terms(Order("go"), Defaults(), attended=True)

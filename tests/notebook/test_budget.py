@@ -1,0 +1,72 @@
+"""What `--budget` does in a notebook."""
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+
+def reply(text: str, tokens: int) -> FakeReply:
+    """A reply for which the server counts so many tokens."""
+    usage = {"prompt_tokens": tokens - 10, "completion_tokens": 10, "total_tokens": tokens}
+    return FakeReply(content=text, usage=usage)
+
+
+def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """What was spent is told, nothing is sent, and the cell goes on where it was with a larger budget."""
+    model.add(reply(python("print(6 * 7)"), 4_000), reply("It is 42.", 4_000))
+    first = fresh.run("%%autogen --confirm never --budget 5000tokens\nMultiply.")
+    asked = len(model.requests)
+    second = fresh.run("%%autogen --confirm never --budget '20k tokens'\nMultiply.")
+
+    assert asked == 1
+    assert first.error == (
+        "Not finished: the chat's budget is reached. 4,000 of 5,000 tokens are spent, and the next request would pass "
+        "it. Run this cell again with a larger --budget, and it goes on at its open question; a new chat (--new) has a "
+        "budget of its own."
+    )
+    assert second.status == "ok", second.error
+    assert len(model.requests) == 2
+    assert "Run again: the chat goes on at its open question." in second.text
+    assert second.about("end")[0].endswith("8,000 of 20,000 tokens spent")
+
+
+def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Earlier cells of the chat count, a run that was replaced too, and a new chat begins at nothing."""
+    model.add(reply("One.", 2_000), reply("One again.", 2_000), reply("New.", 2_000))
+    fresh.run("%%autogen\nFirst.", "one")
+    fresh.run("%%autogen\nFirst.", "one")
+    second = fresh.run("%%autogen --budget 4001tokens\nSecond.", "two")
+    new = fresh.run("%%autogen --new --budget 4001tokens\nSecond.", "three")
+
+    assert "4,000 of 4,001 tokens are spent" in second.error
+    assert new.status == "ok", new.error
+    assert new.about("end")[0].endswith("2,000 of 4,001 tokens spent")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--budget much", "%%autogen: the budget is 'much'; give '0.50' for dollars or '20000 tokens'"),
+        ("--budget 0.50", "the budget is in dollars, and what the model 'scripted' costs is not known"),
+    ],
+    ids=["no sum", "no price"],
+)
+def test_one_that_cannot_be_kept_starts_nothing(fresh: FrontEnd, model: FakeOpenAI, options: str, said: str) -> None:
+    """A cell whose budget is no sum, or whose model has no known price, ends before a model is asked."""
+    cell = fresh.run(f"%%autogen {options}\nGo.")
+
+    assert said in cell.error
+    assert model.requests == []
+
+
+def test_a_notebooks_own_default(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """`%config` sets a budget for all chats."""
+    model.add(reply("One.", 2_000))
+    fresh.run("%config AutogenMagics.budget = '2001 tokens'", "config")
+    first = fresh.run("%%autogen\nFirst.", "one")
+    second = fresh.run("%%autogen\nSecond.", "two")
+
+    assert first.about("end")[0].endswith("2,000 of 2,001 tokens spent")
+    assert "2,000 of 2,001 tokens are spent" in second.error
