@@ -8,6 +8,7 @@
 3. A request that is on its way counts by its estimate: chats that run at the same time do not pass the sum together.
 """
 
+import asyncio
 import math
 import re
 from collections.abc import AsyncGenerator, Iterator
@@ -225,7 +226,7 @@ class Budgeted(Layer):
                         else:
                             written += len(item)
                         yield item
-            except GeneratorExit:
+            except (GeneratorExit, asyncio.CancelledError):
                 # A reader who goes away in the middle has the server stop, but not charge nothing.
                 if written and whole is None:
                     self._spend(_by_estimate(estimate, written), None, price)

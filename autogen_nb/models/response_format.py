@@ -52,6 +52,9 @@ class _Strict:
     def of(self, schema: Any, where: str = "") -> Any:
         if not isinstance(schema, Mapping):
             return schema
+        if len(schema.get("allOf", ())) == 1:
+            # How older releases of pydantic put something beside a reference.
+            schema = {**schema["allOf"][0], **{key: value for key, value in schema.items() if key != "allOf"}}
         if "$ref" in schema:
             return self._referred(schema, where)
         # A default would never be used, and is not taken; a discriminator is not known.

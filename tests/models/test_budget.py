@@ -187,6 +187,28 @@ def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:
     assert budget.spent == "102 of 1,000 tokens"
 
 
+def test_reply_that_is_cancelled_is_paid_for_by_the_estimate() -> None:
+    """Stop in the middle of a reply is a reader who goes away."""
+    budget = Budget(tokens=1000)
+
+    class Waiting(ScriptedModel):
+        async def reply(self, request: Request) -> Any:
+            yield "seven w "
+            spoken.set()
+            await asyncio.Event().wait()
+
+    async def run() -> None:
+        asked = asyncio.create_task(a_ask(budgeted(Waiting([]), budget), question(400)))
+        await spoken.wait()
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+
+    spoken = asyncio.Event()
+    asyncio.run(run())
+
+    assert budget.spent == "102 of 1,000 tokens"
+
+
 def test_requests_on_their_way_count() -> None:
     """Two chats at the same time do not pass the budget together; the second may go on when the first is done."""
     budget = Budget(tokens=150)

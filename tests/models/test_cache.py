@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -70,6 +71,8 @@ def test_reply_is_kept_by_everything_that_decides_it(cache: Cache) -> None:
     keys = {key_of(model, request) for request in requests} | {key_of(ScriptedModel([], "b"), requests[0])}
 
     assert len(keys) == 5
+    assert key_of(model, Request(({"content": b"no JSON"},))) != key_of(model, Request(({"content": b"other"},)))
+    assert key_of(model, Request((MappingProxyType(dict(HELLO)),))) == key_of(model, requests[0])
     assert key_of(model, Request(({"content": "Hello?", "role": "user"},))) == key_of(model, requests[0])
 
 

@@ -48,6 +48,12 @@ class Chain(BaseModel):
     link: "Chain" = Field(description="The next one.")
 
 
+class Older(BaseModel):
+    """A class whose schema is written as pydantic 2.7 writes it."""
+
+    cat: Cat = Field(json_schema_extra=lambda schema: schema.update(allOf=[{"$ref": schema.pop("$ref")}]))
+
+
 class Empty(BaseModel):
     """Nothing."""
 
@@ -123,6 +129,11 @@ def test_root_is_an_object_even_where_a_class_refers_to_itself() -> None:
 
     assert schema["type"] == "object"
     assert "$ref" not in schema
+
+
+def test_reference_of_older_pydantic_is_understood() -> None:
+    """One ``allOf`` is the reference within it."""
+    assert schema_of(Older)["properties"]["cat"] == {"$ref": "#/$defs/Cat"}
 
 
 def test_class_within_itself_comes_to_an_end() -> None:
