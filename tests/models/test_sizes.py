@@ -26,7 +26,13 @@ def test_text_counts_by_its_characters_and_a_picture_by_its_kind(content: Any, s
 
 def test_calls_tools_and_functions_count_as_they_are_written() -> None:
     """What a model is told beside the messages is a part of the request."""
-    called = {"role": "assistant", "content": None, "name": "me", "tool_calls": [{"id": "c1"}], "function_call": {}}
+    called: dict[str, Any] = {
+        "role": "assistant",
+        "content": None,
+        "name": "me",
+        "tool_calls": [{"id": "c1"}],
+        "function_call": {},
+    }
     request = Request((called,), tools=({"type": "function"},), functions=({"name": "f"},))
 
     told = '[{"id": "c1"}]' + "me" + '{"type": "function"}' + '{"name": "f"}'
