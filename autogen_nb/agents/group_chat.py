@@ -197,7 +197,7 @@ class GroupChat:
         """What the caller's own code says who speaks next: a subclass's ``select_speaker``, or the function given."""
         if awaits and type(self).a_select_speaker is not GroupChat.a_select_speaker:
             return self.a_select_speaker(last_speaker, selector)
-        if type(self).select_speaker is not GroupChat.select_speaker:
+        if self.own_choice:
             return self.select_speaker(last_speaker, selector)
         return cast("Callable[..., Any]", self.speaker_selection_method)(last_speaker, self)
 

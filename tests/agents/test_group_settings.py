@@ -1,0 +1,294 @@
+"""What a group is told at its construction, and what it says of itself."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.group_chat import GroupChat
+from autogen_nb.agents.group_manager import GroupChatManager
+from autogen_nb.errors import ConfigError
+from tests.agents.groups import ABC, held, led, member, members, remembered, spoken
+
+ALICE, BOB, CAROL = members()
+ZOE = member("zoe")
+GROUP = [ALICE, BOB, CAROL]
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"agents": []}, "a group needs agents"),
+        ({"agents": ["alice"]}, "'alice' is no agent"),
+        ({"agents": [ALICE, BOB, member("alice")]}, "two agents of the group are called 'alice'"),
+        ({"speaker_selection_method": "wild"}, "speaker_selection_method is 'wild'; it must be one of auto, manual"),
+        ({"speaker_selection_method": None}, "speaker_selection_method is None"),
+        ({"max_round": 0}, "max_round is 0; it must be a whole number, and at least 1"),
+        ({"max_round": None}, "max_round is None"),
+        ({"max_round": True}, "max_round is True"),
+        ({"max_retries_for_selecting_speaker": -1}, "max_retries_for_selecting_speaker is -1"),
+        ({"select_speaker_message_template": ""}, "select_speaker_message_template is ''"),
+        ({"role_for_select_speaker_messages": None}, "role_for_select_speaker_messages is None"),
+        ({"enable_clear_history": True}, "enable_clear_history is not available"),
+        ({"select_speaker_transform_messages": object()}, "select_speaker_transform_messages is not available"),
+        (
+            {"allow_repeat_speaker": [member("zoe")]},
+            "allow_repeat_speaker names 'zoe', who is not in the group",
+        ),
+        ({"allow_repeat_speaker": "alice"}, "allow_repeat_speaker holds 'alice' where a list of agents must stand"),
+        ({"allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]}}, "say by speaker_transitions_type whether"),
+        ({"speaker_transitions_type": "some"}, "speaker_transitions_type is 'some'"),
+        (
+            {
+                "allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]},
+                "speaker_transitions_type": "allowed",
+                "allow_repeat_speaker": True,
+            },
+            "not both",
+        ),
+        (
+            {"allowed_or_disallowed_speaker_transitions": {ZOE: []}, "speaker_transitions_type": "allowed"},
+            "transitions names 'zoe', who is not in the group",
+        ),
+        (
+            {
+                "allowed_or_disallowed_speaker_transitions": {ALICE: [ZOE]},
+                "speaker_transitions_type": "allowed",
+            },
+            "transitions names 'zoe', who is not in the group",
+        ),
+        (
+            {"allowed_or_disallowed_speaker_transitions": [ALICE], "speaker_transitions_type": "allowed"},
+            "it must be a dict of an agent to a list",
+        ),
+    ],
+)
+def test_settings_that_do_not_fit(settings: dict[str, Any], text: str) -> None:
+    """One sentence names the setting and the way out, before anything starts."""
+    with pytest.raises(ConfigError, match=text):
+        GroupChat(**{"agents": GROUP, "messages": [], **settings})
+
+
+@pytest.mark.parametrize("groupchat", [None, GROUP])
+def test_manager_needs_a_group(groupchat: Any) -> None:
+    """A manager without a group is refused."""
+    with pytest.raises(ConfigError, match="give the manager the GroupChat that it leads"):
+        GroupChatManager(groupchat)
+
+
+def test_manager_calls_no_functions() -> None:
+    """Tools in a manager's configuration are refused, as in AutoGen 0.2."""
+    with pytest.raises(ConfigError, match="a group's manager calls no functions"):
+        GroupChatManager(GroupChat(GROUP, []), llm_config={"model": "m", "tools": [{}]})
+
+
+def test_settings_are_looked_at_again_before_a_chat() -> None:
+    """What was changed since is noticed before anything is said."""
+    agents = members()
+    manager = led(agents)
+    agents.append(member("alice"))
+
+    with pytest.raises(ConfigError, match="two agents of the group are called 'alice'"):
+        held("sync", agents[1], manager)
+    assert spoken(manager) == []
+
+
+def transitions(**settings: Any) -> dict[str, list[str]]:
+    """Who may speak after each agent."""
+    group = GroupChat(GROUP, [], **settings)
+    return {one.name: [each.name for each in others] for one, others in group.allowed_speaker_transitions_dict.items()}
+
+
+@pytest.mark.parametrize(
+    ("settings", "followed"),
+    [
+        ({}, {name: [*ABC] for name in ABC}),
+        (
+            {"allow_repeat_speaker": False},
+            {"alice": ["bob", "carol"], "bob": ["alice", "carol"], "carol": ["alice", "bob"]},
+        ),
+        (
+            {"allow_repeat_speaker": [BOB]},
+            {"alice": ["bob", "carol"], "bob": ["alice", "bob", "carol"], "carol": ["alice", "bob"]},
+        ),
+        (
+            {
+                "allowed_or_disallowed_speaker_transitions": {ALICE: [CAROL], CAROL: []},
+                "speaker_transitions_type": "Allowed",
+            },
+            {"alice": ["carol"], "carol": []},
+        ),
+        (
+            {
+                "allowed_or_disallowed_speaker_transitions": {ALICE: [CAROL, ALICE]},
+                "speaker_transitions_type": "disallowed",
+            },
+            {"alice": ["bob"], "bob": ["alice", "bob", "carol"], "carol": ["alice", "bob", "carol"]},
+        ),
+    ],
+    ids=["anybody", "no repeats", "one repeats", "allowed", "disallowed"],
+)
+def test_who_may_follow_whom(settings: dict[str, Any], followed: dict[str, list[str]]) -> None:
+    """However it was said, it comes to who may speak after each agent."""
+    assert transitions(**settings) == followed
+
+
+@pytest.mark.parametrize(
+    ("allowed", "kind", "speakers"),
+    [
+        ({ALICE: [CAROL], CAROL: [BOB], BOB: [ALICE]}, "allowed", ["alice", "carol", "bob", "alice", "carol"]),
+        ({ALICE: [CAROL], CAROL: [BOB]}, "allowed", ["alice", "carol", "bob"]),
+        ({ALICE: [CAROL], CAROL: [BOB], BOB: []}, "allowed", ["alice", "carol", "bob", "carol", "bob"]),
+        ({ALICE: [BOB]}, "disallowed", ["alice", "carol", "alice", "carol", "alice"]),
+        ({}, "allowed", ["alice"]),
+    ],
+    ids=["ring", "sink", "nobody named", "disallowed", "nothing"],
+)
+def test_transitions_as_in_autogen(allowed: Any, kind: str, speakers: list[str]) -> None:
+    """The same agents speak in the same order as in AutoGen 0.2, which was run to find out."""
+    manager = led(GROUP, max_round=5, allowed_or_disallowed_speaker_transitions=allowed, speaker_transitions_type=kind)
+
+    held("sync", ALICE, manager)
+
+    assert [name for name, _ in spoken(manager)] == speakers
+
+
+def test_whose_turn_it_is() -> None:
+    """The next agent is the one after, or the next one of some."""
+    group = GroupChat(GROUP, [])
+
+    assert group.next_agent(CAROL) is ALICE
+    assert group.next_agent(ALICE, [ALICE, CAROL]) is CAROL
+    assert group.next_agent(member("zoe"), [CAROL]) is CAROL
+    with pytest.raises(ConfigError, match="zoe cannot speak next"):
+        group.next_agent(ALICE, [member("zoe")])
+    with pytest.raises(ConfigError, match="nobody cannot speak next"):
+        group.next_agent(ALICE, [])
+
+
+def test_agents_by_name() -> None:
+    """Agents are found by their names, in groups within the group too; a name that several have can be an error."""
+    inner = led([BOB, member("alice")], name="inner")
+    group = GroupChat([ALICE, inner], [])
+
+    assert group.agent_by_name("bob") is None
+    assert group.agent_by_name("bob", recursive=True) is BOB
+    assert group.agent_by_name("alice", raise_on_name_conflict=True) is ALICE
+    with pytest.raises(ConfigError, match="several agents are called 'alice'"):
+        group.agent_by_name("alice", recursive=True, raise_on_name_conflict=True)
+
+
+def test_record_of_a_group() -> None:
+    """Messages are taken in as texts by their speakers; a function's answer keeps its name; reset forgets all."""
+    group = GroupChat(GROUP, [])
+    given = {"content": None, "role": "user", "name": "other"}
+
+    group.append(given, ALICE)
+    group.append({"content": "1", "role": "function", "name": "f"}, BOB)
+
+    assert group.messages == [
+        {"content": "", "role": "user", "name": "alice"},
+        {"content": "1", "role": "function", "name": "f"},
+    ]
+    assert given["content"] is None
+    group.reset()
+    assert group.messages == []
+
+
+def test_texts_for_some_of_the_agents() -> None:
+    """The instructions can be had for some agents only."""
+    group = GroupChat(GROUP, [])
+
+    assert "bob: I am bob\ncarol: I am carol" in group.select_speaker_msg([BOB, CAROL])
+    assert "['bob', 'carol']" in (group.select_speaker_prompt([BOB, CAROL]) or "")
+    assert group.introductions_msg([BOB]).endswith("\n\nbob: I am bob")
+    assert "alice" in group.select_speaker_msg()
+    assert "alice" in (group.select_speaker_prompt() or "")
+
+
+def test_reset_of_a_manager() -> None:
+    """It forgets what was said in the group too."""
+    agents = members()
+    manager = led(agents)
+    held("sync", agents[0], manager)
+
+    manager.clear_history(agents[0], nr_messages_to_preserve=1)
+    kept = len(spoken(manager))
+    manager.reset()
+
+    assert kept == 4
+    assert spoken(manager) == []
+    assert manager.chat_messages == {}
+
+
+EARLIER = [
+    {"content": "one", "role": "user", "name": "alice"},
+    {"content": "two", "role": "user", "name": "bob"},
+    {"content": "three TERMINATE", "role": "user", "name": "carol"},
+]
+
+
+def resumed(manager: Any, given: Any, how: str = "sync", **more: Any) -> tuple[ConversableAgent, dict[str, Any]]:
+    """Who spoke last, and what."""
+    found: Any = manager.resume(given, **more) if how == "sync" else asyncio.run(manager.a_resume(given, **more))
+    agent, message = found
+    return agent, message
+
+
+@pytest.mark.parametrize("how", ["sync", "async"])
+@pytest.mark.parametrize("form", ["list", "text"])
+@pytest.mark.parametrize("ending", ["TERMINATE", lambda text: text.replace("TERMINATE", "")], ids=["word", "function"])
+def test_group_goes_on_with_an_earlier_chat(how: str, form: str, ending: Any) -> None:
+    """Its members remember what they and others said; the last message opens the chat that goes on."""
+    agents = members()
+    manager = led(agents, max_round=2)
+    given = EARLIER if form == "list" else manager.messages_to_string(EARLIER)
+
+    last, message = resumed(manager, given, how, remove_termination_string=ending)
+    held("sync", last, manager, message, clear_history=False)
+
+    assert message == {"content": "three ", "role": "user", "name": "carol"}
+    words = [("alice", "one"), ("bob", "two"), ("carol", "three "), ("alice", "alice here")]
+    assert spoken(manager) == words
+    for agent in agents:
+        mine = [("assistant" if name == agent.name else "user", name, text) for name, text in words]
+        assert remembered(agent, manager) == mine
+
+
+def test_manager_that_spoke_last() -> None:
+    """Messages without a name, and those of the admin, are the manager's."""
+    agents = members()
+    manager = led(agents)
+    messages: list[dict[str, Any]] = [{"content": "one", "role": "user"}, {"content": None, "name": "Admin"}]
+
+    last, message = resumed(manager, messages)
+
+    assert last is manager
+    assert message == messages[1]
+    assert remembered(agents[1], manager) == [("user", "chat_manager", "one")]
+
+
+@pytest.mark.parametrize(
+    ("messages", "text"),
+    [
+        ([], "there is no message to go on from"),
+        ([{"content": "x", "name": "zoe"}], "by 'zoe', who is not in the group"),
+    ],
+)
+def test_messages_that_no_group_can_go_on_from(messages: list[dict[str, Any]], text: str) -> None:
+    """Nothing is forgotten before the messages are looked at."""
+    agents = members()
+    manager = led(agents)
+    held("sync", agents[0], manager)
+
+    with pytest.raises(ConfigError, match=text):
+        manager.resume(messages)
+    assert len(spoken(manager)) == 4
+
+
+def test_messages_as_text() -> None:
+    """What was written out can be read back."""
+    manager = led(members())
+
+    assert manager.messages_from_string(manager.messages_to_string(EARLIER)) == EARLIER

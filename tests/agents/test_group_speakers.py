@@ -1,0 +1,337 @@
+"""Who chooses the next speaker of a group: a model, the caller's own function or class, chance."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.group_chat import GroupChat
+from autogen_nb.agents.group_manager import GroupChatManager
+from autogen_nb.core.ports import Request
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import SpeakerAsked, SpeakerGiven
+from autogen_nb.run import Log
+from autogen_nb.testing import ScriptedModel
+from tests.agents.chatting import BOTH_WAYS, Way
+from tests.agents.groups import held, led, member, members, spoken
+
+WAYS: tuple[Way, ...] = ("sync", "async")
+CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+def requests(manager: Any) -> list[Request]:
+    """What the manager's model was asked."""
+    assert isinstance(manager.model, ScriptedModel)
+    return manager.model.requests
+
+
+def names(manager: Any) -> list[str]:
+    """Who spoke."""
+    return [name for name, _ in spoken(manager)]
+
+
+@BOTH_WAYS
+def test_model_is_told_who_there_is_and_what_was_said(way: Way) -> None:
+    """The instructions stand around the conversation, in which each message has the name of its speaker."""
+    agents = members()
+    manager = led(agents, "carol", max_round=2)
+
+    held(way, agents[0], manager)
+
+    first, *said, last = requests(manager)[0].messages
+    assert first["role"] == "system"
+    assert "alice: I am alice\nbob: I am bob\ncarol: I am carol" in first["content"]
+    assert said == [{"content": "start", "role": "user", "name": "alice"}]
+    assert last["role"] == "system"
+    assert "['alice', 'bob', 'carol']" in last["content"]
+    assert names(manager) == ["alice", "carol"]
+
+
+def test_model_is_told_what_was_wrong_with_its_words() -> None:
+    """After a word that names nobody, and one that names several, it is told so, each in its own way."""
+    agents = members()
+    manager = led(
+        agents,
+        "hm",
+        "bob or carol",
+        "carol",
+        max_round=2,
+        select_speaker_auto_none_template="None of {agentlist}.",
+        select_speaker_auto_multiple_template="Several of {agentlist}.",
+        role_for_select_speaker_messages="user",
+    )
+
+    held("sync", agents[0], manager)
+
+    assert requests(manager)[2].messages[3:] == (
+        {"role": "assistant", "content": "hm"},
+        {"role": "user", "content": "None of ['alice', 'bob', 'carol']."},
+        {"role": "assistant", "content": "bob or carol"},
+        {"role": "user", "content": "Several of ['alice', 'bob', 'carol']."},
+    )
+    assert names(manager) == ["alice", "carol"]
+
+
+def test_own_templates() -> None:
+    """Templates of the caller's own are filled in; braces that mark nothing stay, and no prompt means none."""
+    agents = members("alice", "bob")
+    manager = led(
+        agents,
+        "bob",
+        max_round=2,
+        select_speaker_message_template='{agentlist} {roles} {"json": 1}',
+        select_speaker_prompt_template="",
+    )
+
+    held("sync", agents[0], manager)
+
+    assert requests(manager)[0].messages == (
+        {"role": "system", "content": "['alice', 'bob'] alice: I am alice\nbob: I am bob {\"json\": 1}"},
+        {"content": "start", "role": "user", "name": "alice"},
+    )
+
+
+def test_candidates_only_are_named() -> None:
+    """A model chooses among those who may speak."""
+    agents = members("alice", "bob", "carol", "dora")
+    manager = led(agents, "carol", max_round=2, allow_repeat_speaker=False)
+
+    held("sync", agents[0], manager)
+
+    assert "['bob', 'carol', 'dora']" in requests(manager)[0].messages[-1]["content"]
+    assert "I am alice" not in requests(manager)[0].messages[0]["content"]
+
+
+def test_open_calls_are_not_shown_to_the_model_that_chooses() -> None:
+    """Calls that nobody has answered yet are left out of the request, since endpoints refuse them."""
+    agents = members()
+    manager = led(agents, "bob", max_round=2, func_call_filter=False)
+
+    held("sync", agents[0], manager, {"content": None, "tool_calls": [CALL]})
+
+    assert requests(manager)[0].messages[1] == {"content": "", "role": "assistant", "name": "alice"}
+
+
+def test_model_of_the_group_chooses_before_that_of_the_manager() -> None:
+    """`select_speaker_auto_llm_config` is asked where it is given."""
+    agents, chooser = members(), ScriptedModel(["carol"])
+    manager = led(agents, "bob", max_round=2, select_speaker_auto_llm_config=chooser)
+
+    held("sync", agents[0], manager)
+
+    assert names(manager) == ["alice", "carol"]
+    assert len(chooser.requests) == 1
+
+
+def test_choice_without_a_model_is_told() -> None:
+    """Where a model is to choose and there is none, the error names the ways out, and the chat goes on from there."""
+    agents = members()
+    manager = led(agents, speaker_selection_method="auto", max_round=2)
+    log: Log = []
+
+    with pytest.raises(
+        ConfigError, match=r"chat_manager has no model to choose the next speaker with: .*'round_robin'"
+    ):
+        held("sync", agents[0], manager, log=log)
+    manager.model = ScriptedModel(["carol"])
+    held("sync", agents[0], manager, log=log)
+
+    assert names(manager) == ["alice", "carol"]
+
+
+def test_single_candidate_needs_no_model() -> None:
+    """Where there is nothing to choose no model is missed."""
+    agents = members("alice", "bob")
+    manager = led(agents, speaker_selection_method="Auto", allow_repeat_speaker=False)
+
+    held("sync", agents[0], manager)
+
+    assert names(manager) == ["alice", "bob", "alice", "bob"]
+
+
+def test_chance_chooses_among_the_candidates() -> None:
+    """By chance, a member speaks who may."""
+    agents = members()
+    manager = led(agents, speaker_selection_method="random", allow_repeat_speaker=False, max_round=20)
+
+    log = held("sync", agents[0], manager).log
+
+    asked = [event for event in log if isinstance(event, SpeakerAsked)]
+    given = [event for event in log if isinstance(event, SpeakerGiven)]
+    assert len(asked) == 19
+    assert all(answer.said in question.candidates for question, answer in zip(asked, given, strict=True))
+
+
+@BOTH_WAYS
+def test_function_chooses(way: Way) -> None:
+    """A function of the caller's own is given the last speaker and the group."""
+    agents = members()
+    seen: list[tuple[str, int]] = []
+
+    def choose(last: ConversableAgent, group: GroupChat) -> Any:
+        seen.append((last.name, len(group.messages)))
+        return [agents[2], "ROUND_ROBIN", None][len(seen) - 1]
+
+    manager = led(agents, speaker_selection_method=choose, max_round=9)
+
+    chat = held(way, agents[0], manager)
+
+    assert seen == [("alice", 1), ("carol", 2), ("alice", 3)]
+    assert names(manager) == ["alice", "carol", "alice"]
+    assert [event.method for event in chat.log if isinstance(event, SpeakerGiven)] == [None, "round_robin", None]
+
+
+@BOTH_WAYS
+def test_function_that_is_awaited(way: Way) -> None:
+    """It may be async, in either kind of chat."""
+    agents = members()
+
+    async def choose(last: ConversableAgent, group: GroupChat) -> ConversableAgent:
+        await asyncio.sleep(0)
+        return agents[2]
+
+    manager = led(agents, speaker_selection_method=choose, max_round=2)
+
+    held(way, agents[0], manager)
+
+    assert names(manager) == ["alice", "carol"]
+
+
+def raises(last: Any, group: Any) -> Any:
+    """Fails."""
+    raise LookupError("nobody")
+
+
+async def araises(last: Any, group: Any) -> Any:
+    """Fails when it is awaited."""
+    raise LookupError("nobody")
+
+
+async def refuses(last: Any, group: Any) -> Any:
+    """Says itself what is wrong."""
+    raise ConfigError("no")
+
+
+def refuses_at_once(last: Any, group: Any) -> Any:
+    """Says itself what is wrong."""
+    raise ConfigError("no")
+
+
+def names_text(last: Any, group: Any) -> Any:
+    """Returns a name in the place of an agent."""
+    return "bob"
+
+
+def names_number(last: Any, group: Any) -> Any:
+    """Returns what is no agent."""
+    return 5
+
+
+def names_stranger(last: Any, group: Any) -> Any:
+    """Returns an agent who is no member, but called like one."""
+    return member("bob")
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "text"),
+    [
+        (raises, CallbackError, "speaker_selection_method 'raises' raised LookupError: nobody"),
+        (araises, CallbackError, "speaker_selection_method 'araises' raised LookupError: nobody"),
+        (refuses, ConfigError, "^no$"),
+        (refuses_at_once, ConfigError, "^no$"),
+        (names_text, CallbackError, r"'names_text' returned 'bob'; it must return an agent of the group \(alice, bob"),
+        (names_number, CallbackError, "'names_number' returned 5"),
+        (names_stranger, CallbackError, "'names_stranger' returned 'bob'"),
+    ],
+)
+def test_function_that_does_not_choose(function: Callable[..., Any], error: type[Exception], text: str) -> None:
+    """The error names the function and says what it must return."""
+    agents = members()
+
+    with pytest.raises(error, match=text):
+        held("sync", agents[0], led(agents, speaker_selection_method=function))
+
+
+class Backwards(GroupChat):
+    """A group whose members speak in the other direction."""
+
+    def select_speaker(self, last_speaker: ConversableAgent, selector: ConversableAgent) -> ConversableAgent | None:
+        """The one before, or after the first one what the settings say."""
+        place = self.agents.index(last_speaker)
+        return self.agents[place - 1] if place else super().select_speaker(last_speaker, selector)
+
+
+class Awaited(GroupChat):
+    """A group that chooses in async chats."""
+
+    async def a_select_speaker(
+        self, last_speaker: ConversableAgent, selector: ConversableAgent
+    ) -> ConversableAgent | None:
+        """Whoever the settings name, and then the one after that."""
+        found = await super().a_select_speaker(last_speaker, selector)
+        assert found is not None
+        return self.next_agent(found)
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize(
+    ("settings", "speakers"),
+    [
+        ({"speaker_selection_method": "round_robin"}, ["alice", "bob", "alice", "bob"]),
+        ({"speaker_selection_method": lambda last, group: group.agents[2]}, ["alice", "carol", "bob", "alice"]),
+        ({"speaker_selection_method": lambda last, group: None}, ["alice"]),
+        ({}, ["alice", "carol", "bob", "alice"]),
+    ],
+    ids=["turns", "function", "nobody", "model"],
+)
+def test_select_speaker_of_a_subclass(way: Way, settings: dict[str, Any], speakers: list[str]) -> None:
+    """A group with a select_speaker of its own chooses by it, and may fall back on what the settings say."""
+    agents = members()
+    model = ScriptedModel(["carol"])
+    manager = GroupChatManager(Backwards(agents, [], max_round=4, **settings), llm_config=model)
+
+    held(way, agents[0], manager)
+
+    assert names(manager) == speakers
+
+
+def test_a_select_speaker_of_a_subclass() -> None:
+    """In an async chat the awaited one is called; in a sync chat the settings count."""
+    speakers = []
+    for way in WAYS:
+        agents = members()
+        manager = GroupChatManager(Awaited(agents, [], max_round=2, speaker_selection_method="round_robin"))
+        held(way, agents[0], manager)
+        speakers.append(names(manager))
+
+    assert speakers == [["alice", "bob"], ["alice", "carol"]]
+
+
+@pytest.mark.parametrize(("method", "place"), [("round_robin", 2), ("manual", 0), (lambda last, group: last, 1)])
+def test_select_speaker_outside_of_a_chat(method: Any, place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says who would speak next, after what the group has heard."""
+    monkeypatch.setattr("builtins.input", lambda prompt="": "1")
+    agents = members()
+    group = GroupChat(agents, [], speaker_selection_method=method)
+    group.append({"content": "hello", "role": "user"}, agents[1])
+
+    assert group.select_speaker(agents[1], member("chooser")) is agents[place]
+
+
+def test_select_speaker_without_a_model() -> None:
+    """The selector's model is needed here too."""
+    group = GroupChat(members(), [])
+
+    with pytest.raises(ConfigError, match="chooser has no model to choose"):
+        group.select_speaker(group.agents[0], member("chooser"))
+
+
+def test_error_names_the_subclass_that_chooses() -> None:
+    """What a group's own select_speaker returns is looked at as well."""
+    agents = members()
+    manager = GroupChatManager(Backwards(agents, [], speaker_selection_method="round_robin"))
+
+    with pytest.raises(CallbackError, match="select_speaker of Backwards raised ValueError"):
+        held("sync", member("user"), manager)
