@@ -138,6 +138,8 @@ class NotebookView:
                 self._calling(event)
             case FunctionsReturned(contents=contents):
                 self._returned(contents)
+            case ReplyAsked() | ReplyFunctionAsked():
+                self._tidy()
             case SpeakerAsked():
                 self._choosing(event)
             case SpeakerGiven():
@@ -152,14 +154,12 @@ class NotebookView:
             case (
                 HumanInputAsked()
                 | OpeningAsked()
-                | ReplyFunctionAsked()
                 | ReplyFunctionReturned()
                 | OpeningGiven()
                 | TerminationAsked()
                 | TerminationJudged()
                 | SummaryGiven()
                 | Relayed()
-                | ReplyAsked()
                 | ReplyGiven()
                 | SendAsked()
                 | SendGiven()

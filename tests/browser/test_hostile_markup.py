@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser
 
+from autogen_nb.messages import FunctionCall
+from autogen_nb.notebook.calls import asked_html, returned_html
 from autogen_nb.notebook.rendering import card, markdown
 from autogen_nb.notebook.safe_bundle import safe
 from tests.notebook.corpus import HOSTILE
@@ -27,6 +29,11 @@ DOORS: dict[str, Callable[[str], str]] = {
     "markdown bundle": _bundle("text/markdown"),
     "svg": _bundle("image/svg+xml"),
     "card": lambda vector: card(vector, markdown(vector), detail=vector),
+    "call": lambda vector: asked_html(FunctionCall(vector, vector)),
+    "long call": lambda vector: asked_html(FunctionCall(vector, vector * 40)),
+    "result": returned_html,
+    "long result": lambda vector: returned_html(vector * 40),
+    "failure": lambda vector: returned_html(f"Error: {vector}"),
 }
 
 

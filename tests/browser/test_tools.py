@@ -49,6 +49,51 @@ CHATS = {
     "awaited": "chat = await user.a_initiate_chat(assistant, message='Add two and three.')",
 }
 
+GROUP = """
+import autogen_nb as autogen
+from autogen_nb.testing import ScriptedModel
+
+def agent(name, *says, **more):
+    llm_config = ScriptedModel(list(says)) if says else False
+    return autogen.ConversableAgent(name, llm_config=llm_config, human_input_mode="NEVER", **more)
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+asked = {"id": "1", "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}
+planner = agent("planner", "First, add.", "That is all.\\n\\nTERMINATE")
+coder = agent("coder", {"content": None, "tool_calls": [asked]}, "It is 3.")
+runner = agent("runner")
+autogen.register_function(add, caller=coder, executor=runner, description="adds")
+group = autogen.GroupChat([planner, coder, runner], messages=[], max_round=6)
+choices = ScriptedModel(["planner", "I am not sure", "coder", "coder", "planner"])
+manager = autogen.GroupChatManager(
+    group, llm_config=choices, is_termination_msg=lambda m: "TERMINATE" in (m.get("content") or "")
+)
+user = agent("user")
+"""
+
+
+def test_a_group_names_its_speakers(notebook: NotebookPage) -> None:
+    """Each message of a group says whose it is, and a line before it whom the manager's model chose."""
+    notebook.create(GROUP, "chat = user.initiate_chat(manager, message='Add one and two.')")
+    notebook.run_all()
+    notebook.await_idle()
+    _picture(notebook, "group", 1)
+    lines = [line for line in notebook.outputs(1).text.splitlines() if line.startswith(("next:", "\u25cf"))]
+
+    assert [line.split(" \u00b7 ")[0].strip() for line in lines] == [
+        "\u25cf user",
+        "next: planner",
+        "\u25cf planner",
+        "next: coder",
+        "\u25cf coder",
+        "next: coder",
+        "\u25cf coder",
+        "next: planner",
+        "\u25cf planner",
+    ]
+
 
 @pytest.mark.parametrize("way", CHATS)
 def test_calls_are_shown_as_they_go_and_afterwards(notebook: NotebookPage, way: str) -> None:

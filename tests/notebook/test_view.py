@@ -16,6 +16,7 @@ from autogen_nb.events import (
     ModelDelta,
     ModelReplied,
     Relayed,
+    ReplyAsked,
     Said,
     SpeakerAsked,
     SpeakerGiven,
@@ -196,6 +197,15 @@ def test_a_chat_within_the_chat(page: Page) -> None:
     )
 
     assert page.texts == ["user:\none", "critic (to inner):\ntwo", "inner (m \u00b7 < 0.1 s):\nthree"]
+
+
+def test_a_long_chat_without_a_model_stays_in_sight(page: Page) -> None:
+    """However many messages the caller's own code writes, they take fewer places than a front end folds."""
+    for number in range(200):
+        page.show(ReplyAsked("a", "b", number), Said("a", "b", Message(f"message {number}")))
+
+    assert len(page.texts) < 50
+    assert "\n".join(page.texts).count("message") == 200
 
 
 def test_the_end_tells_tokens_and_cost(page: Page) -> None:
