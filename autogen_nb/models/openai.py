@@ -375,7 +375,9 @@ def _checked_client(client: Any, ca_bundle: object) -> Any:
     if ca_bundle is not None:
         raise ConfigError("http_client and ca_bundle are two answers to what is trusted; give the client verify=...")
     if not hasattr(client, "aclose"):
-        raise ConfigError(f"http_client is an asynchronous client of httpx, not {type(client).__name__}")
+        raise ConfigError(
+            f"http_client is awaited, which {type(client).__name__} cannot be; give an AsyncClient of httpx"
+        )
     return client
 
 

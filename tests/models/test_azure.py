@@ -235,15 +235,17 @@ def test_default_provider_is_azure_identitys(
     monkeypatch.syspath_prepend(tmp_path)
     for name in [name for name in sys.modules if name == "azure" or name.startswith("azure.")]:
         monkeypatch.delitem(sys.modules, name)
-    server.add("ok")
+    server.add("ok", "ok")
+    model = azure(server, azure_ad_token_provider="DEFAULT")
     try:
-        ask(azure(server, azure_ad_token_provider="DEFAULT"))
+        ask(model)
+        ask(model)
     finally:
         for name in ("azure.identity", "azure"):
             sys.modules.pop(name, None)
 
     token = "token-for-https://cognitiveservices.azure.com/.default"
-    assert server.requests[0].headers["authorization"] == f"Bearer {token}"
+    assert [received.headers["authorization"] for received in server.requests] == [f"Bearer {token}"] * 2
 
 
 # What cannot be right

@@ -215,15 +215,16 @@ def test_http_client_of_the_user_outlives_a_loop(server: FakeOpenAI) -> None:
     gc.collect()
 
 
-@pytest.mark.parametrize(
-    ("settings", "way"),
-    [({"http_client": object()}, "asynchronous"), ({"http_client": "x", "ca_bundle": "c.pem"}, "c.pem")],
-    ids=["sync", "both"],
-)
-def test_http_client_that_cannot_be_used_is_told(settings: dict[str, Any], way: str) -> None:
-    """A client that cannot be awaited, or one beside a ca_bundle, is refused when the model is made."""
-    with pytest.raises(ConfigError, match=way):
-        OpenAIModel(model="m", **settings)
+def test_http_client_that_cannot_be_awaited_is_told() -> None:
+    """A synchronous client, which AutoGen 0.2 takes, is refused when the model is made."""
+    with httpx2.Client() as client, pytest.raises(ConfigError, match="AsyncClient"):
+        OpenAIModel(model="m", http_client=client)
+
+
+def test_http_client_beside_a_ca_bundle_is_told(authority: Authority) -> None:
+    """Who makes the client also says what it trusts."""
+    with pytest.raises(ConfigError, match="http_client and ca_bundle"):
+        OpenAIModel(model="m", http_client=httpx2.AsyncClient(), ca_bundle=authority.certificate)
 
 
 # Who pays, and headers
