@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from autogen_nb.core.approval import CONFIRMS
 from autogen_nb.core.chat import Flow, Opening, two_agent_chat
+from autogen_nb.core.group import RunGroup
 from autogen_nb.core.human_input import MODES
 from autogen_nb.core.replies import (
     AskFunction,
@@ -22,6 +23,7 @@ from autogen_nb.core.replies import (
     generate_oai_reply,
 )
 from autogen_nb.core.running import RunCode
+from autogen_nb.core.speaker import METHODS, Selection
 from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import (
@@ -48,7 +50,6 @@ from autogen_nb.events import (
     ReceiveAsked,
     ReceiveGiven,
     Recorded,
-    Relayed,
     ReplyAsked,
     ReplyFunctionAsked,
     ReplyFunctionReturned,
@@ -77,7 +78,6 @@ MODEL = (
     Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]),
     Message(None, function_call={"name": "f", "arguments": "{}"}),
 )
-GROUPS = {Relayed, SpeakerAsked, SpeakerGiven}
 NONE: frozenset[Own] = frozenset()
 OWN: tuple[frozenset[Own], ...] = (
     NONE,
@@ -110,13 +110,13 @@ class Script:
         )
         assistant = Party("assistant", (check_termination_and_human_reply, generate_oai_reply), own=rng.choice(OWN))
         openings: tuple[Opening, ...] = (Message("go"), "ask", "person")
-        return two_agent_chat(
-            user,
-            assistant,
-            opening=rng.choice(openings),
-            max_turns=rng.choice((1, 3, 8, None)),
-            summarise=rng.choice(("ask", "no")),
-        )
+        more = {
+            "opening": rng.choice(openings),
+            "max_turns": rng.choice((1, 3, 8, None)),
+            "summarise": rng.choice(("ask", "no")),
+        }
+        recipient = rng.choice((assistant, group(rng, user, assistant)))
+        return two_agent_chat(user, recipient, **more)  # type: ignore[arg-type]  # by their keys
 
     def world(self) -> Callable[[Question], Answer]:
         """A world that answers at random, and alike each time."""
@@ -128,6 +128,31 @@ class Script:
         log: list[Recorded] = []
         driven(self.flow(), live(self.world()), log)
         return log
+
+
+def group(rng: Random, *members: Party) -> Party:
+    """The manager of a group of these and one more."""
+    members = (*members, Party("third", default_reply=Message("third"), own=rng.choice(OWN)))
+    selection = Selection(
+        "manager",
+        tuple(member.name for member in members),
+        rng.choice((*METHODS, "auto", "function")),
+        rng.choice((None, {"user": {"assistant", "third"}, "assistant": {"user", "third"}})),
+        {"user": {"f"}},
+    )
+    told = rng.choice((None, Message("Meet.")))
+    return Party("manager", (RunGroup(members, selection, rng.choice((1, 4, 7)), told),), own=rng.choice(OWN))
+
+
+def speaker(rng: Random, question: SpeakerAsked) -> SpeakerGiven:
+    """A random answer to the question for the next speaker."""
+    named = rng.choice(question.candidates)
+    others: dict[str, tuple[SpeakerGiven, ...]] = {
+        "auto": (SpeakerGiven("hm"), SpeakerGiven("user or third")),
+        "function": (SpeakerGiven(None), SpeakerGiven(None, rng.choice(METHODS))),
+        "random": (),
+    }
+    return rng.choice((SpeakerGiven(named), SpeakerGiven(named), *others[question.method]))
 
 
 def answer(rng: Random, question: Question) -> Answer:
@@ -153,7 +178,7 @@ def answer(rng: Random, question: Question) -> Answer:
         MessagesAsked: lambda: MessagesGiven(
             rng.choice(((Kept(0, 1),), (Kept(0, 1), Message("changed")), (rng.choice(MODEL),)))
         ),
-        SpeakerAsked: lambda: SpeakerGiven("a"),
+        SpeakerAsked: lambda: speaker(rng, cast("SpeakerAsked", question)),
         SummaryAsked: lambda: SummaryGiven("short"),
     }
     return answers[type(question)]()
@@ -250,6 +275,7 @@ ALTERED: dict[type, Callable[[Answer], Answer]] = {
     SendGiven: lambda _: SendGiven((Message("other"),)),
     ReceiveGiven: lambda _: ReceiveGiven(Message("other")),
     MessagesGiven: lambda _: MessagesGiven((Message("other"),)),
+    SpeakerGiven: lambda _: SpeakerGiven("other"),
     SummaryGiven: lambda _: SummaryGiven("other"),
 }
 
@@ -289,7 +315,7 @@ def test_scripts_play_every_kind_of_event() -> None:
     """What holds for the random chats holds for chats of every kind."""
     logs = [Script(seed, seed).log() for seed in range(60)]
 
-    assert {type(event) for log in logs for event in log} == set(get_args(Recorded)) - GROUPS
+    assert {type(event) for log in logs for event in log} == set(get_args(Recorded))
     assert {event.reason for log in logs for event in log if isinstance(event, Ended)} == set(get_args(EndReason))
 
 
