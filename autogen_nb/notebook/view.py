@@ -335,7 +335,8 @@ class NotebookView:
 
     def _chosen(self, given: SpeakerGiven) -> None:
         asked, self._choice, self._status = self._choice, None, ""
-        if line := chosen(asked, given):
+        # The speaker's own message follows; only what it does not tell is worth a line.
+        if asked is not None and asked.tried and (line := chosen(asked, given)):
             self.note(line, kind="speaker")
 
     # Code

@@ -16,7 +16,9 @@ def chosen(asked: SpeakerAsked | None, given: SpeakerGiven) -> str:
         return ""
     said = given.said.strip()
     named = [said] if said in asked.candidates else [name for name in asked.candidates if _names(said, name)]
-    return f"next: {named[0]}" if len(named) == 1 else ""
+    if len(named) != 1:
+        return ""
+    return f"next: {named[0]}" + (f" (named at attempt {len(asked.tried) + 1})" if asked.tried else "")
 
 
 def _names(said: str, name: str) -> bool:

@@ -1,39 +1,16 @@
 """How a chat looks: pictures of each of its states in light and dark, and what can be measured of them."""
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import LOAD, PLOT, code, connected
+from tests.browser.looks import misfits_of, picture
 from tests.browser.notebook_page import NotebookPage
 
-# What sticks out of the cell's width, and what has a scroll bar within the cell.
-MISFITS = """area => {
-    const edge = area.getBoundingClientRect();
-    const seen = [...area.querySelectorAll("*")].filter(node => node.checkVisibility());
-    const out = seen.filter(node => {
-        const box = node.getBoundingClientRect();
-        return box.width > 1 && (box.right > edge.right + 1 || box.left < edge.left - 1);
-    });
-    const barred = seen.filter(node => ["auto", "scroll"].includes(getComputedStyle(node).overflowY)
-        && node.scrollHeight > node.clientHeight + 1);
-    return [...out, ...barred].map(node => node.outerHTML.slice(0, 200));
-}"""
 LONG_NAME = "a_name_" * 30
 FAILING = "import json\njson.loads('[' * 20 + 'x')"
 FRAME = f"{PLOT}\nimport pandas as pd\npd.DataFrame({{'mass': [1.5, 2.5], 'name': ['a', 'b']}})"
 ANSWER = f"**Squares grow**: $x^2$.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- `{LONG_NAME}`\n\nTERMINATE"
-
-
-def _picture(notebook: NotebookPage, name: str, cell: int) -> None:
-    notebook.set_theme("dark")
-    notebook.screenshot(f"{name}-dark", cell)
-    notebook.set_theme("light")
-    notebook.screenshot(f"{name}-light", cell)
-
-
-def _misfits(area: Locator) -> list[str]:
-    found: list[str] = area.evaluate(MISFITS)
-    return found
 
 
 def test_every_state_of_a_cell_fits_its_width(notebook: NotebookPage, fake: FakeOpenAI) -> None:
@@ -43,25 +20,25 @@ def test_every_state_of_a_cell_fits_its_width(notebook: NotebookPage, fake: Fake
     notebook.run_all()
     area = notebook.output(1)
     expect(notebook.button(1, "Run")).to_be_visible()
-    _picture(notebook, "panel", 1)
-    misfits = _misfits(area)
+    picture(notebook, "panel", 1)
+    misfits = misfits_of(area)
     notebook.click(1, "Edit")
     expect(notebook.button(1, "Run edited")).to_be_visible()
-    _picture(notebook, "panel-edit", 1)
-    misfits += _misfits(area)
+    picture(notebook, "panel-edit", 1)
+    misfits += misfits_of(area)
     notebook.click(1, "Back")
     notebook.click(1, "Skip")
     expect(notebook.field(1, "Reason")).to_be_visible()
-    _picture(notebook, "panel-skip", 1)
-    misfits += _misfits(area)
+    picture(notebook, "panel-skip", 1)
+    misfits += misfits_of(area)
     notebook.click(1, "Back")
     notebook.run_every_block(1)
     notebook.await_idle()
-    _picture(notebook, "whole", 1)
-    misfits += _misfits(area)
+    picture(notebook, "whole", 1)
+    misfits += misfits_of(area)
     notebook.page.set_viewport_size({"width": 800, "height": 900})
     notebook.screenshot("whole-narrow", 1)
-    misfits += _misfits(area)
+    misfits += misfits_of(area)
     notebook.page.set_viewport_size({"width": 1280, "height": 900})
 
     assert misfits == []
@@ -75,10 +52,10 @@ def test_first_run_fits_a_narrow_window(notebook: NotebookPage) -> None:
     notebook.create(LOAD, "%%autogen\nWhat is six times seven?")
     notebook.run_all()
     expect(notebook.button(1, "Use this key")).to_be_visible()
-    _picture(notebook, "first-run", 1)
+    picture(notebook, "first-run", 1)
     notebook.page.set_viewport_size({"width": 800, "height": 900})
     notebook.screenshot("first-run-narrow", 1)
-    misfits = _misfits(notebook.output(1))
+    misfits = misfits_of(notebook.output(1))
     notebook.page.set_viewport_size({"width": 1280, "height": 900})
 
     assert misfits == []

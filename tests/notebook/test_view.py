@@ -168,7 +168,7 @@ def test_a_note_stands_with_its_message(page: Page) -> None:
 
 
 def test_a_group(page: Page) -> None:
-    """Each message names its speaker; a line says whom a model chose, and what is passed on is not shown."""
+    """Each message names its speaker; a choice shows where the model was asked again, what is passed on does not."""
     page.show(
         Said("ann", "manager", Message("one")),
         SpeakerAsked("manager", "ann", ("bob", "cy"), "auto"),
@@ -180,9 +180,11 @@ def test_a_group(page: Page) -> None:
         SpeakerAsked("manager", "bob", ("ann", "cy"), "random"),
         SpeakerGiven("cy"),
         Said("cy", "manager", Message("three")),
+        SpeakerAsked("manager", "cy", ("ann", "bob"), "auto"),
+        SpeakerGiven("ann"),
     )
 
-    assert page.texts == ["ann:\none", "next: bob", "bob:\ntwo", "cy:\nthree"]
+    assert page.texts == ["ann:\none", "next: bob (named at attempt 2)", "bob:\ntwo", "cy:\nthree"]
 
 
 def test_a_chat_within_the_chat(page: Page) -> None:

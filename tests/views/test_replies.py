@@ -35,6 +35,13 @@ def test_whom_a_model_chose(said: str | None, line: str) -> None:
     assert chosen(asked, SpeakerGiven(said)) == line
 
 
+def test_a_choice_that_took_another_attempt() -> None:
+    """Where the model was asked again, the line says so."""
+    asked = SpeakerAsked("manager", "ann", ("bob", "cy"), "auto", ("bob or cy",))
+
+    assert chosen(asked, SpeakerGiven("cy")) == "next: cy (named at attempt 2)"
+
+
 def test_a_choice_that_no_model_made() -> None:
     """Who speaks next by chance or by the caller's own function is seen when they speak."""
     for asked in (SpeakerAsked("manager", "ann", ("bob",), "random"), SpeakerAsked("m", "a", ("bob",), "function")):
