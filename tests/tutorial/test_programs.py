@@ -171,6 +171,7 @@ def test_fallback(run: Runner, way: Way, tmp_path: Path, status: int, tries: int
     turn = [("gpt-4o", "Bearer YOUR_PRIMARY_KEY")] * tries + [("gpt-4o-mini", "Bearer YOUR_FALLBACK_KEY")]
     assert asked == turn * 2
     assert ran.contents == [MEDIAN, PRODUCT, f"{RAN}42", "Done. TERMINATE"]
+    assert ran.printed.count("gpt-4o-mini") == 2
 
 
 def test_critic(run: Runner, way: Way, tmp_path: Path) -> None:
