@@ -25,6 +25,8 @@ _PUBLIC = {
     "GroupChatManager": "autogen_nb.agents.group_manager",
     "register_function": "autogen_nb.agents.tools",
     "UserProxyAgent": "autogen_nb.agents.user_proxy",
+    "Budget": "autogen_nb.models.budget",
+    "Cache": "autogen_nb.models.cache",
     "config_list_from_json": "autogen_nb.models.config_list",
     "config_list_from_models": "autogen_nb.models.config_list",
     "config_list_gpt4_gpt35": "autogen_nb.models.config_list",

@@ -65,6 +65,8 @@ class Cast:
         "sync" where the caller waits, "async" where it awaits: which of an agent's twin methods is meant.
     silent
         Whether the chat is not shown; the agents' own methods are told.
+    through
+        What is put around a model before it is asked, such as a cache.
     """
 
     def __init__(
@@ -77,9 +79,11 @@ class Cast:
         waits: Waits,
         offsets: Mapping[str, int] | None = None,
         silent: bool = False,
+        through: Callable[[Model], Model] = lambda model: model,
     ) -> None:
         self._agents = agents
         self._human = human
+        self._through = through
         self._opening = opening
         self._summary = summary
         self._awaits = waits == "async"
@@ -102,7 +106,7 @@ class Cast:
             case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
                 return Here(lambda: self._own(question))
             case SpeakerAsked():
-                return speaking.asked(self._agents, question, awaits=self._awaits)
+                return speaking.asked(self._agents, question, awaits=self._awaits, through=self._through)
             case OpeningAsked() | SummaryAsked():
                 return Here(self._opened) if isinstance(question, OpeningAsked) else self._summary()
             case _:
@@ -113,7 +117,7 @@ class Cast:
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
         known = agent.heard(peer, asked.count + self._offsets.get(agent.name, 0))
-        model, request = agent.model, request_of(agent, known)
+        model, request = self._through(agent.model), request_of(agent, known)
         return There(lambda: _replied(model, request, agent.name))
 
     def _code(self, asked: CodeAsked) -> Here | There:

@@ -12,7 +12,7 @@ from autogen_nb.agents.exchange import Exchange, conversations, counts, earlier,
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.sendable import sendable
 from autogen_nb.core.chat import Flow, two_agent_chat
-from autogen_nb.core.ports import Human
+from autogen_nb.core.ports import Human, Model
 from autogen_nb.core.replies import Scene
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError
 from autogen_nb.events import Said, SummaryGiven
@@ -44,6 +44,8 @@ class Options:
         ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a callable.
     context
         What is passed to `generate_init_message`; ``carryover`` is appended to the message.
+    cache
+        Where the agents' models keep their replies meanwhile, in place of caches of their own.
     """
 
     message: Any = None
@@ -53,12 +55,13 @@ class Options:
     summary_method: SummaryMethod = "last_msg"
     summary_args: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
+    cache: Any = None
 
 
 def options(
     clear_history: bool = True,
     silent: bool | None = False,
-    cache: None = None,
+    cache: Any = None,
     max_turns: int | None = None,
     summary_method: SummaryMethod = "last_msg",
     summary_args: Mapping[str, Any] | None = None,
@@ -72,15 +75,17 @@ def options(
     ConfigError
         For a value that is out of range.
     """
-    if cache is not None:
-        raise ConfigError("cache= is not available in this version; leave it out")
+    if cache is not None and not hasattr(cache, "get"):
+        raise ConfigError(f"cache is {cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
     if max_turns is not None and max_turns < 1:
         raise ConfigError(f"max_turns is {max_turns!r}; it must be at least 1, or None for no limit")
     if isinstance(summary_method, str) and summary_method not in ("last_msg", "reflection_with_llm"):
         raise ConfigError(
             f"summary_method is {summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
         )
-    return Options(message, clear_history, bool(silent), max_turns, summary_method, dict(summary_args or {}), context)
+    return Options(
+        message, clear_history, bool(silent), max_turns, summary_method, dict(summary_args or {}), context, cache
+    )
 
 
 class Chat:
@@ -125,6 +130,7 @@ class Chat:
             waits=waits,
             offsets=self._offsets,
             silent=self.silent,
+            through=self._through,
         )
 
     @property
@@ -186,6 +192,11 @@ class Chat:
             return "person"
         return sendable(self.initiator.generate_init_message(message, **self.options.context))
 
+    def _through(self, model: Model) -> Model:
+        from autogen_nb.models.cache import cached
+
+        return cached(model, self.options.cache)
+
     def _opened(self) -> Message:
         message, context = self.options.message, dict(self.options.context)
         if callable(message):
@@ -202,7 +213,7 @@ class Chat:
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
         messages = self.recipient.chat_messages_for_summary(self.initiator)
-        return reflection(model, self.recipient, messages, args)
+        return reflection(self._through(model), self.recipient, messages, args)
 
     def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
         with _named("summary_method"):

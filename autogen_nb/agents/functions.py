@@ -15,7 +15,7 @@ def called(functions: Mapping[str, Callable[..., Any]], name: str, arguments: st
         return False, f"Error: there is no function {name!r}; known are: {', '.join(functions) or 'none'}"
     try:
         keywords = json.loads(arguments or "{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return False, f"Error: the arguments of {name!r} are not JSON: {error}"
     if not isinstance(keywords, dict):
         return False, f"Error: the arguments of {name!r} are not a JSON object"

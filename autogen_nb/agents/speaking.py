@@ -35,16 +35,34 @@ You named none of the agents. Those who can speak next are {agentlist}. Answer w
 as it is here."""
 
 
-def asked(agents: "Mapping[str, ConversableAgent]", question: SpeakerAsked, *, awaits: bool) -> Here | There:
-    """Who says who speaks next in a group's chat; `agents` holds its manager, and all who may have spoken last."""
+def asked(
+    agents: "Mapping[str, ConversableAgent]",
+    question: SpeakerAsked,
+    *,
+    awaits: bool,
+    through: Callable[[Model], Model] = lambda model: model,
+) -> Here | There:
+    """Who says who speaks next in a group's chat.
+
+    Parameters
+    ----------
+    agents
+        The group's manager, and all who may have spoken last.
+    through
+        What is put around a model before it is asked.
+    """
     # Only the flow of a group's manager asks this.
     manager = cast("GroupChatManager", agents[question.agent])
     group, last = manager.groupchat, agents[question.last]
-    return speaker(group, manager, question, lambda: group.chosen(last, manager, awaits=awaits))
+    return speaker(group, manager, question, lambda: group.chosen(last, manager, awaits=awaits), through)
 
 
 def speaker(
-    group: "GroupChat", manager: "ConversableAgent", question: SpeakerAsked, function: Callable[[], Any]
+    group: "GroupChat",
+    manager: "ConversableAgent",
+    question: SpeakerAsked,
+    function: Callable[[], Any],
+    through: Callable[[Model], Model] = lambda model: model,
 ) -> Here | There:
     """The same outside of a chat; `function` is the caller's own choice."""
     match question.method:
@@ -61,7 +79,7 @@ def speaker(
                     "group another speaker_selection_method, such as 'round_robin'"
                 )
             members = [each for each in group.agents if each.name in question.candidates]
-            return There(lambda: _by_model(model, _request(group, members, question.tried)))
+            return There(lambda: _by_model(through(model), _request(group, members, question.tried)))
 
 
 def filled(template: str, **values: str) -> str:

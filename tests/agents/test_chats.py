@@ -1,6 +1,7 @@
 """Chats between two agents: what they come to, sync and async alike."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from autogen_nb.agents.chatting import Chat, Options
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import CallbackError, ConfigError, ModelUnavailable
 from autogen_nb.events import ModelAsked, Recorded, TerminationAsked
+from autogen_nb.models.cache import Cache
 from autogen_nb.testing import ScriptedExecutor, ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
@@ -203,7 +205,7 @@ def test_a_conversation_goes_on(way: Way) -> None:
     [
         ({"max_turns": 0}, "max_turns is 0"),
         ({"summary_method": "shortest"}, "summary_method is 'shortest'"),
-        ({"cache": object()}, "cache="),
+        ({"cache": 42}, r"cache is 42; give one that Cache.disk\(cache_seed=42\) makes"),
     ],
 )
 def test_options_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> None:
@@ -325,3 +327,20 @@ def test_a_long_chat() -> None:
     result = chat("sync", user(max_consecutive_auto_reply=599), teacher, message="Begin.")
 
     assert len(result.chat_history) == 1200
+
+
+@BOTH_WAYS
+def test_cache_of_a_chat(way: Way, tmp_path: Path) -> None:
+    """With ``cache=`` the same chat asks its models once, for the summary too, and costs nothing the second time."""
+    replies = ["One.", "In short."]
+    results = []
+    for left in (replies, []):
+        with Cache.disk("seed", tmp_path) as cache:
+            asked = assistant(*left)
+            more = {"summary_method": "reflection_with_llm", "cache": cache}
+            results.append(chat(way, user(max_consecutive_auto_reply=0), asked, message="Begin.", **more))
+
+    assert [contents(result) for result in results] == [["Begin.", "One."]] * 2
+    assert [result.summary for result in results] == ["In short."] * 2
+    assert len(results[1].cost["usage_including_cached_inference"]) > 1
+    assert results[1].cost["usage_excluding_cached_inference"] == {"total_cost": 0.0}
