@@ -2,6 +2,7 @@
 
 AutogenError
 ├── ConfigError            fix the code or the settings; nothing was started
+│   └── WrongType          a value of another type, which is a TypeError too
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
 │   ├── ModelRefused       the server said no: key, model name, request
@@ -26,6 +27,10 @@ class AutogenError(Exception):
 
 class ConfigError(AutogenError, ValueError):
     """A setting or an argument is wrong; raised before anything starts."""
+
+
+class WrongType(ConfigError, TypeError):
+    """A setting or an argument is of a type that it cannot have."""
 
 
 class ModelError(AutogenError):

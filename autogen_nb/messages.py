@@ -61,6 +61,18 @@ class Message:
         """Whether the message asks for functions or tools to be called."""
         return bool(self.function_call or self.tool_calls)
 
+    @property
+    def calls(self) -> "tuple[FunctionCall, ...]":
+        """The functions or tools that the message asks for; what is not shaped like a call is left out."""
+        if isinstance(self.function_call, Mapping):
+            return (FunctionCall.of(self.function_call, None),)
+        asked = (each for each in self.tool_calls or () if isinstance(each, Mapping))
+        return tuple(
+            FunctionCall.of(each["function"], each.get("id"))
+            for each in asked
+            if isinstance(each.get("function"), Mapping)
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The fields that are set, and `content` always."""
         found = {key: getattr(self, key) for key in FIELDS}
@@ -82,6 +94,11 @@ class FunctionCall:
     name: str
     arguments: str
     call_id: str | None = None
+
+    @classmethod
+    def of(cls, function: Mapping[str, Any], call_id: str | None) -> "FunctionCall":
+        """The call that OpenAI's API describes by a ``function`` object."""
+        return cls(str(function.get("name") or ""), str(function.get("arguments") or ""), call_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,14 +81,16 @@ def chat(messages, text="Hello."):
     return one, other, asyncio.run(one.a_initiate_chat(other, **options))
 """
 BOTH_WAYS = pytest.mark.parametrize("way", ["sync", "async"])
-LINEAR = ["default", "functions", "predicate", "code", "sending hook", "own send and receive", "group"]
-COPIED = "the whole conversation is copied for each reply, or each message that is sent outside of a chat"
 KINDS = [
-    *LINEAR,
-    *(
-        pytest.param(kind, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=COPIED))
-        for kind in ("receiving hook", "own reply", "single messages")
-    ),
+    "default",
+    "functions",
+    "predicate",
+    "code",
+    "sending hook",
+    "receiving hook",
+    "own send and receive",
+    "own reply",
+    "group",
 ]
 
 
@@ -108,7 +110,7 @@ print(json.dumps([len(each) for each in (result.chat_history, one.chat_messages[
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize("kind", LINEAR)
+@pytest.mark.parametrize("kind", KINDS)
 def test_5000_messages(way: str, kind: str) -> None:
     """5,000 messages are exchanged with room for 150 frames, and both agents and the result have all of them."""
     assert came_to(way, kind, WHOLE) == [5_000] * 3
@@ -147,7 +149,7 @@ print(json.dumps([(more - few) / 40, (many - more) / 120]))
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "single messages"])
 def test_work_is_linear(way: str, kind: str) -> None:
     """A later message of a chat costs as many instructions as an early one, within a tenth."""
     early, late = came_to(way, kind, COUNTED)
@@ -178,20 +180,7 @@ def test_memory_grows_with_the_messages_alone(way: str) -> None:
     assert many < 4_000
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        "sync",
-        pytest.param(
-            "async",
-            marks=pytest.mark.xfail(
-                strict=True,
-                raises=AssertionError,
-                reason="asyncio.run writes out what its task returned, and a ChatResult writes out the whole chat",
-            ),
-        ),
-    ],
-)
+@BOTH_WAYS
 def test_words_are_held_once(way: str) -> None:
     """The words of a message are held once by all who have them: both agents, the log and the result."""
     per_message = came_to(way, "functions", GROWN + "print(json.dumps(grown(1_000, 20_000)))")

@@ -214,7 +214,6 @@ def test_no_message_and_nobody_there(way: Way) -> None:
     assert result.human_input == ["Typed."]
 
 
-@pytest.mark.xfail(strict=True, reason="the way out that is told is a mode, and not the message that is missing")
 @pytest.mark.parametrize("way", ["sync"])
 def test_no_message_and_nobody_there_names_the_way_out(way: Way) -> None:
     """What helps is to give the chat its message: the agent asks nobody anyway."""
@@ -288,35 +287,30 @@ BEFORE_ANYTHING = [
         TypeError,
         ["code_execution_config", "'wrk_dir'", "did you mean 'work_dir'?"],
         id="bad key of code_execution_config",
-        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
     ),
     pytest.param(
         lambda: UserProxyAgent("user", code_execution_config="work"),
         TypeError,
         ["code_execution_config", "'work'", "must be a dict"],
         id="code_execution_config of another type",
-        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
     ),
     pytest.param(
         lambda: user().send({"role": "user"}, assistant()),
         ValueError,
         ["no content", "cannot be sent"],
         id="a message that says nothing",
-        marks=pytest.mark.xfail(strict=True, reason="it is a plain ValueError, and not of the tree"),
     ),
     pytest.param(
         lambda: user().initiate_chat(assistant(), message="Hi.", carryover=5, silent=True),
         TypeError,
         ["carryover", "5", "a str or a list"],
         id="a carryover of another type",
-        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
     ),
     pytest.param(
         lambda: user().initiate_chat(assistant(), message=3, silent=True),
         TypeError,
         ["3", "a str, a dict, a callable or None"],
         id="a message of another type",
-        marks=pytest.mark.xfail(strict=True, reason="it is a plain TypeError, and not of the tree"),
     ),
     pytest.param(
         lambda: AssistantAgent("assistant", llm_config={"config_list": [{"api_key": KEY}]}),

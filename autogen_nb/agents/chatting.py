@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from autogen_nb import run
 from autogen_nb.agents import inside, results
 from autogen_nb.agents.answering import Cast, reflection
-from autogen_nb.agents.exchange import Exchange, conversations, counts, earlier, offsets, reachable
+from autogen_nb.agents.exchange import Exchange, conversations, counts, offsets, reachable
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.sendable import sendable
 from autogen_nb.core.chat import Flow, two_agent_chat
@@ -147,10 +147,9 @@ class Chat:
                 other.clear_history(one)
             one.prepare(other)
         self.recipient.prepare(self.initiator)
-        before = earlier(self.initiator, self.recipient)
-        self._offsets.update(offsets(self.initiator, self.recipient, before))
-        said = [each for pair in pairs for each in earlier(*pair)]
-        scene = Scene(said, self._known, counts(self._agents.values()))
+        self._offsets.update(offsets(self.initiator, self.recipient))
+        exchanges = [one.said(other) for one, other in pairs]
+        scene = Scene(exchanges, self._known, counts(self._agents.values()))
         return Exchange(
             self._agents.values(),
             self._flow(scene),
@@ -234,7 +233,7 @@ def _named(what: str) -> Generator[None, None, None]:
     """Names the caller's function that raised."""
     try:
         yield
-    except (AutogenError, ValueError, TypeError):
+    except AutogenError:
         raise
     except Exception as error:
         raise CallbackError(f"{what} raised {type(error).__name__}: {error}") from error

@@ -10,7 +10,7 @@ from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import MODES, Mode
 from autogen_nb.core.ports import Executor, Model
 from autogen_nb.core.running import Reach
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, WrongType
 from autogen_nb.run import engine
 
 _CODE_KEYS = ("confirm", "executor", "last_n_messages", "timeout", "use_docker", "work_dir")
@@ -51,7 +51,7 @@ def code_config(config: Any) -> CodeConfig | None:
 
     Raises
     ------
-    TypeError
+    WrongType
         For a key that is not known.
     ConfigError
         For a value that is out of range or keys that exclude each other.
@@ -61,7 +61,7 @@ def code_config(config: Any) -> CodeConfig | None:
     if config is None:
         config = {}
     if not isinstance(config, Mapping):
-        raise TypeError(f"code_execution_config is {config!r}; it must be a dict, or False for no code execution")
+        raise WrongType(f"code_execution_config is {config!r}; it must be a dict, or False for no code execution")
     given = dict(config)
     if "code_executor" in given:
         given["executor"] = given.pop("code_executor")
@@ -69,7 +69,7 @@ def code_config(config: Any) -> CodeConfig | None:
         if key not in _CODE_KEYS:
             near = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(_CODE_KEYS)}"
-            raise TypeError(f"code_execution_config has no key {key!r}; {hint}")
+            raise WrongType(f"code_execution_config has no key {key!r}; {hint}")
     reach, confirm = _reach(given.get("last_n_messages", "auto")), _confirm(given)
     executor = _executor(given)
     release = None if given.get("executor") is not None else _kept_until_exit(executor)

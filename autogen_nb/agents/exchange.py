@@ -1,6 +1,6 @@
 """A flow between agents, run and remembered: what every chat, and every single message, goes through."""
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, nullcontext
 from itertools import permutations
 from typing import TYPE_CHECKING, cast
@@ -25,7 +25,6 @@ from autogen_nb.events import (
     SummaryAsked,
     SummaryGiven,
 )
-from autogen_nb.messages import Message
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
@@ -61,6 +60,7 @@ class Exchange:
         self._world = world
         self._scene = scene
         self._log = log
+        self._earlier = len(log)
         self._waits = waits
         self._offsets = {} if offsets is None else offsets
         self._asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked | None = None
@@ -92,12 +92,21 @@ class Exchange:
         if self._waits == "sync":
             with closing(self.events(tick)) as waited:
                 for event in waited:
-                    yield event
+                    for each in self._again(event):
+                        yield each
             return
         with run.ticking(tick):
             async with aclosing(self.aevents()) as awaited:
                 async for event in awaited:
-                    yield event
+                    for each in self._again(event):
+                        yield each
+
+    def _again(self, event: Event) -> Iterator[Event]:
+        """The event, and before one of an earlier run what happened in the chats within it: they are not held again."""
+        if self._earlier > 0:
+            self._earlier -= 1
+            yield from inside.within(event)
+        yield event
 
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view; what happens in chats within it is shown there too."""
@@ -177,13 +186,6 @@ def counts(agents: Iterable["ConversableAgent"]) -> dict[tuple[str, str], int]:
     return {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
 
 
-def earlier(one: "ConversableAgent", other: "ConversableAgent") -> list[Said]:
-    """What an agent remembers of what it and another one said."""
-    pairs = {True: (one.name, other.name), False: (other.name, one.name)}
-    remembered = one.chat_messages.get(other, [])
-    return [Said(*pairs[message.get("role") == "assistant"], Message.of(message)) for message in remembered]
-
-
-def offsets(one: "ConversableAgent", other: "ConversableAgent", before: Sequence[Said]) -> dict[str, int]:
-    """How many messages more or fewer than these each of the two remembers."""
-    return {a.name: len(a.chat_messages.get(b, [])) - len(before) for a, b in ((one, other), (other, one))}
+def offsets(one: "ConversableAgent", other: "ConversableAgent") -> dict[str, int]:
+    """How many messages more or fewer than the first remembers each of the two remembers."""
+    return {one.name: 0, other.name: len(other.said(one)) - len(one.said(other))}

@@ -53,6 +53,11 @@ class Hooks:
 
     def messages(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
         """What the hooks make of the messages before a reply; the messages themselves do not change."""
+        if not self.lists["process_all_messages_before_reply"]:
+            # A copy of the whole conversation for each reply would make the work of a chat quadratic.
+            kept = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
+            last = self._last(messages[-1])
+            return (Kept(0, len(messages)),) if last == messages[-1] else (*kept, Message.of(last))
         changed: Any = deepcopy(list(messages))
         for hook in self.lists["process_all_messages_before_reply"]:
             changed = self._called("process_all_messages_before_reply", hook, changed)

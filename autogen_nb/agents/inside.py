@@ -5,7 +5,7 @@ starts is shown where the chat is shown, asks the same person, and is kept with 
 hands on by ``super().send`` or ``super().receive`` is taken for the answer, since the chat itself delivers it.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -120,6 +120,14 @@ def human() -> Human:
     """Who is asked: the person of the chat that goes on, or the one where the caller is."""
     call = current()
     return run.surface().human() if call is None else call.human
+
+
+def within(event: Event) -> Iterator[Event]:
+    """What happened in the chats within an event, as it is shown."""
+    for each in getattr(event, "inner", ()):
+        yield from within(each)
+        if not isinstance(each, ChatStarted | Ended):
+            yield each
 
 
 def keep(event: Event) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.agent import Agent
 from autogen_nb.core.replies import unfolded
 from autogen_nb.core.roles import stored
-from autogen_nb.events import Kept
+from autogen_nb.events import Kept, Said
 from autogen_nb.messages import Message
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Memory(Agent):
             peer: list(messages) for peer, messages in (chat_messages or {}).items()
         }
         self._heard: dict[ConversableAgent, list[dict[str, Any]]] = {}
+        self._said: dict[ConversableAgent, list[Said]] = {}
 
     @property
     def name(self) -> str:
@@ -75,6 +77,7 @@ class Memory(Agent):
         """Forgets what was exchanged with a peer, without one with all; the last messages may be kept."""
         peers = list(self._messages) if recipient is None else [recipient]
         for peer in peers:
+            self._said.pop(peer, None)
             kept = self._messages.get(peer, [])[-nr_messages_to_preserve:] if nr_messages_to_preserve else []
             self._messages[peer] = kept
             if recipient is None and not kept:
@@ -82,24 +85,44 @@ class Memory(Agent):
 
     def remember(self, message: Message, peer: "ConversableAgent", *, sent: bool) -> None:
         """Takes a message that was sent to, or came from, a peer into this agent's history."""
-        sender = self if sent else peer
+        sender, recipient = (self, peer) if sent else (peer, self)
+        said = self.said(peer)
+        said.append(Said(sender.name, recipient.name, message))
         self._messages.setdefault(peer, []).append(stored(message, sender.name, own=sent))
         self._heard.pop(peer, None)
+
+    def said(self, peer: "ConversableAgent") -> list[Said]:
+        """What this agent remembers of what the two said."""
+        messages, said = self._messages.get(peer, []), self._said.setdefault(peer, [])
+        # What a caller takes away from its own list of messages cannot be told from what it changes.
+        if len(said) > len(messages):
+            said.clear()
+        # What is known already is not read again: it would be, once for each single message that is sent.
+        said += (self._read(message, peer) for message in islice(messages, len(said), None))
+        return said
+
+    def _read(self, message: Mapping[str, Any], peer: "ConversableAgent") -> Said:
+        own = message.get("role") == "assistant"
+        names = (self.name, peer.name) if own else (peer.name, self.name)
+        return Said(*names, Message.of(message))
 
     @contextmanager
     def remembering(
         self, messages: Sequence[Mapping[str, Any]] | None, peer: "ConversableAgent"
     ) -> Generator[None, None, None]:
         """Takes these messages for what was exchanged with a peer, for a time; None changes nothing."""
-        before = self._messages.pop(peer, None)
+        before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         given = before if messages is None else [dict(message) for message in messages]
         if given is not None:
             self._messages[peer] = given
+        if messages is None:
+            self._said[peer] = said
         try:
             yield
         finally:
             self._messages.pop(peer, None)
             self._heard.pop(peer, None)
+            self._said[peer] = said
             if before is not None:
                 self._messages[peer] = before
 
@@ -109,7 +132,7 @@ class Memory(Agent):
             Kept(each.start + offset, each.stop + offset) if isinstance(each, Kept) else each.to_dict()
             for each in messages
         )
-        self._heard[peer] = list(unfolded(heard, self._messages[peer]))
+        self._heard[peer] = unfolded(heard, self._messages[peer])
 
     def heard(self, peer: "ConversableAgent", count: int | None = None) -> list[dict[str, Any]]:
         """The messages that the agent replies to: what its hooks made, or the first `count` that it remembers."""

@@ -3,20 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
+from autogen_nb.errors import WrongType
+
 
 def opening_message(message: Any, context: Mapping[str, Any]) -> str | dict[str, Any]:
     """The message with the ``carryover`` of the context appended to its text.
 
     Raises
     ------
-    TypeError
+    WrongType
         For a message or a carryover of another type.
     """
     carryover = _block(context.get("carryover"))
     if isinstance(message, str):
         return message + carryover
     if not isinstance(message, Mapping):
-        raise TypeError(f"a chat is opened by a str, a dict, a callable or None, not by {message!r}")
+        raise WrongType(f"a chat is opened by a str, a dict, a callable or None, not by {message!r}")
     opening = dict(message)
     content = opening.get("content")
     if not carryover:
@@ -33,7 +35,7 @@ def _block(carryover: Any) -> str:
     if isinstance(carryover, str):
         return f"\nContext: \n{carryover}"
     if not isinstance(carryover, list):
-        raise TypeError(f"carryover is {carryover!r}; it must be a str or a list")
+        raise WrongType(f"carryover is {carryover!r}; it must be a str or a list")
     return "\nContext: \n" + "\n".join(map(_item, carryover))
 
 

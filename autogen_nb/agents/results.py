@@ -8,8 +8,11 @@ from uuid import uuid4
 from autogen_nb.agents.usage import Usages, paid
 from autogen_nb.events import HumanInputGiven, Recorded
 
+_SHOWN = 200
+"""Characters of a summary in the result's own text."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class ChatResult:
     """The outcome of a chat, as AutoGen 0.2 names it.
 
@@ -34,6 +37,11 @@ class ChatResult:
     cost: dict[str, Any] = field(default_factory=dict)
     human_input: list[str] = field(default_factory=list)
     log: tuple[Recorded, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        # asyncio makes the text of a task's result: that of a long chat would take as much room again.
+        summary = self.summary if len(str(self.summary)) <= _SHOWN else f"{str(self.summary)[:_SHOWN]}…"
+        return f"<ChatResult of {len(self.chat_history)} messages: {summary!r}>"
 
 
 def human_input(log: Iterable[Recorded]) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
 
 
@@ -11,12 +12,12 @@ def sendable(message: str | Mapping[str, Any] | Message) -> Message:
 
     Raises
     ------
-    ValueError
+    ConfigError
         When it has neither content nor calls, as in AutoGen 0.2.
     """
     checked = Message.of(message)
     if checked.content is None and not checked.carries_calls:
-        raise ValueError(f"the message {message!r} has no content and calls nothing; it cannot be sent")
+        raise ConfigError(f"the message {message!r} has no content and calls nothing; it cannot be sent")
     return checked
 
 

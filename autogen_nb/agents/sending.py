@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from autogen_nb import run
 from autogen_nb.agents import inside
 from autogen_nb.agents.answering import Cast
-from autogen_nb.agents.exchange import Exchange, conversations, counts, earlier, offsets, reachable
+from autogen_nb.agents.exchange import Exchange, conversations, counts, offsets, reachable
 from autogen_nb.agents.inside import view
 from autogen_nb.agents.own_steps import Own
 from autogen_nb.agents.sendable import plain, sendable
@@ -144,15 +144,15 @@ async def _outcome(
 def _scene(one: "ConversableAgent", other: "ConversableAgent") -> Scene:
     if one.name == other.name:
         raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
-    said = [each for pair in conversations(one, other) for each in earlier(*pair)]
-    return Scene(said, auto_replies=counts(reachable(one, other).values()))
+    exchanges = [a.said(b) for a, b in conversations(one, other)]
+    return Scene(exchanges, (), counts(reachable(one, other).values()))
 
 
 def _exchange(
     one: "ConversableAgent", other: "ConversableAgent", flow: Flow, scene: Scene, waits: run.Waits
 ) -> Exchange:
     agents = reachable(one, other)
-    found = offsets(one, other, scene.exchanged(one.name, other.name))
+    found = offsets(one, other)
     world = Cast(
         agents,
         inside.human(),

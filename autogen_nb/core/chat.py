@@ -25,15 +25,6 @@ from autogen_nb.messages import Message
 Flow = Asking[None]
 Opening: TypeAlias = Message | Literal["ask", "person"]
 
-_ENDS = {
-    "answered": "{name} has nothing to add.",
-    "terminated": "{name} read the word that ends the chat.",
-    "exit": "The person ended the chat.",
-    "stopped": "The person stopped the chat.",
-    "max_auto_replies": "{name} has reached the limit of replies without a person.",
-    "max_turns": "The limit of turns was reached.",
-}
-
 
 def two_agent_chat(
     initiator: Party,
@@ -97,7 +88,7 @@ def sent_message(
 def _exchange(
     scene: Scene, initiator: Party, recipient: Party, opening: Opening, max_turns: int | None
 ) -> Asking[Stop]:
-    over = Stop("max_turns", _ENDS["max_turns"])
+    over = Stop("max_turns").told(recipient.name)
     if max_turns is not None and max_turns < 1:
         return over
     message = yield from _opening(opening, initiator, recipient)
@@ -105,12 +96,12 @@ def _exchange(
     turns = 1
     while True:
         if (yield from say(scene, speaker, listener, message)) is False:
-            return Stop("answered", _ENDS["answered"].format(name=listener.name))
+            return Stop("answered").told(listener.name)
         if speaker is recipient and turns == max_turns:
             return over
         outcome = yield from reply(scene, listener, speaker.name)
         if isinstance(outcome, Stop):
-            return Stop(outcome.reason, outcome.detail or _ENDS[outcome.reason].format(name=listener.name))
+            return outcome.told(listener.name)
         message = outcome.message
         speaker, listener = listener, speaker
         turns += speaker is initiator

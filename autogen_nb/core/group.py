@@ -10,20 +10,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from autogen_nb.core.replies import Asking, Outcome, Party, Scene, Stop, ask, reply
+from autogen_nb.core.replies import Asking, Outcome, Party, Scene, Stop, reply, terminated
 from autogen_nb.core.saying import say
 from autogen_nb.core.speaker import Selection
-from autogen_nb.events import Relayed, Said, TerminationAsked, TerminationJudged
+from autogen_nb.events import Relayed, Said
 from autogen_nb.messages import Message
-
-_ENDS = {
-    "answered": "{name} has nothing to say to the group.",
-    "terminated": "{name} read the word that ends the chat.",
-    "exit": "The person ended the chat.",
-    "stopped": "The person stopped the chat.",
-    "max_auto_replies": "{name} has reached the limit of replies without a person.",
-    "max_turns": "The limit of turns was reached.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +43,8 @@ class RunGroup:
         while True:
             number += 1
             message = yield from self._relay(scene, party, speaker)
-            if (yield from _terminated(scene, party, speaker, message)):
-                return Stop("terminated", _ENDS["terminated"].format(name=party.name))
+            if (yield from terminated(scene, party, speaker)):
+                return Stop("terminated").told(party.name)
             if number >= self.max_round:
                 return Stop("max_turns", f"The group has had its {self.max_round} rounds.")
             if number == 1 and peer in members:
@@ -101,21 +92,14 @@ def named(message: Message, speaker: str) -> Message:
     return replace(message, name=name, content="" if message.content is None else message.content)
 
 
-def _terminated(scene: Scene, party: Party, speaker: str, message: Message) -> Asking[bool]:
-    if party.termination != "ask":
-        return party.termination(message)
-    question = TerminationAsked(party.name, speaker, len(scene.exchanged(party.name, speaker)))
-    return (yield from ask(question, TerminationJudged)).terminate
-
-
 def _turn(scene: Scene, party: Party, member: Party) -> Asking[Stop | None]:
     """Has a member speak to the group; the value is the end of the chat where it does not."""
     outcome = yield from reply(scene, member, party.name)
     if isinstance(outcome, Stop):
-        return Stop(outcome.reason, outcome.detail or _ENDS[outcome.reason].format(name=member.name))
+        return outcome.told(member.name)
     exchanged = scene.exchanged(member.name, party.name)
     before = len(exchanged)
     yield from say(scene, member, party, outcome.message)
     if len(exchanged) > before and exchanged[-1].taken:
         return None
-    return Stop("answered", _ENDS["answered"].format(name=member.name))
+    return Stop("answered").told(member.name)

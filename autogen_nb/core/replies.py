@@ -3,7 +3,7 @@
 AutoGen 0.2's order: termination and human input; function and tool calls; code; model; the default reply.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -34,6 +34,14 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import FunctionCall, Message
 
+_ENDS: Mapping[EndReason, str] = {
+    "answered": "{name} has nothing to add.",
+    "terminated": "{name} read the word that ends the chat.",
+    "exit": "The person ended the chat.",
+    "stopped": "The person stopped the chat.",
+    "max_auto_replies": "{name} has reached the limit of replies without a person.",
+    "max_turns": "The limit of turns was reached.",
+}
 _INTERRUPTED = "The user interrupted: this was not called."
 
 
@@ -50,6 +58,10 @@ class Stop:
 
     reason: EndReason
     detail: str = ""
+
+    def told(self, name: str) -> "Stop":
+        """The same with a sentence for a person; `name` is who had no reply."""
+        return Stop(self.reason, self.detail or _ENDS[self.reason].format(name=name))
 
 
 Outcome: TypeAlias = Reply | Stop | None
@@ -99,46 +111,38 @@ class Scene:
 
     def __init__(
         self,
-        earlier: Iterable[Said] = (),
+        exchanges: Iterable[Sequence[Said]] = (),
         known: Iterable[str] = (),
         auto_replies: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
-        self._exchanged: dict[frozenset[str], list[Said]] = {}
+        # A message goes from one agent to another, so that the first of an exchange names both.
+        self._exchanged = {frozenset((each[0].sender, each[0].recipient)): list(each) for each in exchanges if each}
+        self._earlier = {pair: len(exchanged) for pair, exchanged in self._exchanged.items()}
         self._auto_replies = dict(auto_replies or {})
         self._readings: dict[tuple[frozenset[str], int, str], Reading] = {}
-        self._heard: dict[tuple[str, str], tuple[Message, ...]] = {}
+        self._heard: dict[tuple[str, str], tuple[Kept | Message, ...]] = {}
         self._ran: set[tuple[str, frozenset[str], int]] = set()
         self._silenced: set[tuple[str, str]] = set()
         self.names = set(known)
-        for said in earlier:
-            self.add(said)
-        self._ran.update(self._answered())
 
     def add(self, said: Said) -> None:
         """Takes a message into the history of its two agents."""
         self.exchanged(said.sender, said.recipient).append(said)
         self._heard.pop((said.recipient, said.sender), None)
 
-    def _answered(self) -> Iterator[tuple[str, frozenset[str], int]]:
-        """Whose code of an earlier chat was run: who has spoken after a message has dealt with it."""
-        for pair, exchanged in self._exchanged.items():
-            last = {said.sender: index for index, said in enumerate(exchanged)}
-            for index, said in enumerate(exchanged):
-                if index < last.get(said.recipient, 0):
-                    yield said.recipient, pair, index
-
     def exchanged(self, one: str, other: str) -> list[Said]:
         """The messages between two agents, in order."""
         return self._exchanged.setdefault(frozenset((one, other)), [])
 
-    def hear(self, agent: str, peer: str, messages: Iterable[Kept | Message]) -> None:
+    def hear(self, agent: str, peer: str, messages: Sequence[Kept | Message]) -> None:
         """Has the agent reply to these messages, until the next one comes."""
-        exchanged = self.exchanged(agent, peer)
-        self._heard[agent, peer] = tuple(unfolded(messages, [said.by(agent) for said in exchanged]))
+        self._heard[agent, peer] = tuple(messages)
 
     def last(self, agent: str, peer: str) -> Message:
         """The last message that was exchanged with a peer, as the agent has it."""
-        return (self._heard.get((agent, peer)) or (self.exchanged(agent, peer)[-1].by(agent),))[-1]
+        heard = self._heard.get((agent, peer)) or (Kept(0, len(self.exchanged(agent, peer))),)
+        last = heard[-1]
+        return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> Reading:
         """The code in one of the messages exchanged with a peer; the names that it defines are known from then on."""
@@ -151,11 +155,16 @@ class Scene:
         return self._readings[key]
 
     def _text(self, agent: str, peer: str, index: int) -> str:
-        exchanged, heard = self.exchanged(agent, peer), self._heard.get((agent, peer), ())
+        exchanged = self.exchanged(agent, peer)
+        heard, place = self._heard.get((agent, peer), ()), 0
         # Where hooks left messages out, only the last one has a counterpart for sure.
-        if len(heard) == len(exchanged):
-            return heard[index].text
-        return self.last(agent, peer).text if index == len(exchanged) - 1 else exchanged[index].by(agent).text
+        if sum(map(_length, heard)) != len(exchanged):
+            return (self.last(agent, peer) if index == len(exchanged) - 1 else exchanged[index].by(agent)).text
+        for each in heard:
+            if place <= index < place + _length(each):
+                return (each if isinstance(each, Message) else exchanged[each.start + index - place].by(agent)).text
+            place += _length(each)
+        raise IndexError(index)
 
     def set_replying(self, agent: str, peer: str, *, replying: bool) -> None:
         """Whether the agent goes on replying to the peer's messages."""
@@ -168,10 +177,15 @@ class Scene:
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has not yet run this message's code; from now on it has."""
-        key = (agent, frozenset((agent, peer)), index)
-        new = key not in self._ran
-        self._ran.add(key)
+        pair = frozenset((agent, peer))
+        new = (agent, pair, index) not in self._ran and not self._answered(agent, pair, index)
+        self._ran.add((agent, pair, index))
         return new
+
+    def _answered(self, agent: str, pair: frozenset[str], index: int) -> bool:
+        """Whether the agent has spoken after a message of an earlier chat, and so has dealt with it."""
+        exchanged = self._exchanged[pair]
+        return any(exchanged[later].sender == agent for later in range(self._earlier.get(pair, 0) - 1, index, -1))
 
     def auto_replies(self, agent: str, peer: str) -> int:
         """How many replies in a row the agent has given to the peer by itself."""
@@ -198,13 +212,16 @@ def ask(question: Question, kind: type[A]) -> Asking[A]:
     return answer
 
 
-def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> Iterator[M]:
+def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
     """The messages, with those that were kept in the place of what stands for them."""
+    found: list[M] = []
     for each in messages:
-        if isinstance(each, Kept):
-            yield from whole[each.start : each.stop]
-        else:
-            yield each
+        found += whole[each.start : each.stop] if isinstance(each, Kept) else (each,)
+    return found
+
+
+def _length(part: Kept | Message) -> int:
+    return part.stop - part.start if isinstance(part, Kept) else 1
 
 
 def reply(scene: Scene, party: Party, peer: str) -> Asking[Reply | Stop]:
@@ -235,10 +252,10 @@ def generated(scene: Scene, party: Party, peer: str) -> Asking[Reply | Stop]:
 
 def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
     """The step that may stop the chat or give the word to a person, by the table of `human_input`."""
-    terminated = yield from _terminated(scene, party, peer)
+    met = yield from terminated(scene, party, peer)
     count = scene.auto_replies(party.name, peer)
     limit = party.max_auto_replies_to.get(peer, party.max_auto_replies)
-    move = decide(party.human_input_mode, terminated=terminated, count=count, limit=limit)
+    move = decide(party.human_input_mode, terminated=met, count=count, limit=limit)
     if move == "auto":
         scene.count_auto_reply(party.name, peer)
         return None
@@ -246,7 +263,7 @@ def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> 
         scene.reset_auto_replies(party.name, peer)
         return Stop(move)
     prompt = _prompt(peer, move)
-    given = yield from ask(HumanInputAsked(party.name, peer, prompt, terminated, move.empty), HumanInputGiven)
+    given = yield from ask(HumanInputAsked(party.name, peer, prompt, met, move.empty), HumanInputGiven)
     if given.text == "" and move.empty == "auto":
         scene.count_auto_reply(party.name, peer)
         return None
@@ -261,7 +278,7 @@ def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> 
 def generate_function_call_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
     """The step that calls the function, or the tools, that the last message asks for."""
     message = scene.last(party.name, peer)
-    calls = _calls(message)
+    calls = message.calls
     if not calls:
         return None
     returned = yield from ask(FunctionsAsked(party.name, calls), FunctionsReturned)
@@ -296,7 +313,8 @@ class AskFunction:
         return Stop("answered") if returned.message is None else Reply(returned.message)
 
 
-def _terminated(scene: Scene, party: Party, peer: str) -> Asking[bool]:
+def terminated(scene: Scene, party: Party, peer: str) -> Asking[bool]:
+    """Whether the agent's condition ends the chat at the last message."""
     if party.termination != "ask":
         return party.termination(scene.last(party.name, peer))
     question = TerminationAsked(party.name, peer, len(scene.exchanged(party.name, peer)))
@@ -314,7 +332,7 @@ def _prompt(peer: str, move: Ask) -> str:
 
 def _spoken(text: str, last: Message) -> Message:
     """A person's words; calls that the last message asked for are answered too, or no model could go on."""
-    calls = _calls(last)
+    calls = last.calls
     if not calls:
         return Message(text, role="user")
     if last.function_call:
@@ -322,17 +340,6 @@ def _spoken(text: str, last: Message) -> Message:
     else:
         told = _responses(calls, [_INTERRUPTED] * len(calls))
     return Message(text, role="user", tool_responses=told)
-
-
-def _calls(message: Message) -> tuple[FunctionCall, ...]:
-    if message.function_call:
-        return (_call(message.function_call, None),)
-    asked = (each for each in message.tool_calls or () if isinstance(each, dict))
-    return tuple(_call(each["function"], each.get("id")) for each in asked if isinstance(each.get("function"), dict))
-
-
-def _call(function: Mapping[str, Any], call_id: str | None) -> FunctionCall:
-    return FunctionCall(str(function.get("name") or ""), str(function.get("arguments") or ""), call_id)
 
 
 def _responses(calls: Sequence[FunctionCall], contents: Sequence[str]) -> list[Any]:

@@ -12,7 +12,8 @@ class Nobody:
     def input(self, question: HumanInputAsked) -> NoReturn:
         """Says that nobody can speak here."""
         raise NobodyThere(
-            f"{question.agent} wants a person's words, and nobody is there to give them: use human input 'never' here"
+            f"{question.agent} wants a person's words, and nobody is there to give them: use human input 'never' here, "
+            "and give a chat its message="
         )
 
     def approve(self, question: ApprovalAsked) -> NoReturn:

@@ -50,7 +50,7 @@ def _typed(prompt: str) -> str:
     except (EOFError, NotImplementedError) as error:
         raise NobodyThere(
             "a person was asked and nobody is there to answer: set human_input_mode to 'NEVER', "
-            "and leave 'confirm' out of code_execution_config"
+            "give initiate_chat its message=, and leave 'confirm' out of code_execution_config"
         ) from error
 
 

@@ -33,6 +33,8 @@ class ReplayModel:
     identity = None
     """Its replies depend on how far it is, so that no cache may stand in for it."""
 
+    price = (0.0, 0.0)
+
     def __init__(self, path: str | Path, *, strict: bool = False) -> None:
         self._path = Path(path).expanduser()
         self._entries = read_recording(self._path)

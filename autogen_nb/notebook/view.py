@@ -58,7 +58,7 @@ from autogen_nb.notebook.slots import Slot, Slots
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import SpeakerTone, Tone
 from autogen_nb.notebook.totals import Totals
-from autogen_nb.views.calls import calls_of, name_of
+from autogen_nb.views.calls import name_of
 from autogen_nb.views.replies import chosen
 
 _INTERVAL = 0.125
@@ -281,7 +281,7 @@ class NotebookView:
             return
         slot, self._message = self._message, None
         self._pieces, self._interval, self._flushed, self._status = [], _INTERVAL, 0.0, ""
-        calls, notes = calls_of(said.message), [reply.note] if reply and reply.note else []
+        calls, notes = said.message.calls, [reply.note] if reply and reply.note else []
         if not (text or slot or calls or notes):
             return
         detail = wording.origin(reply, wording.addressed(said, self._pair))

@@ -6,7 +6,7 @@ Arguments and results are untrusted and are returned as text: whoever shows them
 import json
 
 from autogen_nb.core.visible import visible
-from autogen_nb.messages import FunctionCall, Message
+from autogen_nb.messages import FunctionCall
 
 SHORT = 100
 """Characters that stand in one line with the function's name."""
@@ -15,14 +15,6 @@ LONGEST = 100_000
 """Characters of arguments, or of a result, that are shown at most; the model gets all of them."""
 
 _FAILED = "Error: "
-
-
-def calls_of(message: Message) -> tuple[FunctionCall, ...]:
-    """The calls that a message asks for; what is not shaped like one is left out."""
-    if isinstance(message.function_call, dict):
-        return (_call(message.function_call, None),)
-    asked = (each for each in message.tool_calls or () if isinstance(each, dict))
-    return tuple(_call(each["function"], each.get("id")) for each in asked if isinstance(each.get("function"), dict))
 
 
 def arguments_of(call: FunctionCall) -> str:
@@ -65,7 +57,3 @@ def returned_in_words(call: FunctionCall, content: str) -> str:
         return f"{name_of(call)} returned nothing"
     gap = " " if len(content) <= SHORT and "\n" not in content else "\n"
     return f"{name_of(call)} returned:{gap}{bounded(content)}"
-
-
-def _call(function: dict[str, object], call_id: str | None) -> FunctionCall:
-    return FunctionCall(str(function.get("name") or ""), str(function.get("arguments") or ""), call_id)

@@ -109,7 +109,7 @@ class PlainView:
         self._end_line()
         if reply is not None:
             self._answered(reply)
-        self._named = calls.calls_of(said.message)
+        self._named = said.message.calls
         for call in self._named:
             self.line(f">>> {calls.asked_in_words(call)}")
 

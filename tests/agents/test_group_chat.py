@@ -199,7 +199,7 @@ def test_member_without_a_reply_ends_the_chat(way: Way) -> None:
     chat = held(way, agents[0], manager)
 
     assert spoken(manager) == [("alice", "start")]
-    assert end(chat) == Ended("answered", "bob has nothing to say to the group.")
+    assert end(chat) == Ended("answered", "bob has nothing to add.")
 
 
 def test_group_within_a_group() -> None:

@@ -20,6 +20,7 @@ from autogen_nb.events import (
     Said,
     SendGiven,
 )
+from autogen_nb.run import unsuspended
 from autogen_nb.testing import ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
@@ -268,3 +269,20 @@ def test_receive_outside_of_a_chat(way: Way) -> None:
 def contents_of(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
     """What an agent remembers of its exchange with a peer."""
     return [message["content"] for message in agent.chat_messages[peer]]
+
+
+@BOTH_WAYS
+def test_what_happened_within_is_told_again_from_a_log(way: Way) -> None:
+    """A view of a resumed chat gets what happened in the agent's own methods too, though they are not called again."""
+    whole = list(chat(way, user(max_consecutive_auto_reply=0), polite("One."), message="Begin.").log)
+    running = Chat(
+        user(max_consecutive_auto_reply=0), polite(), Options("Begin.", silent=True), waits=way, log=list(whole)
+    )
+
+    async def shown() -> list[str]:
+        return [type(event).__name__ async for event in running.exchange().happening()]
+
+    again = asyncio.run(shown()) if way == "async" else unsuspended(shown())
+
+    given = again.index("ReplyGiven")
+    assert again[given - 2 : given] == ["ModelAsked", "ModelReplied"]

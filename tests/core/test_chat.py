@@ -193,7 +193,7 @@ def test_step_may_say_why_it_stops() -> None:
 
 def test_conversation_goes_on_where_it_was() -> None:
     """The model reads what was said before, and its question counts it."""
-    scene = Scene([Said("user", "assistant", Message("1")), Said("assistant", "user", Message("2"))])
+    scene = Scene([[Said("user", "assistant", Message("1")), Said("assistant", "user", Message("2"))]])
 
     events = play(two_agent_chat(party(), model_agent(), opening=GO, scene=scene), scripted(*said("3")))
 

@@ -157,7 +157,7 @@ def test_member_without_a_reply_ends_the_chat() -> None:
 
     events = held(manager(members), members[0], scripted())
 
-    assert end(events) == Ended("answered", "carol has nothing to say to the group.")
+    assert end(events) == Ended("answered", "carol has nothing to add.")
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_group_hears_the_last_message_that_the_manager_took_in() -> None:
     ids=["nothing sent", "nothing taken in"],
 )
 def test_message_that_does_not_arrive_ends_the_chat(own: Any, answer: Answer) -> None:
-    """A member that says nothing to the manager has nothing to say to the group."""
+    """A member that says nothing to the manager has nothing to add."""
     sends, receives = frozenset({own} & {"send"}), frozenset({own} & {"receive"})
     members = three(bob=speaker("bob", own=sends))
     leader = manager(members, own=receives)
@@ -287,7 +287,7 @@ def test_message_that_does_not_arrive_ends_the_chat(own: Any, answer: Answer) ->
 
     events = held(leader, members[0], scripted(*first, answer))
 
-    assert end(events) == Ended("answered", "bob has nothing to say to the group.")
+    assert end(events) == Ended("answered", "bob has nothing to add.")
 
 
 def test_models_of_members_speak() -> None:
@@ -314,7 +314,7 @@ def test_models_of_members_speak() -> None:
 )
 def test_whose_words_they_are(message: Message, passed: Message) -> None:
     """A message is passed on with its speaker's name, unless it is a function's answer; no content becomes empty."""
-    scene = Scene([Said("alice", "manager", message)])
+    scene = Scene([[Said("alice", "manager", message)]])
 
     assert relayed(scene, "manager", "alice") == passed
 

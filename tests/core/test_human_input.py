@@ -71,7 +71,7 @@ def test_step_does_what_the_table_says(row: tuple[tuple[Mode, bool, bool, bool],
     expected = outcomes.get(answer, Reply(Message(answer, role="user")))
     unasked = {"auto": None, "terminated": Stop("terminated"), "max_auto_replies": Stop("max_auto_replies")}
     agent = party("user", human_input_mode=mode, max_auto_replies=limit, termination=lambda _: terminated)
-    scene = Scene([Said("assistant", "user", Message("x"))])
+    scene = Scene([[Said("assistant", "user", Message("x"))]])
     list(map(scene.count_auto_reply, ["user"] * before, ["assistant"] * before))
 
     events, came_to = outcome(
@@ -86,7 +86,7 @@ def test_step_does_what_the_table_says(row: tuple[tuple[Mode, bool, bool, bool],
 def test_prompt_says_what_an_empty_answer_does() -> None:
     """The person reads what Enter and `exit` mean before they answer."""
     agent = party("user", human_input_mode="ALWAYS")
-    scene = Scene([Said("assistant", "user", Message("x"))])
+    scene = Scene([[Said("assistant", "user", Message("x"))]])
 
     events, _ = outcome(check_termination_and_human_reply(scene, agent, "assistant"), scripted(HumanInputGiven("")))
 
@@ -217,7 +217,7 @@ TOLD = "The user interrupted: this was not called."
 )
 def test_words_answer_the_calls_that_they_interrupt(last: Message, responses: list[object] | None) -> None:
     """Every call gets a response that says that the user interrupted, or no model could go on."""
-    scene = Scene([Said("assistant", "user", last)])
+    scene = Scene([[Said("assistant", "user", last)]])
     agent = party("user", human_input_mode="ALWAYS")
 
     _, came_to = outcome(check_termination_and_human_reply(scene, agent, "assistant"), scripted(HumanInputGiven("no")))

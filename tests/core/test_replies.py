@@ -33,7 +33,7 @@ from tests.core.worlds import outcome, party, scripted
 
 def heard(message: Message) -> Scene:
     """A scene in which the user has just heard this."""
-    return Scene([Said("assistant", "user", message)])
+    return Scene([[Said("assistant", "user", message)]])
 
 
 def says(text: str | None) -> "Asking[Outcome]":
@@ -143,7 +143,7 @@ def test_call_without_a_name_or_arguments_is_still_answered() -> None:
 def test_scene_keeps_what_two_agents_exchanged() -> None:
     """Both directions are one exchange, and other pairs are apart."""
     first, second = Said("a", "b", Message("1")), Said("b", "a", Message("2"))
-    scene = Scene([first, Said("a", "c", Message("3")), second])
+    scene = Scene([[first, second], [Said("a", "c", Message("3"))]])
 
     assert scene.exchanged("b", "a") == [first, second]
     assert scene.last("a", "b") == second.message
@@ -152,16 +152,16 @@ def test_scene_keeps_what_two_agents_exchanged() -> None:
 def test_names_that_code_defines_are_known_to_later_messages() -> None:
     """``df -h`` is Python after a block, or a variable that was handed over, has made `df`."""
     ambiguous = Message("```\ndf -h\n```")
-    scene = Scene([Said("a", "b", ambiguous), Said("a", "c", Message("```python\ndf = h = 1\n```"))])
+    scene = Scene([[Said("a", "b", ambiguous)], [Said("a", "c", Message("```python\ndf = h = 1\n```"))]])
 
-    assert Scene([Said("a", "b", ambiguous)], known=["df"]).reading("a", "b", 0).blocks[0].language == "python"
+    assert Scene([[Said("a", "b", ambiguous)]], known=["df"]).reading("a", "b", 0).blocks[0].language == "python"
     assert scene.reading("a", "c", 0).blocks == (CodeBlock("python", "df = h = 1"),)
     assert scene.reading("b", "a", 0).blocks[0].language == "python"
 
 
 def test_message_is_read_once() -> None:
     """Its reading does not change when more names become known, so a replay reads alike."""
-    scene = Scene([Said("a", "b", Message("```\ndf -h\n```"))])
+    scene = Scene([[Said("a", "b", Message("```\ndf -h\n```"))]])
     before = scene.reading("a", "b", 0)
     scene.names.add("df")
 
@@ -179,14 +179,13 @@ def test_code_is_claimed_once_by_each_agent() -> None:
 
 def test_code_that_an_earlier_chat_answered_is_claimed() -> None:
     """A chat that goes on does not run again what was run before; what nobody answered is open."""
-    scene = Scene(
-        [
-            Said("user", "assistant", Message("go")),
-            Said("assistant", "user", Message("code")),
-            Said("user", "assistant", Message("result")),
-            Said("assistant", "user", Message("more code")),
-        ]
-    )
+    earlier = [
+        Said("user", "assistant", Message("go")),
+        Said("assistant", "user", Message("code")),
+        Said("user", "assistant", Message("result")),
+        Said("assistant", "user", Message("more code")),
+    ]
+    scene = Scene([earlier])
 
     assert [scene.claim("user", "assistant", index) for index in (1, 3)] == [False, True]
 

@@ -264,7 +264,7 @@ def test_default_provider_is_azure_identitys(
         ({"api_type": "openai", "azure_ad_token": TOKEN}, "api_type 'azure'"),
         ({"azure_endpoint": "a.example"}, "azure_endpoint"),
     ],
-    ids=str,
+    ids=lambda each: ",".join(each) if isinstance(each, dict) else each,
 )
 def test_settings_that_cannot_be_right_are_told_at_once(settings: dict[str, Any], told: str) -> None:
     """Two answers to one question, and Azure's settings for another server, are told without the secrets."""

@@ -176,7 +176,7 @@ def test_filter_that_leaves_nothing_is_told_without_secrets(monkeypatch: pytest.
         (None, False, [0, 1, 2]),
         ({}, True, [0, 1, 2]),
         ({"model": ["gpt-a"]}, False, [0, 2]),
-        ({"model": {"gpt-a", "gpt-b"}}, False, [0, 1, 2]),
+        ({"model": ["gpt-a", "gpt-b"]}, False, [0, 1, 2]),
         ({"model": ("gpt-b",)}, False, [1]),
         ({"model": "gpt-a"}, False, [0, 2]),
         ({"model": "gpt-a and more"}, False, []),

@@ -9,7 +9,6 @@ from autogen_nb.views.calls import (
     LONGEST,
     arguments_of,
     asked_in_words,
-    calls_of,
     failed,
     name_of,
     returned_in_words,
@@ -35,7 +34,7 @@ def _tool(name: Any, arguments: Any) -> dict[str, Any]:
 )
 def test_the_calls_of_a_message(message: Message, calls: tuple[FunctionCall, ...]) -> None:
     """Tool calls and the older function call are read alike; what is not shaped like a call is left out."""
-    assert calls_of(message) == calls
+    assert message.calls == calls
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ class OfflineModel:
     computed. It keeps nothing: the same messages always give the same reply.
     """
 
+    price = (0.0, 0.0)
+
     @property
     def name(self) -> str:
         """How the model is named to a person."""
