@@ -89,5 +89,5 @@ def from_log(whole: list[Recorded], log: Log) -> Callable[[Question], Answer]:
 def in_process(program: str) -> subprocess.CompletedProcess[str]:
     """What a Python program of its own came to."""
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=20, check=False
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60, check=False
     )

@@ -90,9 +90,15 @@ class Engine:
 
         async def end() -> None:
             await asyncio.gather(*map(one, self._endings), return_exceptions=True)
+            working = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in working:
+                task.cancel()
+            if working:
+                await asyncio.wait(working, timeout=LET_GO)
+            # Connections of models are held by generators, which close them.
+            await asyncio.get_running_loop().shutdown_asyncgens()
 
-        if self._endings:
-            wait_for([self.submit(end())], timeout=LAST + LET_GO)
+        wait_for([self.submit(end())], timeout=LAST + LET_GO)
 
 
 engine = Engine()
