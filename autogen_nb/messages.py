@@ -57,6 +57,14 @@ class Message:
         return self.content or ""
 
     @property
+    def pictures(self) -> tuple[str, ...]:
+        """The addresses of the pictures in a multimodal message; most are ``data:`` ones, and hold the picture."""
+        parts = self.content if isinstance(self.content, list) else ()
+        found = (part.get("image_url") for part in parts if isinstance(part, Mapping))
+        urls = (each.get("url") if isinstance(each, Mapping) else each for each in found)
+        return tuple(url for url in urls if isinstance(url, str) and url)
+
+    @property
     def carries_calls(self) -> bool:
         """Whether the message asks for functions or tools to be called."""
         return bool(self.function_call or self.tool_calls)

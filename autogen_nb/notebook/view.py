@@ -53,12 +53,14 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import rendering, styles, wording
 from autogen_nb.notebook.calls import CallsShown
+from autogen_nb.notebook.pictures import pictures
 from autogen_nb.notebook.run_outputs import RunOutputs
 from autogen_nb.notebook.slots import Slot, Slots
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import SpeakerTone, Tone
 from autogen_nb.notebook.totals import Totals
 from autogen_nb.views.calls import name_of
+from autogen_nb.views.pictures import in_words
 from autogen_nb.views.replies import chosen
 
 _INTERVAL = 0.125
@@ -282,16 +284,19 @@ class NotebookView:
         slot, self._message = self._message, None
         self._pieces, self._interval, self._flushed, self._status = [], _INTERVAL, 0.0, ""
         calls, notes = said.message.calls, [reply.note] if reply and reply.note else []
-        if not (text or slot or calls or notes):
+        urls = said.message.pictures
+        if not (text or slot or calls or notes or urls):
             return
         detail = wording.origin(reply, wording.addressed(said, self._pair))
-        body = rendering.markdown(text)
+        body = rendering.markdown(text) + pictures(urls)
         tone: SpeakerTone = "assistant" if reply else "user"
 
         def around(more: str) -> str:
             return rendering.card(said.sender, body + more, detail=detail, tone=tone, notes=notes)
 
-        plain = "\n".join((f"{said.sender}{f' ({detail})' if detail else ''}:", *filter(None, (text, *notes))))
+        plain = "\n".join(
+            (f"{said.sender}{f' ({detail})' if detail else ''}:", *filter(None, (text, *map(in_words, urls), *notes)))
+        )
         plain = only_colours(plain)
         slot = slot or self._place()
         if calls:

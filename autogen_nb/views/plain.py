@@ -22,7 +22,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
-from autogen_nb.views import calls
+from autogen_nb.views import calls, pictures
 from autogen_nb.views.replies import answered_by, chosen
 
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -109,6 +109,8 @@ class PlainView:
         self._end_line()
         if reply is not None:
             self._answered(reply)
+        for url in said.message.pictures:
+            self.line(pictures.in_words(url))
         self._named = said.message.calls
         for call in self._named:
             self.line(f">>> {calls.asked_in_words(call)}")
