@@ -354,9 +354,13 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class MessagesGiven:
-    """The messages to reply to; those that the hooks left as they were are not repeated."""
+    """The messages to reply to; those that the hooks left as they were are not repeated.
+
+    `lasting` tells that the agent keeps the last one as it is here, instead of what it was sent.
+    """
 
     messages: tuple[Kept | Message, ...]
+    lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,9 +126,9 @@ class Exchange:
                 self._relayed(event.agent, self._agents[speaker], [self._agents[name] for name in recipients])
             case MessagesAsked() | ModelAsked() | SpeakerAsked() | SummaryAsked():
                 self._asked = event
-            case MessagesGiven(messages=messages) if isinstance(self._asked, MessagesAsked):
+            case MessagesGiven(messages=messages, lasting=lasting) if isinstance(self._asked, MessagesAsked):
                 agent, peer = self._agents[self._asked.agent], self._agents[self._asked.peer]
-                agent.hear(peer, messages, self._offsets.get(agent.name, 0))
+                agent.hear(peer, messages, self._offsets.get(agent.name, 0), lasting=lasting)
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._asked is not None:
                 self._payer(self._asked).usages.add(event)
 

@@ -78,7 +78,7 @@ class Memory(Agent):
         peers = list(self._messages) if recipient is None else [recipient]
         for peer in peers:
             self._said.pop(peer, None)
-            kept = self._messages.get(peer, [])[-nr_messages_to_preserve:] if nr_messages_to_preserve else []
+            kept = _last(self._messages.get(peer, []), nr_messages_to_preserve or 0)
             self._messages[peer] = kept
             if recipient is None and not kept:
                 del self._messages[peer]
@@ -126,13 +126,21 @@ class Memory(Agent):
             if before is not None:
                 self._messages[peer] = before
 
-    def hear(self, peer: "ConversableAgent", messages: Iterable[Kept | Message], offset: int = 0) -> None:
-        """Has the agent reply to what its hooks made of the messages, which are counted from `offset` on."""
+    def hear(
+        self, peer: "ConversableAgent", messages: Iterable[Kept | Message], offset: int = 0, *, lasting: bool = False
+    ) -> None:
+        """Has the agent reply to what its hooks made of the messages, which are counted from `offset` on.
+
+        `lasting` has it remember the last one so.
+        """
         heard = (
             Kept(each.start + offset, each.stop + offset) if isinstance(each, Kept) else each.to_dict()
             for each in messages
         )
         self._heard[peer] = unfolded(heard, self._messages[peer])
+        if lasting:
+            self._messages[peer][-1] = self._heard[peer][-1]
+            self._said[peer] = self._said.get(peer, [])[:-1]
 
     def heard(self, peer: "ConversableAgent", count: int | None = None) -> list[dict[str, Any]]:
         """The messages that the agent replies to: what its hooks made, or the first `count` that it remembers."""
@@ -178,3 +186,9 @@ class Memory(Agent):
         self.clear_history()
         self.auto_replies.clear()
         self._replying.clear()
+
+
+def _last(messages: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """The last messages; what tools answered is kept with the calls before it, or no model could go on."""
+    kept = messages[-count:] if count else []
+    return messages[-count - 1 :] if kept and "tool_responses" in kept[0] else kept

@@ -123,7 +123,10 @@ class OwnMethods:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
         offset = self._offsets.get(agent.name, 0)
         remembered = agent.chat_messages[peer][: asked.count + offset]
-        return MessagesGiven(tuple(_shifted(agent.hooks.messages(remembered), remembered, offset)))
+        made = agent.hooks.messages(remembered)
+        # AutoGen 0.2 has what was made of the last message stay in the history, unless other messages changed too.
+        lasting = not agent.hooks.lists["process_all_messages_before_reply"] and isinstance(made[-1], Message)
+        return MessagesGiven(tuple(_shifted(made, remembered, offset)), lasting)
 
     def _call(self, method: inside.Method, asked: ReplyAsked | SendAsked | ReceiveAsked | ReplyFunctionAsked) -> Call:
         return Call(method, self._agents[asked.agent], self._agents[asked.peer], self._human, self._waits)

@@ -4,7 +4,7 @@ AutoGen 0.2's order: termination and human input; function and tool calls; code;
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from autogen_nb.core.code import Reading, defined, read
@@ -134,9 +134,12 @@ class Scene:
         """The messages between two agents, in order."""
         return self._exchanged.setdefault(frozenset((one, other)), [])
 
-    def hear(self, agent: str, peer: str, messages: Sequence[Kept | Message]) -> None:
-        """Has the agent reply to these messages, until the next one comes."""
+    def hear(self, agent: str, peer: str, messages: Sequence[Kept | Message], *, lasting: bool = False) -> None:
+        """Has the agent reply to these messages, until the next one comes; the last one may stay so for it."""
         self._heard[agent, peer] = tuple(messages)
+        if lasting:
+            exchanged = self.exchanged(agent, peer)
+            exchanged[-1] = replace(exchanged[-1], heard=self.last(agent, peer))
 
     def last(self, agent: str, peer: str) -> Message:
         """The last message that was exchanged with a peer, as the agent has it."""
@@ -240,7 +243,7 @@ def generated(scene: Scene, party: Party, peer: str) -> Asking[Reply | Stop]:
     if "messages" in party.own:
         count = len(scene.exchanged(party.name, peer))
         given = yield from ask(MessagesAsked(party.name, peer, count), MessagesGiven)
-        scene.hear(party.name, peer, given.messages)
+        scene.hear(party.name, peer, given.messages, lasting=given.lasting)
     for step in party.steps:
         outcome = yield from step(scene, party, peer)
         if outcome is not None:

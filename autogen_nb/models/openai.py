@@ -13,11 +13,11 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-from weakref import WeakKeyDictionary, ref
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 
 from autogen_nb.core.ports import Completion, Request
 from autogen_nb.errors import ConfigError, ModelRefused
@@ -30,6 +30,7 @@ from autogen_nb.models.account import (
     checked_url,
     is_loopback,
 )
+from autogen_nb.models.connected import Connections, keep
 from autogen_nb.models.faults import BACKOFF, Failed, Server
 from autogen_nb.models.fold import Fold
 from autogen_nb.models.openai_errors import failed
@@ -40,18 +41,6 @@ from autogen_nb.models.tokens import checked_provider, token_of
 
 if TYPE_CHECKING:
     import openai
-
-
-@dataclass(frozen=True, slots=True)
-class _Connection:
-    """The client of one loop, and the generator whose end closes it."""
-
-    client: "openai.AsyncOpenAI"
-    account: Account
-    life: AsyncGenerator[None, None]
-
-
-_Connections: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Connection]
 
 
 class OpenAIModel:
@@ -150,7 +139,7 @@ class OpenAIModel:
         self._price = price
         self._parameters = parameters
         self._include_usage = True
-        self._connections: _Connections = WeakKeyDictionary()
+        self._connections: Connections = WeakKeyDictionary()
 
     def __repr__(self) -> str:
         at = f" at {Server('', self._given.url).host}" if self._given.url else ""
@@ -286,10 +275,7 @@ class OpenAIModel:
         # A loop that was closed without its shutdown took its connections with it.
         for gone in [loop for loop in self._connections if loop.is_closed()]:
             del self._connections[gone]
-        life = _life(client, self._closing(client), ref(self._connections), loop)
-        # Once begun, the generator is known to the loop, which closes it when it shuts down.
-        await anext(life)
-        self._connections[loop] = _Connection(client, account, life)
+        await keep(self, self._connections, client, self._closing(client), account)
         if old is not None:
             await old.life.aclose()
         return client
@@ -331,22 +317,6 @@ class OpenAIModel:
         if completion.usage is None:
             return completion
         return replace(completion, cost=cost_of(completion.model, completion.usage, self._price, url=url))
-
-
-async def _life(
-    client: "openai.AsyncOpenAI",
-    close: Callable[[], Awaitable[None]],
-    connections: "ref[_Connections]",
-    loop: asyncio.AbstractEventLoop,
-) -> AsyncGenerator[None, None]:
-    # A reference that is not weak would make a cycle, and a model that is dropped would end without its close.
-    try:
-        yield
-    finally:
-        known = connections()
-        if known is not None and loop in known and known[loop].client is client:
-            del known[loop]
-        await close()
 
 
 async def _nothing() -> None:

@@ -84,7 +84,7 @@ def test_hooks_are_not_called_again_from_a_log() -> None:
 
     list(running.exchange().events())
 
-    assert asked(fresh) == [["Begin.", "One.", "Go on. (noted)"]]
+    assert asked(fresh) == [["Begin. (noted)", "One.", "Go on. (noted)"]]
     assert contents(running.result()) == ["Begin.", "One.", "Go on.", "Two."]
 
 

@@ -1,0 +1,26 @@
+"""Programs for AutoGen 0.2 come to the same here: see `tests.parity`."""
+
+import json
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from tests.parity.playing import played
+from tests.parity.record import RECORD
+from tests.parity.scenarios import SCENARIOS
+
+KNOWN: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_same_as_autogen(name: str) -> None:
+    """The same messages on every side, the same summaries, and the same requests to the models."""
+    came_to = json.loads(json.dumps(played(autogen_nb, name), default=str))
+
+    assert came_to == KNOWN[name]
+
+
+def test_every_scenario_was_recorded() -> None:
+    """The record is of these scenarios."""
+    assert set(KNOWN) == set(SCENARIOS)
