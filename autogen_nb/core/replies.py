@@ -261,7 +261,7 @@ def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> 
 def generate_function_call_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
     """The step that calls the function, or the tools, that the last message asks for."""
     message = scene.last(party.name, peer)
-    calls = _calls(message)
+    calls = calls_of(message)
     if not calls:
         return None
     returned = yield from ask(FunctionsAsked(party.name, calls), FunctionsReturned)
@@ -314,7 +314,7 @@ def _prompt(peer: str, move: Ask) -> str:
 
 def _spoken(text: str, last: Message) -> Message:
     """A person's words; calls that the last message asked for are answered too, or no model could go on."""
-    calls = _calls(last)
+    calls = calls_of(last)
     if not calls:
         return Message(text, role="user")
     if last.function_call:
@@ -324,7 +324,8 @@ def _spoken(text: str, last: Message) -> Message:
     return Message(text, role="user", tool_responses=told)
 
 
-def _calls(message: Message) -> tuple[FunctionCall, ...]:
+def calls_of(message: Message) -> tuple[FunctionCall, ...]:
+    """The calls that a message asks for; what is not shaped like one is left out."""
     if message.function_call:
         return (_call(message.function_call, None),)
     asked = (each for each in message.tool_calls or () if isinstance(each, dict))

@@ -16,10 +16,14 @@ from autogen_nb.core.termination import without
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
+    CandidatesAsked,
+    CandidatesGiven,
     ChatStarted,
     CodeAsked,
     CodeRan,
     Ended,
+    EndingAsked,
+    EndingJudged,
     Event,
     FunctionsAsked,
     FunctionsReturned,
@@ -167,6 +171,10 @@ class NotebookView:
                 | ReceiveGiven()
                 | MessagesAsked()
                 | MessagesGiven()
+                | CandidatesAsked()
+                | CandidatesGiven()
+                | EndingAsked()
+                | EndingJudged()
             ):
                 pass
             case _:
