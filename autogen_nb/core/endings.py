@@ -199,7 +199,7 @@ class KindMatch:
                 return f"{heard.source} asked to stop"
             case "handoff":
                 return f"{heard.source} handed over to {heard.target}" if heard.target == self.target else None
-            case "text":
+            case _:
                 return f"{heard.source} has spoken in plain words"
 
 
