@@ -6,7 +6,8 @@ used it stops it at the end of its run.
 
 import time
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -15,6 +16,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.report import text_of
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.executors.not_found import found_here
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 from autogen_nb.run import CancellationToken, engine, result
@@ -97,9 +99,16 @@ class JupyterCodeExecutor:
         """Begins a fresh kernel."""
         await _on_the_engine(self._executor.restart())
 
-    def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
+    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Outputs as they come, then how it ended; see `autogen_nb.core.ports.Executor`."""
-        return self._executor.run(blocks)
+        told = ""
+        async with aclosing(self._executor.run(blocks)) as items:
+            async for item in items:
+                if isinstance(item, RunEnded):
+                    yield replace(item, note=" ".join(filter(None, (item.note, told))))
+                else:
+                    told = told or found_here(item, self.work_dir)
+                    yield item
 
     async def execute_code_blocks(
         self, code_blocks: Sequence[Any], cancellation_token: CancellationToken | None = None
@@ -124,7 +133,7 @@ class JupyterCodeExecutor:
     async def _came_to(self, blocks: Sequence[CodeBlock]) -> CodeResult:
         outputs: list[Output] = []
         exit_code = 0
-        async for item in self._executor.run(blocks):
+        async for item in self.run(blocks):
             if isinstance(item, RunEnded):
                 exit_code = item.exit_code
             else:
