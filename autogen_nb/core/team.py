@@ -137,7 +137,7 @@ def _held(run: TeamRun, room: Room) -> Asking[Stop]:
         turns += 1
         end = yield from over(heard)
         if end is None and turns == run.max_turns:
-            end = Stop("max_turns", f"The limit of {turns} turns was reached.")
+            end = Stop("max_turns", f"The limit of turns was reached: {turns}.")
     return end
 
 

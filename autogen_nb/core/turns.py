@@ -125,7 +125,7 @@ class Think:
             replied = yield from self._asked(room, name)
             calls = calls_of(replied.message)
             if not calls:
-                return Answer(replied.message)
+                return Answer(_words(replied.message))
             returned = yield from ask(FunctionsAsked(name, calls), FunctionsReturned)
             for call, content in zip(calls, returned.contents, strict=True):
                 if call.name in self.handoffs:
@@ -135,7 +135,7 @@ class Think:
                 return Answer(Message("\n".join(told)), "tools")
         replied = yield from self._asked(room, name, "none")
         # A model that calls even now has its words taken.
-        return Answer(Message(replied.message.text))
+        return Answer(_words(replied.message))
 
     def _asked(self, room: Room, name: str, calls: Literal["some", "none"] = "some") -> Asking[ModelReplied]:
         return (yield from ask(ModelAsked(name, room.team, len(room.said), calls), ModelReplied))
@@ -184,15 +184,15 @@ class WriteAndRun:
         for _ in range(1 + self.retries):
             replied = yield from ask(ModelAsked(name, room.team, len(room.said), "none"), ModelReplied)
             if not room.read(replied.message).blocks:
-                return Answer(replied.message)
-            yield Said(name, name, replied.message)
+                return Answer(_words(replied.message))
+            yield Said(name, name, _words(replied.message))
             succeeded = yield from self._ran(room, name, replied.message)
             if isinstance(succeeded, Stop):
                 return succeeded
             if succeeded:
                 break
         replied = yield from ask(ModelAsked(name, room.team, len(room.said), "none"), ModelReplied)
-        return Answer(Message(replied.message.text))
+        return Answer(_words(replied.message))
 
     def _ran(self, room: Room, name: str, written: Message) -> Asking[bool | Stop]:
         """Whether it need not be written anew: it ran without a failure, or was not let through."""
@@ -236,6 +236,13 @@ def say_always(text: str) -> Respond:
         yield  # a generator that asks nothing
 
     return respond
+
+
+def _words(message: Message) -> Message:
+    """The message as words alone; no words are an empty text, since no model takes a message without a content."""
+    if message.content is not None and not message.carries_calls:
+        return message
+    return Message(message.text)
 
 
 def _exit_codes(answer: AnyAnswer | None) -> tuple[int, ...]:

@@ -68,7 +68,7 @@ def test_by_turns() -> None:
     assert events[0] == ChatStarted("user", "team")
     assert spoken(events) == ["user", "alice", "bob", "carol", "alice"]
     assert events[2] == Said("alice", "team", Message("alice"))
-    assert events[-1] == Ended("max_turns", "The limit of 4 turns was reached.")
+    assert events[-1] == Ended("max_turns", "The limit of turns was reached: 4.")
 
 
 def test_a_second_task_goes_to_the_first_member() -> None:

@@ -167,6 +167,11 @@ def test_a_writer_without_code() -> None:
     assert answered(WriteAndRun(), room(("user", "hi")), words("No."))[1] == Answer(Message("No."))
 
 
+def test_no_words_are_an_empty_text() -> None:
+    """A reply without words is an empty text, which a model takes as an earlier message."""
+    assert answered(Think(), room(("user", "hi")), ModelReplied(Message(None)))[1] == Answer(Message(""))
+
+
 def test_a_writer_gives_up() -> None:
     """After the last attempt the model tells the team what came of it."""
     answers: list[AnyAnswer] = [words(CODE), ran("boom", 1), words("It fails.")]

@@ -51,7 +51,7 @@ async def Console(  # noqa: N802 - AgentChat's name
     del no_inline_images
     if isinstance(stream, MessageStream) and (view := _own_view()) is not None:
         stream.view = view
-        with closing(view), run.ticking(view.tick):
+        with closing(view):
             return await _last(stream, lambda _: None)
     return await _last(stream, _Written(stats=output_stats).show)
 

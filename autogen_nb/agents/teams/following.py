@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.functions import FAILED
 from autogen_nb.agents.member import Member
 from autogen_nb.agents.teams import messages as told
 from autogen_nb.agents.teams.messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.code import read
+from autogen_nb.core.replies import calls_of
 from autogen_nb.core.roles import stored, wire
 from autogen_nb.events import (
     CodeRan,
@@ -23,13 +25,14 @@ from autogen_nb.events import (
     Event,
     FunctionsReturned,
     HumanInputAsked,
+    ModelAsked,
     ModelDelta,
     ModelReplied,
     ReplyGiven,
     Said,
 )
 from autogen_nb.messages import Usage
-from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage, calls_from
+from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage
 
 
 @dataclass(slots=True)
@@ -66,6 +69,7 @@ class Following:
         self._results: list[FunctionExecutionResult] = []
         self._ran: list[CodeRan] = []
         self._written = 0
+        self._may_call = True
         self._over = False
         self._turn = len(thread.messages)
         self.stop_reason: str | None = None
@@ -99,8 +103,10 @@ class Following:
         if (agent := getattr(event, "agent", "")) in self._members:
             self._speaker = agent
 
-    def _told(self, event: Event) -> Iterator[BaseMessage]:  # one row for each event
+    def _told(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one row for each event
         match event:
+            case ModelAsked(calls=calls):
+                self._may_call = calls == "some"
             case ModelDelta(agent=agent, text=text) if self._members[agent].streams:
                 yield told.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied():
@@ -124,13 +130,17 @@ class Following:
 
     def _replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
         self._usage = replied.usage
-        if not replied.message.carries_calls:
+        if isinstance(speaker := self._members[self._speaker], ConversableAgent):
+            speaker.usages.add(replied)
+        # Of a model that calls where it may not, only the words are taken.
+        if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
         self._draft += wire([stored(replied.message, self._speaker, own=True)])
         if replied.message.text:
             yield told.ThoughtEvent(source=self._speaker, content=replied.message.text)
-        self._calls = calls_from(replied.message.tool_calls or ())
+        asked = calls_of(replied.message)
+        self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in asked]
         yield told.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
 
     def _returned(self, contents: Sequence[str]) -> BaseMessage:
@@ -141,7 +151,13 @@ class Following:
             for call, content in zip(self._calls, contents, strict=True)
         ]
         for each in self._results:
-            self._draft.append({"role": "tool", "tool_call_id": each.call_id, "content": each.content})
+            # A call in the older form has no number.
+            role = (
+                {"role": "tool", "tool_call_id": each.call_id}
+                if each.call_id
+                else {"role": "function", "name": each.name}
+            )
+            self._draft.append(role | {"content": each.content})
         return told.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
     def _noted(self, said: Said) -> BaseMessage:
@@ -164,8 +180,8 @@ class Following:
 
     def _said(self, said: Said) -> BaseMessage:
         message = self._given.pop(0) if said.kind == "task" and self._given else self._message(said)
+        self._over = not self._given
         if said.kind != "task":
-            self._over = True
             self._keep(said)
         heard = stored(said.message, said.sender, own=False)
         for member in self._members.values():

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from pydantic import ValidationError
+
 from autogen_nb.agents import inside
 from autogen_nb.agents.member import Member
 from autogen_nb.agents.teams.conditions import Asked, TerminationCondition
@@ -193,17 +195,25 @@ class BaseGroupChat:
         """
         if state.get("type") != type(self).__name__ or state.get("version") != 1:
             raise SessionError(f"this is no state of a {type(self).__name__}: it says {state.get('type')!r}")
+        try:
+            await self._take(state)
+        except (KeyError, TypeError, AttributeError, ValidationError) as error:
+            raise SessionError(f"this state of a {type(self).__name__} does not have its shape: {error}") from error
+
+    async def _take(self, state: Mapping[str, Any]) -> None:
         agents = state["agents"]
         if set(agents) != set(self._members):
             raise SessionError(
                 f"this is the state of a team of {', '.join(agents)}, and not of {', '.join(self._members)}"
             )
         said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
+        thread = Thread([loaded(each) for each in state["messages"]], dict(state["heard"]))
+        last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])
-        self._room = Room(self.name, said, state["last_speaker"])
+        self._room = Room(self.name, said, last)
         self._room.answered(list(self._members))
-        self._thread = Thread([loaded(each) for each in state["messages"]], dict(state["heard"]))
+        self._thread = thread
 
     def _choice(self) -> Choice:
         return ByTurns(tuple(self._members))
