@@ -3,6 +3,7 @@
 import ast
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -134,3 +135,14 @@ def test_only_imports_are_changed(name: str) -> None:
     ]
 
     assert [line for line in changed if "from autogen_nb" not in line] == []
+
+
+def test_the_table_names_tests_that_exist() -> None:
+    """Each test in the table of the docs is there, and every program is in it."""
+    root = PROGRAMS.parents[2]
+    table = (root / "docs" / "seeds.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", table)
+
+    assert len(named) > 10
+    assert [each for each in named if f"def {each[1]}(" not in (root / each[0]).read_text(encoding="utf-8")] == []
+    assert [file.name for file in PROGRAMS.iterdir() if file.name not in table] == []
