@@ -84,7 +84,7 @@ class ByChoice:
         if self.narrowed:
             names = (yield from ask(CandidatesAsked(team, last), CandidatesGiven)).names
             if not names:
-                raise SessionError("the log does not belong to this team: it lets nobody speak")
+                raise SessionError("the log does not belong to this chat: it lets nobody speak")
             selection = replace(selection, members=tuple(among(name, members) for name in names), follows=None)
         candidates = selection.candidates(last, room.said[-1].message)
         return candidates[0] if len(candidates) == 1 else (yield from selection.by_model(last, candidates))
