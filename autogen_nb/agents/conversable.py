@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents import chatting, configs, nested, sending, sequence, usage
+from autogen_nb.agents import chatting, configs, member, nested, sending, sequence, usage
 from autogen_nb.agents.hooks import Hooks
-from autogen_nb.agents.member import Member
 from autogen_nb.agents.memory import Memory
 from autogen_nb.agents.opening import opening_message
 from autogen_nb.agents.own_steps import Own, OwnSteps
@@ -34,7 +33,7 @@ from autogen_nb.core.replies import (
 from autogen_nb.core.report import text_of
 from autogen_nb.core.running import RunCode
 from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode
-from autogen_nb.core.turns import AskPerson, Respond, RunLast, Think
+from autogen_nb.core.turns import Respond
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputAsked
 from autogen_nb.human.terminal import TerminalHuman
@@ -46,7 +45,7 @@ Code = tuple[str, str]
 """A language and code, as AutoGen passes blocks to ``execute_code_blocks``."""
 
 
-class ConversableAgent(Memory, ToolUser, OwnSteps, Member):
+class ConversableAgent(Memory, ToolUser, OwnSteps, member.Member):
     """An agent that can send, receive, ask a model, run code, call functions and ask a person.
 
     Parameters
@@ -104,7 +103,7 @@ class ConversableAgent(Memory, ToolUser, OwnSteps, Member):
         limit = self.MAX_CONSECUTIVE_AUTO_REPLY if max_consecutive_auto_reply is None else max_consecutive_auto_reply
         Memory.__init__(self, name, limit, chat_messages)
         ToolUser.__init__(self, function_map)
-        Member.__init__(self)
+        member.Member.__init__(self)
         self._system_message = _joined(system_message)
         self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
@@ -378,10 +377,7 @@ class ConversableAgent(Memory, ToolUser, OwnSteps, Member):
 
     def answers(self) -> Respond:
         """The same for a subclass that answers otherwise."""
-        otherwise = Think() if self.model is not None else AskPerson(f"Your words as {self.name}: ")
-        if self.code is None or self.code.reach == 0:
-            return otherwise
-        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise)
+        return member.answers(self.model, self.code)
 
     def companions(self) -> Sequence["ConversableAgent"]:
         """The agents that a chat with this one brings in; none."""

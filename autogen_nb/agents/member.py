@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.agent import Agent
-from autogen_nb.core.turns import Respond
+from autogen_nb.agents.configs import CodeConfig
+from autogen_nb.core.ports import Model
+from autogen_nb.core.turns import AskPerson, Respond, RunLast, Think
 from autogen_nb.errors import SessionError
 from autogen_nb.run import CancellationToken
 
@@ -107,3 +109,11 @@ class Member(Agent):
 
             self._alone = RoundRobinGroupChat([self], max_turns=1, name=f"{self.name}, alone", tells_end=False)
         return self._alone
+
+
+def answers(model: Model | None, code: CodeConfig | None) -> Respond:
+    """How an agent with these answers in a team: it runs code where there is some, or asks its model, or its person."""
+    otherwise = Think() if model is not None else AskPerson("Your words to the team: ")
+    if code is None or code.reach == 0:
+        return otherwise
+    return RunLast(code.reach, code.confirm, otherwise=otherwise)
