@@ -14,6 +14,14 @@ from autogen_nb.messages import CodeBlock, FunctionCall, Message, Usage
 from autogen_nb.outputs import Output
 
 Decision: TypeAlias = Literal["run", "skip", "stop"]
+Kind: TypeAlias = Literal[
+    "text",  # words of an agent or a person
+    "task",  # what a team is to do
+    "tools",  # what came of an agent's own calls
+    "output",  # what came of running code
+    "handoff",  # an agent hands over to another one
+    "stop",  # an agent asks to stop
+]
 EndReason: TypeAlias = Literal[
     "answered",  # the listener had no reply to give
     "terminated",  # a termination condition was met
@@ -40,7 +48,8 @@ class Said:
     """A message went from one agent to another.
 
     `heard` is what the recipient's own ``receive`` made of it, None where that is the same; `taken` tells whether the
-    recipient took anything in at all.
+    recipient took anything in at all. In a team, which is the recipient of all that is said in it, `kind` tells what
+    the message is, and `target` to whom it hands over.
     """
 
     sender: str
@@ -48,6 +57,8 @@ class Said:
     message: Message
     heard: Message | None = None
     taken: bool = True
+    kind: Kind = "text"
+    target: str = ""
 
     def by(self, agent: str) -> Message:
         """The message as one of the two has it."""
@@ -216,11 +227,16 @@ class FunctionsReturned:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """What does the agent's model reply? It is given the first `count` messages exchanged with the peer."""
+    """What does the agent's model reply? It is given the first `count` messages exchanged with the peer.
+
+    In a team, which is the peer, it is also given what the agent did in its turn so far; `calls` tells whether it may
+    ask for calls.
+    """
 
     agent: str
     peer: str
     count: int
+    calls: Literal["some", "none"] = "some"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,13 +306,16 @@ class ReplyGiven:
     """What it said; None ends the chat.
 
     `auto_replies` is the agent's count of replies in a row afterwards, `inner` what happened meanwhile, `replying`
-    whether the agent goes on replying to the peer's messages.
+    whether the agent goes on replying to the peer's messages. `kind`, `target` and `usage` are told in a team.
     """
 
     message: Message | None
     auto_replies: int = 0
     inner: "tuple[Recorded, ...]" = ()
     replying: bool = True
+    kind: Kind = "text"
+    target: str = ""
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,6 +426,43 @@ class SpeakerGiven:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidatesAsked:
+    """Who may speak next in the team, after `last`? Asked where the caller's code narrows it down."""
+
+    agent: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatesGiven:
+    """The names of those who may."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndingAsked:
+    """Is a condition met that ends the team's run, and that only the world can judge?
+
+    `number` is its place among such conditions, `what` how it is judged: by the caller's function, by the clock, or by
+    whether somebody outside has asked for it. It is given the first `count` messages of the team.
+    """
+
+    agent: str
+    number: int
+    what: Literal["function", "time", "outside"]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndingJudged:
+    """Whether it is, and what was seen."""
+
+    met: bool
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryAsked:
     """What is the summary of the chat? Asked where a model or the caller's code makes it."""
 
@@ -441,6 +497,8 @@ Question: TypeAlias = (
     | ReceiveAsked
     | MessagesAsked
     | SpeakerAsked
+    | CandidatesAsked
+    | EndingAsked
     | SummaryAsked
 )
 Answer: TypeAlias = (
@@ -457,6 +515,8 @@ Answer: TypeAlias = (
     | ReceiveGiven
     | MessagesGiven
     | SpeakerGiven
+    | CandidatesGiven
+    | EndingJudged
     | SummaryGiven
 )
 Recorded: TypeAlias = Fact | Question | Answer
@@ -476,6 +536,8 @@ ANSWERS: Mapping[type[Question], type[Answer]] = {
     ReceiveAsked: ReceiveGiven,
     MessagesAsked: MessagesGiven,
     SpeakerAsked: SpeakerGiven,
+    CandidatesAsked: CandidatesGiven,
+    EndingAsked: EndingJudged,
     SummaryAsked: SummaryGiven,
 }
 """Which answer each question takes."""

@@ -1,9 +1,14 @@
-"""Messages and code blocks: the values that agents exchange."""
+"""Messages and code blocks: the values that agents exchange.
+
+AgentChat's own messages have their place by this name, too: `autogen_nb.agents.teams.messages`.
+"""
 
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from autogen_nb.doors import through
 
 Content: TypeAlias = str | list[Any] | None
 """Text, or the list of parts of a multimodal message, as OpenAI's chat completions API has them."""
@@ -120,3 +125,22 @@ class Usage:
     def total_tokens(self) -> int:
         """Prompt and completion together."""
         return self.prompt_tokens + self.completion_tokens
+
+
+__getattr__, _ = through(
+    __name__,
+    "BaseAgentEvent",
+    "BaseChatMessage",
+    "CodeExecutionEvent",
+    "CodeGenerationEvent",
+    "HandoffMessage",
+    "ModelClientStreamingChunkEvent",
+    "MultiModalMessage",
+    "StopMessage",
+    "TextMessage",
+    "ThoughtEvent",
+    "ToolCallExecutionEvent",
+    "ToolCallRequestEvent",
+    "ToolCallSummaryMessage",
+    "UserInputRequestedEvent",
+)

@@ -11,12 +11,12 @@ import pytest
 PACKAGE = "autogen_nb"
 
 ROWS = (
-    ("errors", "events", "event_json", "messages", "outputs", "_version"),
+    ("doors", "errors", "events", "event_json", "messages", "outputs", "_version"),
     ("core",),
     ("run", "kernels"),
     ("models", "executors", "human", "views", "sessions"),
     ("agents", "testing"),
-    ("notebook", "cli"),
+    ("notebook", "cli", "base", "code_executors", "coding", "conditions", "teams", "ui"),
 )
 """The places of each row, from the bottom; `__init__` stands above them all, and puts the parts together."""
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from autogen_nb.core.approval import CONFIRMS
 from autogen_nb.core.chat import Flow, Opening, two_agent_chat
+from autogen_nb.core.endings import Asked, Both, Either, MaxMessage, TextMention
 from autogen_nb.core.group import RunGroup
 from autogen_nb.core.human_input import MODES
 from autogen_nb.core.replies import (
@@ -24,15 +25,22 @@ from autogen_nb.core.replies import (
 )
 from autogen_nb.core.running import RunCode
 from autogen_nb.core.speaker import METHODS, Selection
+from autogen_nb.core.team import ByChoice, ByTurns, TeamRun, team_chat
+from autogen_nb.core.turns import AskPerson, Respond, Room, RunLast, Think, WriteAndRun, ask_member
 from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
     ApprovalGiven,
+    CandidatesAsked,
+    CandidatesGiven,
+    ChatStarted,
     CodeAsked,
     CodeRan,
     Ended,
+    EndingAsked,
+    EndingJudged,
     EndReason,
     Event,
     FunctionsAsked,
@@ -116,6 +124,8 @@ class Script:
             "summarise": rng.choice(("ask", "no")),
         }
         recipient = rng.choice((assistant, group(rng, user, assistant)))
+        if rng.random() < 0.3:
+            return team(rng)
         return two_agent_chat(user, recipient, **more)  # type: ignore[arg-type]  # by their keys
 
     def world(self) -> Callable[[Question], Answer]:
@@ -142,6 +152,24 @@ def group(rng: Random, *members: Party) -> Party:
     )
     told = rng.choice((None, Message("Meet.")))
     return Party("manager", (RunGroup(members, selection, rng.choice((1, 4, 7)), told),), own=rng.choice(OWN))
+
+
+def team(rng: Random) -> Flow:
+    """The run of a team with a member of each kind."""
+    members: dict[str, Respond] = {
+        "user": RunLast("auto", rng.choice(CONFIRMS), otherwise=AskPerson("? ")),
+        "assistant": Think(rng.choice((1, 3)), reflect=rng.random() < 0.5, handoffs=rng.choice(({}, {"f": "user"}))),
+        "writer": WriteAndRun(rng.choice((0, 1)), rng.choice(CONFIRMS)),
+        "third": ask_member,
+    }
+    names = tuple(members)
+    chosen = ByChoice(Selection("team", names, "auto"), function=rng.random() < 0.5, narrowed=rng.random() < 0.5)
+    ending = Either(
+        (Both((TextMention("words"), MaxMessage(2))), Asked(0, rng.choice(("function", "time", "outside"))))
+    )
+    task = [Said("user", "team", Message(text), kind="task") for text in ("go", "on")]
+    run = TeamRun("team", members, rng.choice((ByTurns(names), chosen)), task, ending, rng.choice((1, 8)))
+    return team_chat(run, Room("team"))
 
 
 def speaker(rng: Random, question: SpeakerAsked) -> SpeakerGiven:
@@ -179,6 +207,8 @@ def answer(rng: Random, question: Question) -> Answer:
             rng.choice(((Kept(0, 1),), (Kept(0, 1), Message("changed")), (rng.choice(MODEL),)))
         ),
         SpeakerAsked: lambda: speaker(rng, cast("SpeakerAsked", question)),
+        CandidatesAsked: lambda: CandidatesGiven(rng.choice((("user", "third"), ("assistant",), ("writer", "third")))),
+        EndingAsked: lambda: EndingJudged(rng.random() < 0.1, "seen"),
         SummaryAsked: lambda: SummaryGiven("short"),
     }
     return answers[type(question)]()
@@ -276,6 +306,8 @@ ALTERED: dict[type, Callable[[Answer], Answer]] = {
     ReceiveGiven: lambda _: ReceiveGiven(Message("other")),
     MessagesGiven: lambda _: MessagesGiven((Message("other"),)),
     SpeakerGiven: lambda _: SpeakerGiven("other"),
+    CandidatesGiven: lambda _: CandidatesGiven(("other",)),
+    EndingJudged: lambda a: EndingJudged(not a.met, "other"),  # type: ignore[union-attr]  # by its key
     SummaryGiven: lambda _: SummaryGiven("other"),
 }
 
@@ -301,6 +333,8 @@ def test_altered_words_are_refused(kind: type[Answer]) -> None:
         (script, log, index)
         for script in (Script(seed, seed) for seed in range(60))
         for log in [script.log()]
+        # What a member of a team does on the way to its answer is its own, and need not be said.
+        if log[0] != ChatStarted("user", "team")
         for index, event in enumerate(log)
         if isinstance(event, kind)
     ]

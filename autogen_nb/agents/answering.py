@@ -15,8 +15,10 @@ from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
+    CandidatesAsked,
     CodeAsked,
     CodeRan,
+    EndingAsked,
     FunctionsAsked,
     FunctionsReturned,
     HumanInputAsked,
@@ -109,6 +111,8 @@ class Cast:
                 return speaking.asked(self._agents, question, awaits=self._awaits, through=self._through)
             case OpeningAsked() | SummaryAsked():
                 return Here(self._opened) if isinstance(question, OpeningAsked) else self._summary()
+            case CandidatesAsked() | EndingAsked():
+                raise AssertionError("only the flow of a team asks this")
             case _:
                 assert_never(question)
 
@@ -118,7 +122,7 @@ class Cast:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
         known = agent.heard(peer, asked.count + self._offsets.get(agent.name, 0))
         model, request = self._through(agent.model), request_of(agent, known)
-        return There(lambda: _replied(model, request, agent.name))
+        return There(lambda: replied(model, request, agent.name))
 
     def _code(self, asked: CodeAsked) -> Here | There:
         agent = self._agents[asked.agent]
@@ -180,14 +184,15 @@ def reflection(
     request = Request((*wire(messages), instruction))
 
     async def stream() -> AsyncIterator[Transient | Answer]:
-        async for item in _replied(model, request, agent.name):
+        async for item in replied(model, request, agent.name):
             if isinstance(item, ModelReplied):
                 yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached)
 
     return There(stream)
 
 
-async def _replied(model: Model, request: Request, agent: str) -> AsyncIterator[ModelDelta | ModelReplied]:
+async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[ModelDelta | ModelReplied]:
+    """What a model replies, piece by piece and then as a whole."""
     begun = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:

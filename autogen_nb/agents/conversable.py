@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents import chatting, configs, nested, sending, sequence, usage
+from autogen_nb.agents import chatting, configs, member, nested, sending, sequence, usage
 from autogen_nb.agents.hooks import Hooks
 from autogen_nb.agents.memory import Memory
 from autogen_nb.agents.opening import opening_message
@@ -33,6 +33,7 @@ from autogen_nb.core.replies import (
 from autogen_nb.core.report import text_of
 from autogen_nb.core.running import RunCode
 from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode
+from autogen_nb.core.turns import Respond
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputAsked
 from autogen_nb.human.terminal import TerminalHuman
@@ -44,7 +45,7 @@ Code = tuple[str, str]
 """A language and code, as AutoGen passes blocks to ``execute_code_blocks``."""
 
 
-class ConversableAgent(Memory, ToolUser, OwnSteps):
+class ConversableAgent(Memory, ToolUser, OwnSteps, member.Member):
     """An agent that can send, receive, ask a model, run code, call functions and ask a person.
 
     Parameters
@@ -102,6 +103,7 @@ class ConversableAgent(Memory, ToolUser, OwnSteps):
         limit = self.MAX_CONSECUTIVE_AUTO_REPLY if max_consecutive_auto_reply is None else max_consecutive_auto_reply
         Memory.__init__(self, name, limit, chat_messages)
         ToolUser.__init__(self, function_map)
+        member.Member.__init__(self)
         self._system_message = _joined(system_message)
         self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
@@ -357,6 +359,25 @@ class ConversableAgent(Memory, ToolUser, OwnSteps):
             frozenset(self._own()),
             {peer.name: limit for peer, limit in self._limits.items()},
         )
+
+    def respond(self) -> Respond:
+        """How the agent answers in a team: it runs code where there is some, or else asks its model, or its person.
+
+        Raises
+        ------
+        ConfigError
+            When it has reply functions, hooks or methods of its own that a team does not ask.
+        """
+        if self._chain.registered or any(self._own()):
+            raise ConfigError(
+                f"{self.name} replies by functions, hooks or methods of its own, which a team does not ask; "
+                "put it into a GroupChat, or give the team FunctionAgent(function)"
+            )
+        return self.answers()
+
+    def answers(self) -> Respond:
+        """The same for a subclass that answers otherwise."""
+        return member.answers(self.model, self.code)
 
     def companions(self) -> Sequence["ConversableAgent"]:
         """The agents that a chat with this one brings in; none."""

@@ -7,6 +7,9 @@ from typing import Any, TypeAlias
 
 FunctionMap: TypeAlias = dict[str, Callable[..., Any]]
 
+FAILED = "Error: "
+"""How the text begins that tells a model of a failure."""
+
 
 def called(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:
     """Whether the call went well, and its result (which may be awaitable) or a text that begins with "Error: "."""

@@ -24,3 +24,9 @@ REFLECT = (
     "Leave out greetings and any remark about the summary itself."
 )
 """The instruction for ``summary_method="reflection_with_llm"``."""
+
+TEAM_ASSISTANT = (
+    "You help to solve a task, by your tools where they are of use. Once the task is solved, say so, and end with "
+    "TERMINATE."
+)
+"""What an assistant with a model client is told first."""

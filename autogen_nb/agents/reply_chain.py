@@ -58,6 +58,11 @@ class ReplyChain:
     def __init__(self, *, runs_code: bool) -> None:
         self._places: list[Own | Registered | None] = [each for each in _LAYOUT if each != "code" or runs_code]
 
+    @property
+    def registered(self) -> bool:
+        """Whether any function was registered."""
+        return any(isinstance(each, Registered) for each in self._places)
+
     def register(
         self,
         trigger: Trigger,

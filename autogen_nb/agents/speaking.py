@@ -79,7 +79,7 @@ def speaker(
                     "group another speaker_selection_method, such as 'round_robin'"
                 )
             members = [each for each in group.agents if each.name in question.candidates]
-            return There(lambda: _by_model(through(model), _request(group, members, question.tried)))
+            return There(lambda: by_model(through(model), _request(group, members, question.tried)))
 
 
 def filled(template: str, **values: str) -> str:
@@ -153,7 +153,8 @@ def _uncalled(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [*before, {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}]
 
 
-async def _by_model(model: Model, request: Request) -> AsyncIterator[SpeakerGiven]:
+async def by_model(model: Model, request: Request) -> AsyncIterator[SpeakerGiven]:
+    """Whom a model names."""
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):

@@ -4,12 +4,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.core.turns import AskPerson, Respond, RunLast, Think
+from autogen_nb.errors import ConfigError
 
 
 class UserProxyAgent(ConversableAgent):
     """An agent that runs code, calls functions and gives the word to a person; it has no model unless told.
 
-    The parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
+    The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
+    In a team it asks the person, unless it is given a `code_execution_config`: then it runs the code of the last
+    messages by itself, and where there is none it asks if there is an `input_func`, or says so.
+
+    Parameters
+    ----------
+    input_func
+        Asks the person: takes a prompt, and maybe a cancellation token, and returns the words; it may be async.
     """
 
     def __init__(
@@ -24,18 +33,32 @@ class UserProxyAgent(ConversableAgent):
         llm_config: Any = False,
         system_message: str | list[str] | None = "",
         description: str | None = None,
+        *,
+        input_func: Callable[..., Any] | None = None,
         **kwargs: Any,
     ) -> None:
+        if input_func is not None and not callable(input_func):
+            raise ConfigError(f"input_func is {input_func!r}; give a function that takes a prompt and returns words")
         super().__init__(
             name,
-            system_message,
-            is_termination_msg,
-            max_consecutive_auto_reply,
-            human_input_mode,
-            function_map,
-            code_execution_config,
-            llm_config,
-            default_auto_reply,
-            description,
+            is_termination_msg=is_termination_msg,
+            max_consecutive_auto_reply=max_consecutive_auto_reply,
+            human_input_mode=human_input_mode,
+            function_map=function_map,
+            code_execution_config=code_execution_config,
+            default_auto_reply=default_auto_reply,
+            llm_config=llm_config,
+            system_message=system_message,
+            description=description,
             **kwargs,
         )
+        self.input_func = input_func
+        self._runs_code = code_execution_config is not None and self.code is not None
+
+    def answers(self) -> Respond:
+        """How it answers in a team."""
+        asks = AskPerson("Your words to the team: ")
+        if not self._runs_code or self.code is None:
+            return asks if self.model is None else Think()
+        otherwise = asks if self.input_func is not None else None
+        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise)

@@ -181,14 +181,14 @@ class Scene:
     def claim(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has not yet run this message's code; from now on it has."""
         pair = frozenset((agent, peer))
-        new = (agent, pair, index) not in self._ran and not self._answered(agent, pair, index)
+        new = (agent, pair, index) not in self._ran and not self._answered(agent, peer, index)
         self._ran.add((agent, pair, index))
         return new
 
-    def _answered(self, agent: str, pair: frozenset[str], index: int) -> bool:
+    def _answered(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has spoken after a message of an earlier chat, and so has dealt with it."""
-        exchanged = self._exchanged[pair]
-        return any(exchanged[later].sender == agent for later in range(self._earlier.get(pair, 0) - 1, index, -1))
+        exchanged, earlier = self.exchanged(agent, peer), self._earlier.get(frozenset((agent, peer)), 0)
+        return any(exchanged[later].sender == agent for later in range(earlier - 1, index, -1))
 
     def auto_replies(self, agent: str, peer: str) -> int:
         """How many replies in a row the agent has given to the peer by itself."""

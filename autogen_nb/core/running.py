@@ -39,12 +39,15 @@ class RunCode:
         Whether the blocks of a message are handed over as one; a subclass's own ``execute_code_blocks`` wants it.
     limit
         Characters of output that the model is shown at most.
+    sources
+        Whose code is run; None runs everybody's.
     """
 
     reach: Reach = "auto"
     confirm: Confirm = "never"
     together: bool = False
     limit: int = LIMIT
+    sources: frozenset[str] | None = None
 
     def __call__(self, scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
         """The reply that tells what the code did, or None where there is no code to run."""
@@ -74,7 +77,12 @@ class RunCode:
         for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
             if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
                 return
-            yield index
+            # What code or calls put out may hold a fence; nobody wrote it to be run.
+            if exchanged[index].kind not in ("output", "tools") and self._meant(exchanged[index].sender):
+                yield index
+
+    def _meant(self, sender: str) -> bool:
+        return self.sources is None or sender in self.sources
 
     def _one_by_one(self, party: Party, run: "_Run", blocks: tuple[CodeBlock, ...]) -> Asking[_End]:
         for index, block in enumerate(blocks):

@@ -73,7 +73,7 @@ class Selection:
             case "manual":
                 return (yield from self._by_person(last, candidates))
             case _:
-                return (yield from self._by_model(last, candidates))
+                return (yield from self.by_model(last, candidates))
 
     def candidates(self, last: str, message: Message) -> tuple[str, ...]:
         """Who may speak after the message, in the order of their turns; empty where the last speaker ends it.
@@ -117,14 +117,14 @@ class Selection:
         """A member, or the method that the function leaves the choice to."""
         given = yield from ask(SpeakerAsked(self.agent, last, self.members, "function"), SpeakerGiven)
         if given.said is not None:
-            return _among(given.said, self.members)
+            return among(given.said, self.members)
         if given.method is not None:
             return given.method
         return Stop("terminated", "The function that chooses the next speaker named nobody, which ends the chat.")
 
     def _by_chance(self, last: str, candidates: tuple[str, ...]) -> Asking[str]:
         given = yield from ask(SpeakerAsked(self.agent, last, candidates, "random"), SpeakerGiven)
-        return _among(given.said, candidates)
+        return among(given.said, candidates)
 
     def _by_person(self, last: str, candidates: tuple[str, ...]) -> Asking[str | Stop]:
         prompt = first = _prompt(candidates, self.after(last, candidates))
@@ -141,7 +141,8 @@ class Selection:
             prompt = f"{text!r} is neither a number nor a name of the list.\n{first}"
         return self.after(last, candidates)
 
-    def _by_model(self, last: str, candidates: tuple[str, ...]) -> Asking[str]:
+    def by_model(self, last: str, candidates: tuple[str, ...]) -> Asking[str]:
+        """The candidate whom the model names; the next in turn where it does not name one."""
         tried: tuple[str, ...] = ()
         for _ in range(1 + self.retries):
             given = yield from ask(SpeakerAsked(self.agent, last, candidates, "auto", tried), SpeakerGiven)
@@ -185,7 +186,7 @@ def _chosen(text: str, candidates: Sequence[str]) -> str | None:
     return candidates[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= len(candidates) else None
 
 
-def _among(name: str | None, names: Sequence[str]) -> str:
+def among(name: str | None, names: Sequence[str]) -> str:
     """The name; a log that gives another one as the answer is not this chat's."""
     if name is not None and name in names:
         return name

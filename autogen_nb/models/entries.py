@@ -91,7 +91,8 @@ class Configured(Layer):
     """The model behind a chat completions API that an entry describes."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        super().__init__(OpenAIModel(**settings))
+        self._asked = OpenAIModel(**settings)
+        super().__init__(self._asked)
         # The secrets are the inner model's only.
         self._deciding = {key: value for key, value in settings.items() if key not in _NOT_DECIDING}
         self._price: tuple[float, float] | None = settings.get("price")
@@ -117,6 +118,10 @@ class Configured(Layer):
         """What the request says that a reply may have at most."""
         limits = (self._deciding.get(key) for key in ("max_completion_tokens", "max_tokens"))
         return next((limit for limit in limits if isinstance(limit, int)), None)
+
+    async def close(self) -> None:
+        """Closes the connections of the running loop; the next reply opens new ones."""
+        await self._asked.close()
 
     def _address(self) -> str | None:
         azure = self._deciding.get("api_type") == "azure"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from autogen_nb.core.ports import Completion, Request
+from autogen_nb.doors import through
 from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.models.account import (
     PLACEHOLDER,
@@ -356,3 +357,7 @@ def _names_stream_options(failure: Failed) -> bool:
 def _pause(attempt: int) -> float:
     # Spread, so that many chats that failed together do not come back together. No secret depends on it.
     return BACKOFF * 2.0**attempt * random.uniform(0.75, 1.0)  # noqa: S311 - see above
+
+
+# Where AgentChat has its clients.
+__getattr__, _ = through(__name__, "AzureOpenAIChatCompletionClient", "OpenAIChatCompletionClient")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from autogen_nb.notebook.hints import NameHints
+from autogen_nb.notebook.hints import NameHints, loop_hint
 from autogen_nb.notebook.magics import AutogenMagics
 from autogen_nb.notebook.transforming import Transformer
 
@@ -42,12 +42,14 @@ class Extension:
         """Adds everything, and warms up in the background."""
         self._shell.register_magics(self._magics)
         self._transformer.install()
-        self._shell.events.register("post_run_cell", self._hints)
+        for hint in (self._hints, loop_hint):
+            self._shell.events.register("post_run_cell", hint)
         self._warming.start()
 
     def remove(self) -> None:
         """Takes everything away and ends the kernels."""
-        self._shell.events.unregister("post_run_cell", self._hints)
+        for hint in (self._hints, loop_hint):
+            self._shell.events.unregister("post_run_cell", hint)
         self._transformer.remove()
         # Where `%config` looks: magics enter themselves there when they are made, and nothing takes them out.
         self._configurables().remove(self._magics)

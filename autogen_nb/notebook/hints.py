@@ -1,5 +1,6 @@
-"""A hint after a NameError: the variable that is missing here may be in an agent's kernel."""
+"""Hints after a cell that failed: where a missing variable can be had, and how a notebook awaits."""
 
+import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -44,3 +45,27 @@ def _has(chat: "Conversation", name: str) -> bool:
         return any(each.name == name for each in engine.call(chat.executor.variables()))
     except AutogenError:
         return False
+
+
+def loop_hint(result: Any) -> None:
+    """Says how to await in a notebook, after a cell that called ``asyncio.run`` there; IPython calls it after each."""
+    error = getattr(result, "error_in_exec", None)
+    if not isinstance(error, RuntimeError) or "asyncio.run()" not in str(error):
+        return
+    print(f"In a notebook: `await {_awaited(getattr(result.info, 'raw_cell', ''))}`.")  # noqa: T201  # it is the hint
+
+
+def _awaited(cell: str) -> str:
+    """What the cell gives to ``asyncio.run``."""
+    try:
+        nodes = list(ast.walk(ast.parse(cell)))
+    # A cell with magics is no Python.
+    except SyntaxError:
+        return "main()"
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run"), args=[what, *_]):
+                return ast.unparse(what)
+            case _:
+                pass
+    return "main()"

@@ -16,10 +16,14 @@ from autogen_nb.core.termination import without
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
+    CandidatesAsked,
+    CandidatesGiven,
     ChatStarted,
     CodeAsked,
     CodeRan,
     Ended,
+    EndingAsked,
+    EndingJudged,
     Event,
     FunctionsAsked,
     FunctionsReturned,
@@ -169,6 +173,10 @@ class NotebookView:
                 | ReceiveGiven()
                 | MessagesAsked()
                 | MessagesGiven()
+                | CandidatesAsked()
+                | CandidatesGiven()
+                | EndingAsked()
+                | EndingJudged()
             ):
                 pass
             case _:
@@ -320,6 +328,11 @@ class NotebookView:
     # Functions
 
     def _calling(self, asked: FunctionsAsked) -> None:
+        # A member of a team calls on the way to its answer: the reply that asked for it is not said.
+        self._replied = None
+        if self._message is not None:
+            self._show_partial("before its calls")
+            self._message, self._pieces = None, []
         if self._calls is None or self._calls.calls != asked.calls:
             around = partial(rendering.card, asked.agent, tone="user")
             self._calls = CallsShown(self._place(), asked.calls, around=around, text=f"{asked.agent}:")

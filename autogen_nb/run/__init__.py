@@ -8,12 +8,14 @@
 3. Whether a caller waits or awaits is known here and nowhere else (`waiting`).
 """
 
+from autogen_nb.run.cancelling import CancellationToken
 from autogen_nb.run.driving import Here, Log, There, World, aevents, drive, events
 from autogen_nb.run.engine import Engine, Pump, engine, patiently
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
 from autogen_nb.run.waiting import Waits, heartbeat, interruptible, result, settle, ticking, unsuspended
 
 __all__ = [
+    "CancellationToken",
     "Engine",
     "Here",
     "Log",

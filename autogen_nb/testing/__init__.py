@@ -3,6 +3,7 @@
 Nothing in here is used by the package itself.
 """
 
+from autogen_nb.testing.clients import ReplayChatCompletionClient
 from autogen_nb.testing.executors import Ran, ScriptedExecutor
 from autogen_nb.testing.fake_openai import FakeOpenAI, Received, Scripted
 from autogen_nb.testing.fake_wire import FakeReply
@@ -14,6 +15,7 @@ __all__ = [
     "FakeReply",
     "Ran",
     "Received",
+    "ReplayChatCompletionClient",
     "Scripted",
     "ScriptedExecutor",
     "ScriptedHuman",

@@ -121,6 +121,8 @@ class PlainView:
                 self.line(f"({told})")
 
     def _calling(self, asked: tuple[FunctionCall, ...]) -> None:
+        # A member of a team calls on the way to its answer: the reply that asked for it is not said.
+        self._replied, self._streaming = None, ""
         self._calls = asked
         for call in () if asked == self._named else asked:
             self.line(f">>> {calls.asked_in_words(call)}")

@@ -78,7 +78,7 @@ KINDS = pytest.mark.parametrize(
 def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
     """The parameters have AutoGen's names, in its order, so that calls by position mean the same, and its defaults."""
     parameters = inspect.signature(cls).parameters
-    ours = {name: each.default for name, each in parameters.items() if each.kind is not each.VAR_KEYWORD}
+    ours = {name: each.default for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD}
 
     assert list(ours) == list(known)
     assert [name for name, default in known.items() if default is not OWN and ours[name] != default] == []

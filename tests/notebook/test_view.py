@@ -155,6 +155,25 @@ def test_words_that_differ_from_the_results_are_shown(page: Page) -> None:
     assert page.texts[1] == "user:\nonly a part"
 
 
+def test_a_member_that_calls_on_the_way(page: Page) -> None:
+    """In a team the words beside a member's calls stay, and results that are its answer are not shown twice."""
+    page.show(
+        ModelAsked("calc", "team", 1),
+        ModelDelta("calc", "I add."),
+        ModelReplied(asks(ADD, text="I add."), "m"),
+        FunctionsAsked("calc", (ADD,)),
+        FunctionsReturned(("3",)),
+        Said("calc", "team", Message("3"), kind="tools"),
+        Said("bob", "team", Message("Fine.")),
+    )
+
+    assert [text.splitlines() for text in page.texts] == [
+        ["calc (before its calls):", "I add."],
+        ["calc:", 'calls add({"a": 1})', "add returned: 3"],
+        ["bob:", "Fine."],
+    ]
+
+
 def test_a_note_stands_with_its_message(page: Page) -> None:
     """What the person must be told of a reply is a line below it, in the same output; a cached reply says so."""
     reply = ModelReplied(Message("Hello."), "large", note="Two outputs were left out of the request.", cached=True)

@@ -97,6 +97,23 @@ def test_what_calls_came_to() -> None:
     ]
 
 
+def test_a_member_that_calls_on_the_way() -> None:
+    """In a team, results that are a member's answer are written once, and words beside the calls stay."""
+    call = FunctionCall("add", "{}", "c1")
+    text = written(
+        ModelDelta("calc", "I add."),
+        ModelReplied(Message("I add.", tool_calls=[{"id": "c1"}]), "m"),
+        FunctionsAsked("calc", (call,)),
+        FunctionsReturned(("3",)),
+        Said("calc", "team", Message("3"), kind="tools"),
+        Said("calc", "team", Message("Next.")),
+    )
+
+    assert text == (
+        f"{RULE}\ncalc:\n\nI add.\n>>> calls add()\n>>> add returned: 3\n{RULE}\ncalc (to team):\n\nNext.\n"
+    )
+
+
 def test_calls_that_no_message_named() -> None:
     """Calls of a message that was written before are named when they are made."""
     text = written(FunctionsAsked("user", (ADD,)), FunctionsReturned(("3",)), Said("user", "bob", Message("4")))

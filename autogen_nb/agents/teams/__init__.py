@@ -1,0 +1,1 @@
+"""Teams, as AgentChat names them: over the same flow, log and views as all chats."""

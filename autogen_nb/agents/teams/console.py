@@ -1,0 +1,144 @@
+"""`Console`: shows a team's run where the caller is, and gives what it came to."""
+
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from typing import Any
+
+from autogen_nb import run
+from autogen_nb.agents.teams.messages import (
+    BaseMessage,
+    ModelClientStreamingChunkEvent,
+    Response,
+    TaskResult,
+    ToolCallExecutionEvent,
+    ToolCallRequestEvent,
+    UserInputRequestedEvent,
+)
+from autogen_nb.agents.teams.stream import MessageStream
+from autogen_nb.core.report import plain
+from autogen_nb.core.visible import visible
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.client_types import RequestUsage
+from autogen_nb.views.plain import PlainView
+
+_RULE = "-" * 10
+
+
+async def Console(  # noqa: N802 - AgentChat's name
+    stream: AsyncIterator[Any], *, no_inline_images: bool = False, output_stats: bool = False
+) -> Any:
+    """The last item of a stream, a `TaskResult` or a `Response`, once all of it was shown.
+
+    In a notebook a run is shown as ``%%autogen`` shows a chat; elsewhere each message is written as text, with its type
+    and source before it, and what streams as it comes.
+
+    Parameters
+    ----------
+    stream
+        What ``run_stream`` returned.
+    no_inline_images
+        Accepted; pictures are not written to a terminal.
+    output_stats
+        Whether tokens and seconds are written, too.
+
+    Raises
+    ------
+    ConfigError
+        When the stream gives neither a `TaskResult` nor a `Response`.
+    """
+    del no_inline_images
+    if isinstance(stream, MessageStream) and (view := _own_view()) is not None:
+        stream.view = view
+        with closing(view):
+            return await _last(stream, lambda _: None)
+    return await _last(stream, _Written(stats=output_stats).show)
+
+
+def _own_view() -> run.View | None:
+    """The view of the place where the caller is, if it can show more than text."""
+    # Without autogen_nb itself no place is known; text can be written anywhere.
+    made = run.surface().view if run.has_surface() else PlainView
+    return None if made is PlainView else made()
+
+
+async def _last(stream: AsyncIterator[Any], show: Callable[[Any], None]) -> Any:
+    last: Any = None
+    async for item in stream:
+        show(item)
+        last = item
+    if not isinstance(last, TaskResult | Response):
+        raise ConfigError("the stream ended without a result; give Console what run_stream returned")
+    return last
+
+
+class _Written:
+    """Writes messages as text; control characters of what a model or its code wrote do nothing."""
+
+    def __init__(self, *, stats: bool) -> None:
+        self._stats = stats
+        self._streaming = False
+        self._begun = time.monotonic()
+        self._prompt = self._completion = 0
+
+    def show(self, item: Any) -> None:
+        """Writes an item."""
+        match item:
+            case TaskResult():
+                self._end(item)
+            case Response():
+                self._message(item.chat_message)
+            case UserInputRequestedEvent():
+                pass
+            case BaseMessage():
+                self._message(item)
+            case _:
+                pass
+
+    def _message(self, message: BaseMessage) -> None:
+        if not self._streaming:
+            _write(f"{_RULE} {type(message).__name__} ({visible(message.source)}) {_RULE}\n")
+        if isinstance(message, ModelClientStreamingChunkEvent):
+            self._streaming = True
+            _write(_shown(message.content))
+            return
+        _write("\n" if self._streaming else f"{_shown(_text(message))}\n")
+        self._streaming = False
+        self._count(message.models_usage)
+
+    def _count(self, usage: RequestUsage | None) -> None:
+        if usage is None:
+            return
+        self._prompt += usage.prompt_tokens
+        self._completion += usage.completion_tokens
+        if self._stats:
+            _write(f"({usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens)\n")
+
+    def _end(self, done: TaskResult) -> None:
+        if self._stats:
+            seconds = time.monotonic() - self._begun
+            _write(
+                f"{_RULE} Summary {_RULE}\n{len(done.messages)} messages in {seconds:.1f} s, "
+                f"{self._prompt:,} + {self._completion:,} tokens\n{done.stop_reason or ''}\n"
+            )
+
+
+def _text(message: BaseMessage) -> str:
+    match message:
+        case ToolCallRequestEvent(content=calls):
+            return "\n".join(f"{call.name}({call.arguments})" for call in calls)
+        case ToolCallExecutionEvent(content=results):
+            return "\n".join(f"{result.name}: {result.content}" for result in results)
+        case _:
+            return message.to_text()
+
+
+def _shown(text: str) -> str:
+    """The text as a terminal may have it."""
+    return visible(plain(text))
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""Executors, where AgentChat has them."""

@@ -1,0 +1,79 @@
+"""`Console`: what is written where there is no notebook."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.teams.console import Console
+from autogen_nb.agents.teams.messages import Response, TaskResult, TextMessage
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.errors import ConfigError
+from tests.agents.teams import assistant, by_turns, calling, finished, says
+
+
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each message is written below its type and source; a question to a person is not, and the result is returned."""
+    me = UserProxyAgent("me", input_func=lambda _: "typed")
+    a = assistant("a", calling("add", '{"a": 1, "b": 2}'), tools=[add])
+    done = finished(Console(by_turns(a, me, max_turns=2).run_stream(task="start")))
+
+    assert isinstance(done, TaskResult)
+    assert capsys.readouterr().out == (
+        "---------- TextMessage (user) ----------\nstart\n"
+        '---------- ToolCallRequestEvent (a) ----------\nadd({"a": 1, "b": 2})\n'
+        "---------- ToolCallExecutionEvent (a) ----------\nadd: 3\n"
+        "---------- ToolCallSummaryMessage (a) ----------\n3\n"
+        "---------- TextMessage (me) ----------\ntyped\n"
+    )
+
+
+def test_what_streams_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Pieces of a reply are written as they come, and the whole is not repeated."""
+    team = by_turns(assistant("a", "one two three", model_client_stream=True), says("b"), max_turns=2)
+    finished(Console(team.run_stream(task="start")))
+
+    assert capsys.readouterr().out.partition("start\n")[2] == (
+        "---------- ModelClientStreamingChunkEvent (a) ----------\none two three\n"
+        "---------- TextMessage (b) ----------\nb\n"
+    )
+
+
+def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where they are wanted, tokens and seconds follow."""
+    team = by_turns(assistant("a", "one two", system_message=""), max_turns=1)
+    finished(Console(team.run_stream(task="start"), output_stats=True))
+    written = re.sub(r"\d\.\d s", "0.0 s", capsys.readouterr().out)
+
+    assert written.endswith(
+        "one two\n(1 + 2 tokens)\n---------- Summary ----------\n2 messages in 0.0 s, 1 + 2 tokens\n"
+        "The limit of turns was reached: 1.\n"
+    )
+
+
+def test_what_a_model_wrote_does_nothing_to_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Escape sequences and other controls are left out, or written as what they are."""
+    finished(Console(by_turns(says("a", "\x1b[31mred\x1b[0m \x07 \u202egnp"), max_turns=1).run_stream(task="start")))
+
+    assert capsys.readouterr().out.splitlines()[-1] == "red [U+0007] [U+202E]gnp"
+
+
+def test_streams_of_others(capsys: pytest.CaptureFixture[str]) -> None:
+    """Any stream that ends with a result, or a response, can be shown."""
+
+    async def stream(*items: Any) -> AsyncIterator[Any]:
+        for item in items:
+            yield item
+
+    response = Response(chat_message=TextMessage(source="a", content="hi"))
+
+    assert finished(Console(stream(response))) is response
+    assert capsys.readouterr().out == "---------- TextMessage (a) ----------\nhi\n"
+    with pytest.raises(ConfigError, match="ended without a result"):
+        finished(Console(stream()))

@@ -1,0 +1,158 @@
+"""Members of a team that run code: whose, when it is let through, and with what."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.teams.code_executor import ApprovalRequest, ApprovalResponse, CodeExecutorAgent
+from autogen_nb.agents.teams.messages import CodeExecutionEvent, CodeGenerationEvent
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.core.turns import NOTHING
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import ApprovalAsked
+from autogen_nb.messages import CodeBlock
+from autogen_nb.run import Log
+from autogen_nb.testing import ScriptedExecutor, ScriptedHuman, ScriptedModel
+from tests.agents.teams import by_turns, done, finished, kinds, logged, says, spoken
+
+CODE = "```python\nprint(1)\n```"
+RAN = "exitcode: 0 (execution succeeded)\nCode output: 1"
+
+
+def prints() -> ScriptedExecutor:
+    """What runs `print(1)`, and fails with everything else."""
+    return ScriptedExecutor(lambda block: "1\n" if block.code == "print(1)" else RunEnded(1, 1))
+
+
+def test_user_proxy_runs_the_code_of_the_last_message() -> None:
+    """A user proxy with a code_execution_config runs code by itself, asks nobody, and says where there is none."""
+    executor = prints()
+    proxy = UserProxyAgent("executor", code_execution_config={"code_executor": executor})
+    result = done(by_turns(says("coder", CODE, "no code"), proxy, max_turns=4))
+
+    assert [text for _, text in spoken(result)][1:] == [CODE, RAN, "no code", NOTHING]
+    assert executor.blocks == [CodeBlock("python", "print(1)")]
+
+
+def test_user_proxy_with_an_input_func_asks_where_there_is_no_code() -> None:
+    """Where there is no code, the person is asked if there is a function for it."""
+    proxy = UserProxyAgent("me", code_execution_config={"executor": prints()}, input_func=lambda _: "write code")
+
+    assert spoken(done(by_turns(says("coder", "hm"), proxy, max_turns=2)))[-1] == ("me", "write code")
+
+
+def test_code_executor_agent() -> None:
+    """It runs the newest code, of its sources alone where they are named."""
+    whole = CodeExecutorAgent("runner", prints())
+    partly = CodeExecutorAgent("runner", prints(), sources=["other"])
+
+    assert spoken(done(by_turns(says("coder", CODE), whole, max_turns=2)))[-1] == ("runner", RAN)
+    assert spoken(done(by_turns(says("coder", CODE), partly, max_turns=2)))[-1] == ("runner", NOTHING)
+
+
+def test_a_person_approves() -> None:
+    """Where the person is to confirm code, they are asked by the same question as in any chat."""
+    person = ScriptedHuman(approvals=["skip"])
+    log: Log = []
+    runner = CodeExecutorAgent("runner", prints(), confirm="always")
+    logged(by_turns(says("coder", CODE), runner, max_turns=2), log, human=person)
+
+    assert [type(asked) for asked in person.asked] == [ApprovalAsked]
+    assert "The user skipped a block" in log[-2].message.text  # type: ignore[union-attr]  # it is what was said
+
+
+def test_approval_func() -> None:
+    """A function, sync or async, is asked for each block, with what was said before; its reason is told."""
+    asked: list[ApprovalRequest] = []
+
+    async def approve(request: ApprovalRequest) -> ApprovalResponse:
+        asked.append(request)
+        return ApprovalResponse(approved=request.code == "print(1)", reason="too risky")
+
+    runner = CodeExecutorAgent("runner", prints(), approval_func=approve)
+    result = done(by_turns(says("coder", CODE, "```python\nos.remove('x')\n```"), runner, max_turns=4))
+
+    assert [request.code for request in asked] == ["print(1)", "os.remove('x')"]
+    assert asked[0].context == [{"source": "user", "content": "start"}, {"source": "coder", "content": CODE}]
+    assert spoken(result)[2] == ("runner", RAN)
+    assert "too risky" in spoken(result)[4][1]
+
+
+def test_approval_that_is_none() -> None:
+    """What is no decision lets nothing run."""
+    executor = prints()
+    runner = CodeExecutorAgent("runner", executor, approval_func=lambda _: "yes")
+
+    with pytest.raises(CallbackError, match="approval_func of runner returned 'yes'"):
+        done(by_turns(says("coder", CODE), runner, max_turns=2))
+    assert executor.blocks == []
+
+
+def test_written_and_run() -> None:
+    """With a model it writes code itself: what was written and what came of it are events, its words the answer."""
+    model = ScriptedModel(["```python\n1/0\n```", CODE, "It is 1."])
+    runner = CodeExecutorAgent("runner", prints(), model_client=model, max_retries_on_error=1)
+    result = done(runner)
+    generated = [each for each in result.messages if isinstance(each, CodeGenerationEvent)]
+    ran = [each for each in result.messages if isinstance(each, CodeExecutionEvent)]
+
+    assert kinds(result.messages)[1:] == ["CodeGenerationEvent", "CodeExecutionEvent"] * 2 + ["TextMessage"]
+    assert [(each.retry_attempt, each.code_blocks[0].code) for each in generated] == [(0, "1/0"), (1, "print(1)")]
+    assert [(each.retry_attempt, each.result.exit_code) for each in ran] == [(0, 1), (1, 0)]
+    assert ran[1].to_text() == RAN
+    assert [each["role"] for each in model.requests[2].messages] == ["system", "user", *["assistant", "user"] * 2]
+    assert spoken(result)[-1] == ("runner", "It is 1.")
+
+
+class Owned(ScriptedExecutor):
+    """An executor that knows whether its owner started it."""
+
+    held = False
+
+
+@pytest.mark.parametrize(("held", "stopped"), [(False, 1), (True, 0)])
+def test_what_nobody_started_is_stopped(held: bool, stopped: int) -> None:
+    """An executor that its owner did not start ends with the run, also where it raised; a started one goes on."""
+    executor = Owned({"print(1)": "1"})
+    executor.held = held
+    done(by_turns(says("coder", CODE), CodeExecutorAgent("runner", executor), max_turns=2))
+
+    assert executor.stopped == stopped
+
+    with pytest.raises(AssertionError, match="no output for"):
+        done(by_turns(says("coder", CODE.replace("1", "2")), CodeExecutorAgent("runner", executor), max_turns=2))
+    assert executor.stopped == 2 * stopped
+
+
+def test_retries_are_counted() -> None:
+    """A number of attempts below zero is refused."""
+    with pytest.raises(ConfigError, match="max_retries_on_error is -1"):
+        CodeExecutorAgent("runner", prints(), max_retries_on_error=-1)
+
+
+@pytest.mark.kernel
+def test_jupyter_executor_in_a_team(tmp_path: Path) -> None:
+    """In a team the kernel starts at first use and ends with the run; within `async with` it keeps its variables."""
+    from autogen_nb.executors.jupyter_code import JupyterCodeExecutor
+
+    blocks = ["```python\nx = 1\n```", "```python\nprint(x)\n```"]
+
+    def team(executor: Any, texts: Sequence[str]) -> Any:
+        return by_turns(says("coder", *texts), CodeExecutorAgent("runner", executor), max_turns=2)
+
+    async def held() -> str:
+        async with JupyterCodeExecutor(work_dir=tmp_path) as executor:
+            await team(executor, blocks[:1]).run(task="set")
+            assert executor.pid is not None
+            return str((await team(executor, blocks[1:]).run(task="print")).messages[-1].to_text())
+
+    loose = JupyterCodeExecutor(work_dir=tmp_path)
+    done(team(loose, blocks[:1]))
+    finished(loose.stop())
+
+    assert loose.pid is None
+    assert asyncio.run(held()) == RAN

@@ -1,0 +1,192 @@
+"""Termination conditions as programs write them."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from autogen_nb.agents.teams import conditions
+from autogen_nb.agents.teams.conditions import (
+    Asked,
+    ExternalTermination,
+    FunctionalTermination,
+    FunctionCallTermination,
+    HandoffTermination,
+    MaxMessageTermination,
+    SourceMatchTermination,
+    StopMessageTermination,
+    TerminationCondition,
+    TextMentionTermination,
+    TextMessageTermination,
+    TimeoutTermination,
+    TokenUsageTermination,
+)
+from autogen_nb.agents.teams.messages import BaseMessage, StopMessage
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import EndingAsked, EndingJudged
+from autogen_nb.run import Log
+from tests.agents.teams import assistant, by_turns, calling, done, finished, logged, says
+
+
+def reason(condition: TerminationCondition, *members: Any) -> str | None:
+    """Why a run of at most six turns ended."""
+    team = by_turns(*(members or (says("a"), says("b"))), termination_condition=condition, max_turns=6)
+    return done(team).stop_reason
+
+
+def f() -> str:
+    """Does nothing."""
+    return "done"
+
+
+async def async_func(messages: Sequence[BaseMessage]) -> bool:
+    """Says whether b was the last to speak."""
+    return messages[-1].source == "b"
+
+
+class Own(TerminationCondition):
+    """A condition of one's own."""
+
+    async def __call__(self, messages: Sequence[Any]) -> StopMessage | None:
+        """Ends the run when b has spoken."""
+        return StopMessage(source="Own", content="b spoke") if messages[-1].source == "b" else None
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        (TextMentionTermination("b", sources=["b"]), "TextMentionTermination: b said 'b'"),
+        (MaxMessageTermination(3), "MaxMessageTermination: 3 messages came, and 3 are the limit"),
+        (SourceMatchTermination(["b"]), "SourceMatchTermination: b has spoken"),
+        (TextMessageTermination("b"), "TextMessageTermination: b has spoken in plain words"),
+        (FunctionalTermination(async_func), "FunctionalTermination: async_func said so"),
+        (Own(), "Own: b spoke"),
+        (
+            TextMentionTermination("a") & TextMentionTermination("b"),
+            "TextMentionTermination: a said 'a' and TextMentionTermination: b said 'b'",
+        ),
+        (StopMessageTermination() | SourceMatchTermination(["b"]), "SourceMatchTermination: b has spoken"),
+        (
+            TimeoutTermination(3600) | MaxMessageTermination(2),
+            "MaxMessageTermination: 2 messages came, and 2 are the limit",
+        ),
+        (TokenUsageTermination(max_total_token=1), "The limit of turns was reached: 6."),
+    ],
+)
+def test_reasons(condition: TerminationCondition, told: str) -> None:
+    """A run says which condition ended it, and what that saw."""
+    assert reason(condition) == told
+
+
+def test_calls_and_handovers_and_tokens() -> None:
+    """Conditions look at what agents call, at handovers, and at the tokens of models."""
+    calls = reason(FunctionCallTermination("f"), assistant("a", calling("f"), tools=[f]))
+    handover = reason(
+        HandoffTermination("bob"), assistant("a", calling("transfer_to_bob"), handoffs=["bob"]), says("bob")
+    )
+    tokens = reason(TokenUsageTermination(max_completion_token=2), assistant("a", "one two"))
+
+    assert calls == "FunctionCallTermination: a has called f"
+    assert handover == "HandoffTermination: a handed over to bob"
+    assert tokens == "TokenUsageTermination: 2 completion tokens were used, and 2 are the limit"
+
+
+def test_the_clock_is_the_worlds() -> None:
+    """Seconds are counted from the beginning of a run, and what was measured is kept in the log."""
+    times = iter([10.0, 10.5, 12.0])
+    asked = Asked(lambda: next(times))
+    condition = TimeoutTermination(2)
+    condition.ending(asked)
+    log: Log = []
+    logged(by_turns(says("a"), termination_condition=TimeoutTermination(0)), log)
+
+    assert asked.judged(EndingAsked("team", 0, "time", 1), ()) == EndingJudged(
+        False, "0.5 seconds have passed, and 2 are the limit"
+    )
+    assert asked.judged(EndingAsked("team", 0, "time", 1), ()) == EndingJudged(
+        True, "2.0 seconds have passed, and 2 are the limit"
+    )
+    assert [type(event).__name__ for event in log[2:4]] == ["EndingAsked", "EndingJudged"]
+
+
+def test_external() -> None:
+    """Somebody outside ends the run after the turn that goes on; the next run is not ended by that."""
+    outside = ExternalTermination()
+    team = by_turns(says("a"), termination_condition=outside, max_turns=2)
+
+    async def held() -> list[str | None]:
+        stream = team.run_stream(task="one")
+        await anext(stream)
+        outside.set()
+        assert outside.terminated
+        ended = await stream.result()
+        return [ended.stop_reason, (await team.run(task="two")).stop_reason]
+
+    assert finished(held()) == [
+        "ExternalTermination: it was asked for from outside",
+        "The limit of turns was reached: 2.",
+    ]
+
+
+def test_reset_takes_a_request_back() -> None:
+    """A request from outside is forgotten when the team is reset."""
+    outside = ExternalTermination()
+    outside.set()
+    finished(by_turns(says("a"), termination_condition=outside).reset())
+
+    assert not outside.terminated
+
+
+def test_a_function_is_given_each_turn() -> None:
+    """A function is given the messages of the task, then those of each turn, and is not called again in a replay."""
+    given: list[list[str]] = []
+
+    def func(messages: Sequence[BaseMessage]) -> bool:
+        given.append([each.to_text() for each in messages])
+        return False
+
+    log: Log = []
+    logged(by_turns(says("a"), says("b"), termination_condition=FunctionalTermination(func), max_turns=2), log)
+    logged(by_turns(says("a"), says("b"), termination_condition=FunctionalTermination(func), max_turns=2), list(log))
+
+    assert given == [["start"], ["a"], ["b"]]
+
+
+def test_a_condition_that_raises_is_named() -> None:
+    """What a condition of the caller's raises is one error that names it."""
+
+    def breaks(_: Any) -> bool:
+        raise KeyError("gone")
+
+    with pytest.raises(CallbackError, match="the termination condition breaks raised KeyError"):
+        reason(FunctionalTermination(breaks))
+    with pytest.raises(NotImplementedError):
+        finished(TerminationCondition()([]))
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: TextMentionTermination(""), "text is ''"),
+        (lambda: TextMentionTermination("a", sources="a"), "sources is 'a'"),
+        (lambda: MaxMessageTermination(0), "max_messages is 0"),
+        (TokenUsageTermination, "needs a limit"),
+        (lambda: TimeoutTermination(-1), "timeout_seconds is -1"),
+        (lambda: FunctionalTermination(3), "func is 3"),  # type: ignore[arg-type]  # that is the point
+        (lambda: MaxMessageTermination(1) | "DONE", "'DONE' is no termination condition"),  # type: ignore[operator]
+    ],
+)
+def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
+    """One clear sentence says what is wrong."""
+    with pytest.raises(ConfigError, match=told):
+        make()
+
+
+def test_all_are_public() -> None:
+    """Every condition is a name of the package, and of its module for conditions."""
+    names = [name for name in vars(conditions) if name.endswith("Termination")]
+
+    assert all(getattr(autogen_nb, name) is getattr(conditions, name) for name in names)
+    assert json.dumps(names)

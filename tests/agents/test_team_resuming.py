@@ -1,0 +1,197 @@
+"""A team of three with a selector over 200 turns: its work, its log, and what is left of a cancelled one."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
+from autogen_nb.agents.teams.conditions import FunctionalTermination, MaxMessageTermination, TimeoutTermination
+from autogen_nb.agents.teams.team import SelectorGroupChat
+from autogen_nb.events import (
+    EndingJudged,
+    Event,
+    ModelAsked,
+    ModelReplied,
+    OutputAdded,
+    Recorded,
+    ReplyAsked,
+    SpeakerAsked,
+)
+from autogen_nb.executors.jupyter_code import JupyterCodeExecutor
+from autogen_nb.run import CancellationToken, Log
+from autogen_nb.testing import ScriptedModel, ScriptedReply
+from tests.agents.teams import assistant, by_turns, calling, finished, logged, says
+from tests.driven import in_process
+
+TURNS = 200
+
+
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+def selector(log: Sequence[Recorded] = (), turns: int = TURNS) -> SelectorGroupChat:
+    """A thinker with a tool, another thinker and a function, who have said what is in the log."""
+    asked = Counter(event.agent for event in log[:-1] if isinstance(event, ModelAsked | SpeakerAsked | ReplyAsked))
+    names = ["thinker", "talker", "counter"]
+    choices = [names[turn % 3] for turn in range(TURNS)]
+    thinker: list[ScriptedReply] = [calling("add", '{"a": 1, "b": 2}'), "three"] * TURNS
+    members = [
+        assistant("thinker", *thinker[asked["thinker"] :], tools=[add], max_tool_iterations=2),
+        assistant("talker", *(f"word {number}" for number in range(asked["talker"], TURNS))),
+        says("counter", *(f"{number}" for number in range(asked["counter"], TURNS))),
+    ]
+    condition = (
+        FunctionalTermination(lambda messages: False) | TimeoutTermination(3600) | MaxMessageTermination(turns + 1)
+    )
+    return SelectorGroupChat(members, ScriptedModel(choices[asked["team"] :]), termination_condition=condition)
+
+
+def untimed(events: Sequence[Event]) -> list[Event]:
+    """The events without the seconds that something took."""
+    return [
+        replace(event, seconds=0)
+        if isinstance(event, ModelReplied)
+        else replace(event, seen="")
+        if isinstance(event, EndingJudged)
+        else event
+        for event in events
+    ]
+
+
+@pytest.mark.parametrize(("turns", "step"), [(9, 1), (TURNS, 97)])
+def test_resumable_at_every_event(turns: int, step: int) -> None:
+    """Wherever a run broke off, new agents go on with it at the question that was open, to the same end."""
+    whole: Log = []
+    logged(selector(turns=turns), whole)
+
+    assert len(whole) > 5 * turns
+    for length in range(0, len(whole) + 1, step):
+        log = list(whole[:length])
+        logged(selector(log, turns), log)
+        assert untimed(log) == untimed(list(whole))
+
+
+def test_awaited_is_waited_for() -> None:
+    """The log of an awaited run is that of one that was waited for."""
+    waited: Log = []
+    awaited: Log = []
+    logged(selector(), waited)
+
+    async def run() -> None:
+        async for _ in selector().exchange("start", log=awaited).happening():
+            pass
+
+    finished(run())
+
+    assert untimed(list(waited)) == untimed(list(awaited))
+
+
+COUNTED = """
+import json, os, sys
+import autogen_nb
+from autogen_nb import FunctionAgent, MaxMessageTermination, SelectorGroupChat, TextMentionTermination, AssistantAgent
+from autogen_nb.core.ports import Completion
+from autogen_nb.messages import Message, Usage
+
+OURS = os.path.dirname(autogen_nb.__file__)
+# A request holds the whole conversation: it is left out.
+REQUESTS = {"request_of", "wire", "_request", "reply"}
+
+class Model:
+    def __init__(self, replies):
+        self.replies = replies
+        self.name = "model"
+
+    async def reply(self, request):
+        yield Completion(Message(next(self.replies)), "model", Usage(1, 1))
+
+def team(turns):
+    from itertools import cycle
+    choices = Model(cycle(["a", "b", "c"]))
+    members = [AssistantAgent(name, model_client=Model(cycle([name]))) for name in "ab"]
+    members.append(FunctionAgent(lambda messages: "c", "c", "counts"))
+    ending = MaxMessageTermination(turns + 1) | TextMentionTermination("nothing")
+    return SelectorGroupChat(members, choices, termination_condition=ending)
+
+def counted(turns):
+    ran = 0
+    exchange = team(turns).exchange("start", waits="sync")
+
+    def each(frame, event, _):
+        nonlocal ran
+        ran += event == "opcode"
+        return each
+
+    def entered(frame, event, _):
+        code = frame.f_code
+        if not code.co_filename.startswith(OURS) or code.co_name in REQUESTS:
+            return None
+        if code.co_name == "<genexpr>" and frame.f_back is not None and frame.f_back.f_code.co_name in REQUESTS:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return each
+
+    sys.settrace(entered)
+    try:
+        messages = sum(1 for _ in exchange.events())
+    finally:
+        sys.settrace(None)
+    return ran
+
+counted(3)
+few, more, many = counted(25), counted(50), counted(200)
+print(json.dumps([(more - few) / 25, (many - more) / 150]))
+"""
+
+
+def test_work_is_linear() -> None:
+    """A turn late in a run of 200 costs as many instructions as an early one, but for the requests to models."""
+    done = in_process(COUNTED)
+    assert done.stderr == ""
+    early, late = json.loads(done.stdout)
+
+    assert early > 100
+    assert late < early * 1.05
+
+
+@pytest.mark.kernel
+def test_a_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
+    """A run that is cancelled while code runs ends with CancelledError, and the kernel that it started ends with it."""
+    block = "```python\nimport os\nprint(os.getpid(), flush=True)\nwhile True: pass\n```"
+    executor = JupyterCodeExecutor(work_dir=tmp_path)
+    team = by_turns(assistant("coder", block), CodeExecutorAgent("runner", executor), max_turns=2)
+    token = CancellationToken()
+    pids: list[int] = []
+
+    class Watching:
+        """Cancels the run as soon as its code runs."""
+
+        def show(self, event: Event) -> None:
+            if isinstance(event, OutputAdded):
+                pids.append(executor.pid or 0)
+                token.cancel()
+
+        def tick(self) -> None:
+            pass
+
+        def close(self) -> None:
+            pass
+
+    async def cancelled() -> None:
+        stream = team.run_stream(task="run", cancellation_token=token)
+        stream.view = Watching()
+        with pytest.raises(asyncio.CancelledError):
+            await stream.result()
+
+    finished(cancelled())
+
+    assert pids != [0]
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert executor.pid is None

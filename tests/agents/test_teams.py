@@ -1,0 +1,450 @@
+"""Teams of agents: what a run gives, what members hear, and what a team remembers."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.prompts import TEAM_ASSISTANT
+from autogen_nb.agents.teams.conditions import MaxMessageTermination, TextMentionTermination
+from autogen_nb.agents.teams.messages import (
+    BaseChatMessage,
+    HandoffMessage,
+    ModelClientStreamingChunkEvent,
+    MultiModalMessage,
+    Response,
+    StopMessage,
+    TaskResult,
+    TextMessage,
+    ToolCallSummaryMessage,
+)
+from autogen_nb.agents.teams.own import BaseChatAgent, FunctionAgent
+from autogen_nb.agents.teams.team import RoundRobinGroupChat, SelectorGroupChat
+from autogen_nb.agents.teams.tools import FunctionTool, Handoff
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.errors import CallbackError, ConfigError, SessionError
+from autogen_nb.events import HumanInputAsked, Said
+from autogen_nb.models.client_types import Image, RequestUsage
+from autogen_nb.run import CancellationToken, Log
+from autogen_nb.testing import ScriptedHuman, ScriptedModel
+from tests.agents.teams import assistant, by_turns, calling, done, finished, kinds, logged, says, spoken, told
+
+
+def test_round_robin() -> None:
+    """A run gives the task, each message in order with its source and tokens, and why it ended."""
+    coder = assistant("coder", "one two", "DONE", system_message="You code.")
+    result = done(by_turns(coder, says("critic"), termination_condition=TextMentionTermination("DONE")))
+
+    assert spoken(result) == [("user", "start"), ("coder", "one two"), ("critic", "critic"), ("coder", "DONE")]
+    assert kinds(result.messages) == ["TextMessage"] * 4
+    assert result.messages[1].models_usage == RequestUsage(3, 2)
+    assert result.messages[2].models_usage is None
+    assert result.stop_reason == "TextMentionTermination: coder said 'DONE'"
+
+
+def test_what_members_hear() -> None:
+    """A member's model is told what others say as theirs, and what it said itself as its own, each once."""
+    coder = assistant("coder", "one", "two", system_message="Code.")
+    done(by_turns(coder, says("critic"), max_turns=3))
+
+    assert told(coder) == [("system", "Code."), ("user", "start"), ("assistant", "one"), ("user", "critic")]
+    assert coder.model is not None
+
+
+def test_a_second_task() -> None:
+    """A team goes on with what it knows; the new task goes to the first member, and counts begin anew."""
+    team = by_turns(says("a"), says("b"), termination_condition=MaxMessageTermination(2))
+
+    assert spoken(done(team, "one")) == [("user", "one"), ("a", "a")]
+    assert spoken(done(team, "two")) == [("user", "two"), ("a", "a")]
+    assert spoken(done(team, None)) == [("b", "b"), ("a", "a")]
+
+
+def test_the_log_holds_each_message_once() -> None:
+    """What is said to a team of three is one event, however many hear it."""
+    log: Log = []
+    logged(by_turns(says("a"), says("b"), says("c"), max_turns=3), log)
+
+    assert [event.message.text for event in log if isinstance(event, Said)] == ["start", "a", "b", "c"]
+
+
+def test_stream() -> None:
+    """The items come as they happen, pieces of a reply among them; the result, which holds no pieces, is the last."""
+    team = by_turns(assistant("a", "one two", model_client_stream=True), assistant("b", "three"), max_turns=2)
+
+    async def items() -> list[Any]:
+        return [item async for item in team.run_stream(task="start")]
+
+    found = finished(items())
+    pieces = [item.content for item in found if isinstance(item, ModelClientStreamingChunkEvent)]
+
+    assert "".join(pieces) == "one two"
+    assert isinstance(found[-1], TaskResult)
+    assert kinds(found[-1].messages) == ["TextMessage"] * 3
+
+
+def test_task_messages() -> None:
+    """A task may be several messages, with pictures; the result may leave them out."""
+    picture = Image.from_base64("aGk=")
+    task = [TextMessage(source="me", content="Look."), MultiModalMessage(source="me", content=["This:", picture])]
+    a = assistant("a", "nice", "nicer")
+    first = done(by_turns(a, max_turns=1), task)
+    second = done(by_turns(a, max_turns=1), "again", output_task_messages=False)
+    parts = [{"type": "text", "text": "This:"}, {"type": "image_url", "image_url": {"url": picture.uri}}]
+
+    assert first.messages[:2] == task
+    assert first.messages[1].to_text() == "This:\n[image]"
+    assert told(a, 0)[1:] == [("user", "Look."), ("user", parts)]
+    assert spoken(second) == [("a", "nicer")]
+
+
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+async def fails() -> str:
+    """Fails."""
+    raise ValueError("broken")
+
+
+def test_tools_are_summed_up() -> None:
+    """An agent runs its own tools; without reflection the results are its answer, as the template has it."""
+    a = assistant(
+        "a", calling("add", '{"a": 1, "b": 2}'), "fine", tools=[add], tool_call_summary_format="{tool_name}={result}"
+    )
+    team = by_turns(a, says("b"), max_turns=3)
+    result = done(team)
+    summary = result.messages[3]
+
+    assert kinds(result.messages)[1:4] == ["ToolCallRequestEvent", "ToolCallExecutionEvent", "ToolCallSummaryMessage"]
+    assert isinstance(summary, ToolCallSummaryMessage)
+    assert (summary.content, summary.tool_calls[0].name, summary.results[0].content) == ("add=3", "add", "3")
+    assert [role for role, _ in told(a)] == ["system", "user", "assistant", "tool", "user"]
+    assert ("user", "b") in told(a)
+
+
+def test_tools_with_reflection() -> None:
+    """With reflection the model says in words what the calls came to, and is told of no tools then."""
+    a = assistant(
+        "a", calling("fails"), "It is broken.", tools=[FunctionTool(fails, name="fails")], reflect_on_tool_use=True
+    )
+    result = done(a)
+
+    assert spoken(result)[-1] == ("a", "It is broken.")
+    assert "Error: ValueError: broken" in str(result.messages[2].content)
+    assert result.messages[2].content[0].is_error
+    assert [len(request.tools) for request in a.model.requests] == [1, 0]  # type: ignore[union-attr]  # it is scripted
+
+
+def test_tools_in_several_rounds() -> None:
+    """A model may call several times in one turn where it is allowed to."""
+    a = assistant(
+        "a",
+        calling("add", '{"a": 1, "b": 2}'),
+        calling("add", '{"a": 3, "b": 3}'),
+        "six",
+        tools=[add],
+        max_tool_iterations=5,
+    )
+
+    assert spoken(done(a))[-1] == ("a", "six")
+
+
+def test_a_model_that_calls_where_it_may_not() -> None:
+    """Calls that come instead of words are not kept, or no later request would be taken."""
+    a = assistant(
+        "a", calling("add", '{"a": 1, "b": 2}'), calling("add"), "well", tools=[add], reflect_on_tool_use=True
+    )
+    result = done(by_turns(a, max_turns=2))
+
+    assert [each["role"] for each in a.model.requests[2].messages] == [  # type: ignore[union-attr]  # it is scripted
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert spoken(result)[-2:] == [("a", ""), ("a", "well")]
+
+
+def test_functions_in_the_older_form() -> None:
+    """Calls by `function_call` are answered in that form."""
+    call = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}
+    a = assistant("a", call, "three", tools=[add], reflect_on_tool_use=True)
+    done(a)
+
+    assert told(a)[-2:] == [("assistant", None), ("function", "3")]
+
+
+def test_usage_is_the_agents_own() -> None:
+    """What a member's model took is counted with the agent, as in every chat."""
+    a = assistant("a", "one two", system_message="")
+    done(by_turns(a, max_turns=1))
+
+    assert (a.get_total_usage() or {})["scripted"]["total_tokens"] == 3
+
+
+def test_words_beside_calls_are_a_thought() -> None:
+    """What a model says beside its calls is told as an event of its own."""
+    a = assistant("a", calling("add", '{"a": 1, "b": 2}') | {"content": "I add."}, tools=[add])
+
+    assert kinds(done(a).messages)[1] == "ThoughtEvent"
+
+
+def test_handoff() -> None:
+    """A handover is a message that names whom it goes to."""
+    a = assistant("a", calling("transfer_to_bob"), handoffs=["bob"])
+    result = done(by_turns(a, says("bob"), max_turns=2))
+    message = result.messages[3]
+
+    assert isinstance(message, HandoffMessage)
+    assert (message.target, message.content) == ("bob", "I hand over to bob.")
+    assert Handoff("bob", message="Over.").tool.func() == "Over."
+
+
+def test_a_person_takes_part() -> None:
+    """A user proxy without code asks its person, or the function that is given for it, sync or async."""
+
+    async def later(prompt: str, token: Any) -> str:
+        return f"{prompt.split(maxsplit=1)[0]} {token}"
+
+    person = ScriptedHuman(["hello"])
+    log: Log = []
+    logged(by_turns(UserProxyAgent("me"), max_turns=1), log, human=person)
+    result = done(
+        by_turns(
+            UserProxyAgent("me", input_func=lambda _: "typed"), UserProxyAgent("you", input_func=later), max_turns=2
+        )
+    )
+
+    assert [type(asked) for asked in person.asked] == [HumanInputAsked]
+    assert kinds(result.messages) == ["TextMessage", *["UserInputRequestedEvent", "TextMessage"] * 2]
+    assert spoken(result)[2::2] == [("me", "typed"), ("you", "Your None")]
+
+
+def test_agents_of_either_spelling() -> None:
+    """Agents made as AutoGen 0.2 has it are members like any other."""
+    old = ConversableAgent("old", llm_config=ScriptedModel(["from 0.2"]), human_input_mode="NEVER")
+
+    assert spoken(done(by_turns(old, max_turns=1)))[-1] == ("old", "from 0.2")
+
+
+def test_replies_of_ones_own_are_refused() -> None:
+    """An agent with reply functions says that a team would not ask them."""
+    agent = ConversableAgent("agent")
+    agent.register_reply([ConversableAgent], lambda *_: (True, "hi"))
+
+    with pytest.raises(ConfigError, match="agent replies by functions, hooks or methods of its own"):
+        done(by_turns(agent, max_turns=1))
+
+
+def test_a_plain_function() -> None:
+    """A member made of a function is given what was said since it last spoke, and says what it returns."""
+
+    async def reverse(messages: Sequence[BaseChatMessage]) -> str:
+        """Says it backwards."""
+        return " ".join(each.to_text()[::-1] for each in messages)
+
+    agent = FunctionAgent(reverse)
+    result = done(by_turns(agent, says("b"), max_turns=3), "abc")
+
+    assert (agent.name, agent.description) == ("reverse", "Says it backwards.")
+    assert spoken(result)[1:] == [("reverse", "cba"), ("b", "b"), ("reverse", "b")]
+
+
+class Stops(BaseChatAgent):
+    """A member of one's own."""
+
+    async def on_messages(
+        self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken | None = None
+    ) -> Response:
+        """Asks to stop."""
+        usage = RequestUsage(3, 4)
+        return Response(chat_message=StopMessage(source=self.name, content=f"{len(messages)}", models_usage=usage))
+
+
+def test_a_member_of_ones_own() -> None:
+    """A subclass with on_messages says messages of any type, with the tokens that they took."""
+    result = done(by_turns(Stops("stops"), max_turns=1))
+
+    assert kinds(result.messages)[-1] == "StopMessage"
+    assert result.messages[-1].models_usage == RequestUsage(3, 4)
+
+
+def test_a_member_that_raises_is_named() -> None:
+    """What a function of the caller's raises, or returns in vain, is one error that names it."""
+
+    def breaks(_: Any) -> str:
+        raise KeyError("gone")
+
+    async def later(_: Any) -> str:
+        raise KeyError("gone")
+
+    with pytest.raises(CallbackError, match="the function of breaks raised KeyError: 'gone'"):
+        done(by_turns(FunctionAgent(breaks)))
+    with pytest.raises(CallbackError, match="the function of later raised KeyError: 'gone'"):
+        done(by_turns(FunctionAgent(later)))
+    with pytest.raises(CallbackError, match="the function of odd returned 3; it must return a text"):
+        done(by_turns(FunctionAgent(lambda _: 3, "odd")))
+    with pytest.raises(ConfigError, match="BaseChatAgent has no on_messages of its own"):
+        done(by_turns(BaseChatAgent("nothing")))
+
+
+def test_one_class_for_both_spellings() -> None:
+    """A model client makes it AgentChat's assistant, by name or in the second place; an llm_config AutoGen 0.2's."""
+    client = ScriptedModel(["hi"] * 3)
+    newer = [AssistantAgent("a", client), AssistantAgent("a", model_client=client, system_message="Mine.")]
+    older = AssistantAgent("a", llm_config=client)
+
+    assert [agent.system_message == TEAM_ASSISTANT for agent in newer] == [True, False]
+    assert older.system_message == AssistantAgent.DEFAULT_SYSTEM_MESSAGE
+    assert [spoken(done(agent))[-1] for agent in [*newer, older]] == [("a", "hi")] * 3
+
+
+def test_an_agent_by_itself() -> None:
+    """An agent runs alone: its answer to a task, to messages, and what it remembers of them."""
+    a = assistant("a", "one", "two", "three")
+    first = done(a, "task")
+    second = finished(a.on_messages([TextMessage(source="user", content="more")], CancellationToken()))
+    finished(a.on_reset())
+    done(a, "new")
+
+    assert (spoken(first), first.stop_reason) == ([("user", "task"), ("a", "one")], None)
+    assert second.chat_message.to_text() == "two"
+    assert [content for _, content in told(a, 1)][1:] == ["task", "one", "more"]
+    assert [content for _, content in told(a, 2)][1:] == ["new"]
+
+
+def test_reset() -> None:
+    """A team that was reset knows nothing, and neither do its members."""
+    a = assistant("a", "one", "two")
+    team = by_turns(a, max_turns=1)
+    done(team, "old")
+    finished(team.reset())
+    done(team, "new")
+
+    assert [content for _, content in told(a)][1:] == ["new"]
+
+
+def test_state() -> None:
+    """What a team knows goes into JSON and back: another one goes on with it, after the last speaker."""
+    team = by_turns(assistant("a", calling("add", '{"a": 1, "b": 2}'), tools=[add]), says("b"), max_turns=1)
+    done(team)
+    state = json.loads(json.dumps(finished(team.save_state())))
+    again = by_turns(assistant("a", "well"), says("b"), max_turns=2)
+    finished(again.load_state(state))
+    result = done(again, None)
+
+    assert spoken(result) == [("b", "b"), ("a", "well")]
+    assert told(again.participants[0])[1:] == [
+        ("user", "start"),
+        ("assistant", None),
+        ("tool", "3"),
+        ("user", "b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({"type": "SelectorGroupChat"}, "no state of a RoundRobinGroupChat"),
+        ({"agents": {}}, "not of a"),
+        ({"agents": {"a": {}}}, "no state of an agent"),
+        ({"messages": 3}, "does not have its shape"),
+        ({"messages": [{"type": "TextMessage"}]}, "does not have its shape"),
+        ({"messages": [{"type": "Other"}]}, "'Other' is no message of a team"),
+    ],
+)
+def test_state_of_another_team(state: dict[str, Any], told: str) -> None:
+    """A state that is not this team's is refused, and changes nothing."""
+    team = by_turns(says("a"))
+    good = dict(finished(team.save_state()))
+
+    with pytest.raises(SessionError, match=told):
+        finished(team.load_state(good | state))
+
+
+def test_one_run_at_a_time() -> None:
+    """A team that is running takes no other task, and cannot be reset."""
+    team = by_turns(says("a"), max_turns=1)
+
+    async def twice() -> None:
+        stream = team.run_stream(task="one")
+        await anext(stream)
+        try:
+            with pytest.raises(ConfigError, match="team is running"):
+                await team.run(task="two")
+            with pytest.raises(ConfigError, match="team is running"):
+                await team.reset()
+        finally:
+            await stream.aclose()
+        await team.run(task="three")
+
+    finished(twice())
+
+
+def test_a_turn_that_broke_off_is_forgotten() -> None:
+    """A model is never told of calls whose results did not come."""
+    a = assistant("a", calling("interrupted"), "well", tools=[FunctionTool(interrupted)])
+    team = by_turns(a, max_turns=1)
+    with pytest.raises(KeyboardInterrupt):
+        done(team)
+
+    assert spoken(done(team, None)) == [("a", "well")]
+    assert told(a)[1:] == [("user", "start")]
+
+
+def interrupted() -> str:
+    """Is interrupted."""
+    raise KeyboardInterrupt
+
+
+def test_cancelled_before_it_began() -> None:
+    """A token that was cancelled lets nothing begin."""
+    token = CancellationToken()
+    token.cancel()
+    token.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        done(by_turns(says("a"), max_turns=1), cancellation_token=token)
+    assert token.is_cancelled()
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: RoundRobinGroupChat([]), "needs participants"),
+        (lambda: by_turns(says("a"), says("a")), "two of a team are called 'a'"),
+        (lambda: by_turns(says("team")), "two of a team are called 'team'"),
+        (lambda: RoundRobinGroupChat([print]), "cannot be in a team; give an agent"),
+        (lambda: by_turns(says("a"), max_turns=0), "max_turns is 0"),
+        (lambda: by_turns(says("a"), termination_condition="DONE"), "termination_condition is 'DONE'"),
+        (lambda: SelectorGroupChat([says("a"), says("b")], "gpt-4o"), "model_client is 'gpt-4o'"),
+        (lambda: SelectorGroupChat([says("a")], ScriptedModel([])), "at least two participants"),
+        (lambda: done(by_turns(says("a"), max_turns=1), None), "has nothing to work on"),
+        (lambda: done(by_turns(says("a"), max_turns=1), 3), "task is 3"),
+        (lambda: assistant("a", tools="add"), "tools is 'add'"),
+        (lambda: assistant("a", tools=[3]), "3 is no tool"),
+        (lambda: assistant("a", tools=[add, add]), "two tools are called 'add'"),
+        (lambda: assistant("a", max_tool_iterations=0), "max_tool_iterations is 0"),
+        (
+            lambda: AssistantAgent("a", ScriptedModel([]), model_client=ScriptedModel([])),
+            "a is given two model clients",
+        ),
+        (lambda: AssistantAgent("a", model_client=ScriptedModel([]), llm_config="m"), "two ways to give a model"),
+        (lambda: AssistantAgent("a", model_client="gpt-4o"), "model_client is 'gpt-4o'"),
+        (lambda: AssistantAgent("a", tools=[add]), "a has tools and no model"),
+        (lambda: BaseChatAgent(" "), "an agent's name is ' '"),
+        (lambda: FunctionAgent(3), "3 is no function"),  # type: ignore[arg-type]  # that is the point
+        (lambda: UserProxyAgent("u", input_func=3), "input_func is 3"),  # type: ignore[arg-type]  # as above
+    ],
+)
+def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
+    """One clear sentence says what is wrong, before anything happens."""
+    with pytest.raises(ConfigError, match=told):
+        make()

@@ -1,0 +1,97 @@
+"""The Jupyter executor with AutoGen's name."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.executors.jupyter_code import CodeResult, JupyterCodeExecutor
+from autogen_nb.executors.not_found import found_here
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.run import CancellationToken
+
+pytestmark = pytest.mark.kernel
+
+
+def test_in_a_program(tmp_path: Path) -> None:
+    """Within `async with` it keeps its state, tells exit code and output, and lists what was made."""
+    (tmp_path / "before.txt").write_text("old")
+
+    async def ran() -> tuple[list[CodeResult], list[Path], int | None]:
+        async with JupyterCodeExecutor(work_dir=tmp_path, timeout=30) as executor:
+            await asyncio.sleep(0)
+            results = [
+                await executor.execute_code_blocks([CodeBlock("python", code)])
+                for code in ("x = 2\nopen('made.txt', 'w').write('new')", "print(x)", "1/0")
+            ]
+            await executor.restart()
+            results.append(await executor.execute_code_blocks([CodeBlock("Python", "print('x' in globals())")]))
+            return results, executor.list_files(), executor.pid
+
+    results, files, pid = asyncio.run(ran())
+
+    assert results[1] == CodeResult(0, "2")
+    assert results[2].exit_code == 1
+    assert "ZeroDivisionError" in results[2].output
+    assert results[3].output == "False"
+    assert tmp_path / "made.txt" in files
+    assert pid is not None
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_without_being_started(tmp_path: Path) -> None:
+    """It starts at first use; stopped, it can be used again."""
+
+    async def ran() -> list[Any]:
+        executor = JupyterCodeExecutor(output_dir=tmp_path / "deep" / "er")
+        found = [executor.list_files(), executor.pid]
+        result = await executor.execute_code_blocks([CodeBlock("python", "print(1)")])
+        await executor.stop()
+        return [*found, result.output, executor.pid, executor.held, "deep" in repr(executor)]
+
+    assert asyncio.run(ran()) == [[], None, "1", None, False, True]
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'out/a.csv'"), True),
+        (Stream("stderr", "FileNotFoundError: [Errno 2] No such file or directory: './out/a.csv'\n"), True),
+        (Stream("stdout", "No such file or directory: 'out/a.csv'"), False),
+        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'out/b.csv'"), False),
+        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'a.csv'"), False),
+        (Failure("ValueError", "no"), False),
+    ],
+)
+def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_path: Path) -> None:
+    """Code that looks for `out/a.csv` from within `out` is told that the file is `a.csv` there, if it is."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.csv").write_text("1")
+
+    assert ("is 'a.csv' here" in found_here(output, folder)) is told
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: JupyterCodeExecutor(work_dir="a", output_dir="b"), "two names of one directory"),
+        (lambda: JupyterCodeExecutor(timeout=0), "timeout is 0"),
+    ],
+)
+def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
+    """One clear sentence says what is wrong."""
+    with pytest.raises(ConfigError, match=told):
+        make()
+
+
+def test_a_cancelled_token_runs_nothing() -> None:
+    """Code is not begun with a token that was cancelled."""
+    token = CancellationToken()
+    token.cancel()
+
+    with pytest.raises(ConfigError, match="was cancelled before"):
+        asyncio.run(JupyterCodeExecutor().execute_code_blocks([], token))

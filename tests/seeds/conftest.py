@@ -1,0 +1,5 @@
+"""A notebook with the extension loaded, as the magics' own tests have it."""
+
+from tests.notebook.conftest import kernels, model, notebook
+
+__all__ = ["kernels", "model", "notebook"]

@@ -1,0 +1,148 @@
+"""The third document's programs do what its text says."""
+
+import ast
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.seeds.running import PROGRAMS, Ran, in_a_script, source
+from tests.tutorial.test_verbatim import lines
+
+DOCUMENT = Path(__file__).parents[2].parent / "shared" / "seeds" / "2-code-execution.txt"
+pytestmark = pytest.mark.kernel
+
+MISSING = pytest.mark.xfail(
+    strict=True, reason="LocalCommandLineCodeExecutor and DockerCommandLineCodeExecutor are yet to come"
+)
+EITHER = pytest.mark.parametrize("stand_in", [pytest.param(True, id="jupyter"), pytest.param(False, marks=MISSING)])
+"""With the Jupyter executor under the other one's name, and as the document has it."""
+
+
+def python(code: str, words: str = "Here:") -> str:
+    """A reply with a block of Python."""
+    return f"{words}\n```python\n{code}\n```"
+
+
+FIBONACCI = python(
+    "numbers, a, b = [], 0, 1\nwhile a <= 100:\n    numbers.append(a)\n    a, b = b, a + b\n"
+    "with open('fibonacci.txt', 'w') as file:\n    file.write(' '.join(map(str, numbers)))\nprint('DONE writing')"
+)
+NUMBERS = "0 1 1 2 3 5 8 13 21 34 55 89"
+SALES = python(
+    "import pandas as pd\ndata = pd.read_csv('sales.csv')\nbest = data.loc[data.revenue.idxmax(), 'month']\n"
+    "growth = data.revenue.iloc[-1] / data.revenue.iloc[0] - 1\n"
+    "print(f'total {data.revenue.sum()}, average {data.revenue.mean():.2f}, best {best}, growth {growth:.1%}')"
+)
+TESTS = (
+    "# filename: test_discount.py\nimport pytest\n\n\n"
+    "def calculate_discount(price: float, discount_pct: float) -> float:\n"
+    "    if discount_pct < 0 or discount_pct > 100:\n"
+    '        raise ValueError("Discount must be 0-100")\n'
+    "    return price * (1 - discount_pct / 100)\n\n\n"
+    "@pytest.mark.parametrize(('pct', 'left'), [(25, 75), (0, 100), (100, 0)])\n"
+    "def test_discount(pct, left):\n    assert calculate_discount(100, pct) == left\n\n\n"
+    "@pytest.mark.parametrize('pct', [-1, 101])\n"
+    "def test_invalid(pct):\n    with pytest.raises(ValueError):\n        calculate_discount(100, pct)"
+)
+RUN_TESTS = "```sh\npython -m pytest -v -p no:cacheprovider test_discount.py\n```"
+
+
+def ran(name: str, folder: Path, replies: Sequence[str], *, stand_in: bool) -> tuple[Ran, FakeOpenAI]:
+    """What a program came to with a model that says this, and the model."""
+    with FakeOpenAI(replies) as server:
+        done = in_a_script(source(name, stand_in=stand_in), folder, server.base_url)
+    return done, server
+
+
+@EITHER
+def test_fibonacci(stand_in: bool, tmp_path: Path) -> None:
+    """The script runs in work_dir and stays there with what it wrote; the word in its code and output ends nothing."""
+    done, server = ran("fibonacci", tmp_path, [FIBONACCI, "It is verified. DONE"], stand_in=stand_in)
+
+    assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
+    assert len(server.requests) == 2
+    assert "DONE writing" in str(server.requests[1].body["messages"][-1]["content"])
+    assert done.printed.index("(coder)") < done.printed.index("(executor)") < done.printed.index("It is verified. DONE")
+
+
+@EITHER
+def test_sales(stand_in: bool, tmp_path: Path) -> None:
+    """The figures are those of the table, after a first attempt that is told where the file is."""
+    wrong = python("print(open('output/sales.csv').read())")
+    done, server = ran("sales", tmp_path, [wrong, SALES, "The report is VERIFIED."], stand_in=stand_in)
+    told = [str(request.body["messages"][-1]["content"]) for request in server.requests]
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "output" / "sales.csv").read_text())))
+    revenue = [int(row["revenue"]) for row in rows]
+
+    assert "'output/sales.csv' is 'sales.csv' here" in told[1]
+    assert f"total {sum(revenue)}, average {sum(revenue) / 6:.2f}, best Jun, growth 55.6%" in told[2]
+    assert "VERIFIED" in done.printed
+
+
+@EITHER
+def test_pytest_writer(stand_in: bool, tmp_path: Path) -> None:
+    """Pytest really runs in work_dir, and its "PASSED" is not the tester's PASS."""
+    replies = [python(TESTS), RUN_TESTS, "All five tests pass. PASS"]
+    done, server = ran("pytest_writer", tmp_path, replies, stand_in=stand_in)
+    told = str(server.requests[2].body["messages"][-1]["content"])
+
+    assert (tmp_path / "output" / "test_discount.py").read_text().strip() == TESTS
+    assert "5 passed" in told
+    assert "PASSED" in told
+    assert "All five tests pass. PASS" in done.printed
+
+
+@MISSING
+@pytest.mark.parametrize("name", ["docker", "restricted"])
+def test_executors(name: str, tmp_path: Path) -> None:
+    """The fragments about executors run."""
+    in_a_script(source(name, stand_in=False), tmp_path, "http://127.0.0.1:9/v1")
+
+
+def test_in_a_notebook(notebook: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
+    """In a cell, `asyncio.run(main())` is followed by a hint of one line, and what it says works."""
+    program = source("fibonacci", stand_in=True).replace("./output", str(tmp_path / "output"))
+    model.add(FIBONACCI, "It is verified. DONE")
+    refused = notebook.run(program, "program")
+    shown = notebook.run("await main()", "again")
+    hints = [line for line in refused.text.splitlines() if line.startswith("In a notebook:")]
+
+    assert refused.status == "error"
+    assert hints == ["In a notebook: `await main()`."]
+    assert shown.status == "ok", shown.error
+    assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
+    assert shown.about("end") != []
+    assert "<div" in shown.html()
+
+
+@pytest.mark.skipif(not DOCUMENT.exists(), reason="the document does not lie beside this repository")
+@pytest.mark.parametrize("name", sorted(file.stem for file in PROGRAMS.iterdir()))
+def test_only_imports_are_changed(name: str) -> None:
+    """Every line of a program that is no import is the document's, word for word."""
+    text = (PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
+    ast.parse(text)
+    document = lines(DOCUMENT.read_text(encoding="utf-8"))
+    changed = [
+        line
+        for line in lines(text)
+        if line and not line.startswith(("from autogen_nb", "import ")) and line not in document
+    ]
+
+    assert [line for line in changed if "from autogen_nb" not in line] == []
+
+
+def test_the_table_names_tests_that_exist() -> None:
+    """Each test in the table of the docs is there, and every program is in it."""
+    root = PROGRAMS.parents[2]
+    table = (root / "docs" / "seeds.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", table)
+
+    assert len(named) > 10
+    assert [each for each in named if f"def {each[1]}(" not in (root / each[0]).read_text(encoding="utf-8")] == []
+    assert [file.name for file in PROGRAMS.iterdir() if file.name not in table] == []
