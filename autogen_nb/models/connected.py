@@ -4,20 +4,17 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, finalize, ref
 
 from autogen_nb.models.account import Account
 
-if TYPE_CHECKING:
-    import openai
-
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The client of one loop, and the generator whose end closes it."""
+    """The client of one loop, which is openai's, and the generator whose end closes it."""
 
-    client: "openai.AsyncOpenAI"
+    client: Any
     account: Account
     life: AsyncGenerator[None, None]
 
@@ -28,7 +25,7 @@ Connections: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, Connection
 async def keep(
     owner: object,
     connections: Connections,
-    client: "openai.AsyncOpenAI",
+    client: Any,
     close: Callable[[], Awaitable[None]],
     account: Account,
 ) -> None:
@@ -45,7 +42,7 @@ async def keep(
 
 
 async def _life(
-    client: "openai.AsyncOpenAI",
+    client: Any,
     close: Callable[[], Awaitable[None]],
     connections: "ref[Connections]",
     held: list[AsyncGenerator[None, None]],
