@@ -4,28 +4,30 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, finalize, ref
 
 from autogen_nb.models.account import Account
 
+C = TypeVar("C")
+
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Generic[C]):
     """The client of one loop, which is openai's, and the generator whose end closes it."""
 
-    client: Any
+    client: C
     account: Account
     life: AsyncGenerator[None, None]
 
 
-Connections: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, Connection]
+Connections: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, Connection[C]]
 
 
 async def keep(
     owner: object,
-    connections: Connections,
-    client: Any,
+    connections: Connections[C],
+    client: C,
     close: Callable[[], Awaitable[None]],
     account: Account,
 ) -> None:
@@ -42,9 +44,9 @@ async def keep(
 
 
 async def _life(
-    client: Any,
+    client: C,
     close: Callable[[], Awaitable[None]],
-    connections: "ref[Connections]",
+    connections: "ref[Connections[C]]",
     held: list[AsyncGenerator[None, None]],
 ) -> AsyncGenerator[None, None]:
     # A reference that is not weak would keep an owner that is dropped alive.

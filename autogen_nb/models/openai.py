@@ -140,7 +140,7 @@ class OpenAIModel:
         self._price = price
         self._parameters = parameters
         self._include_usage = True
-        self._connections: Connections = WeakKeyDictionary()
+        self._connections: Connections[openai.AsyncOpenAI] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
         at = f" at {Server('', self._given.url).host}" if self._given.url else ""
