@@ -14,8 +14,10 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.shell import Shell
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.kernel import Finished, Kernel, with_interpreter
+from autogen_nb.kernels.launching import LOCAL
+from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask
-from autogen_nb.kernels.transfer import Variable
+from autogen_nb.kernels.transfer import LIMIT, Handed, Variable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 
@@ -40,6 +42,8 @@ class JupyterExecutor:
         The environment of kernel and shell; None is what `scrubbed` leaves of this process's.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
+    place
+        Where kernel and shell blocks run; it belongs to the executor, which closes it.
     """
 
     def __init__(
@@ -51,13 +55,15 @@ class JupyterExecutor:
         ask: Ask | None = None,
         environ: Mapping[str, str] | None = None,
         grace: float = 5.0,
+        place: Place = LOCAL,
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
         self.ask = ask
         environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, sys.executable)
-        self._kernel = Kernel(cwd=self.cwd, environ=environ, imports=imports, grace=grace)
-        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace)
+        self._place = place
+        self._kernel = Kernel(cwd=self.cwd, environ=environ, imports=imports, grace=grace, place=place)
+        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place)
 
     @property
     def alive(self) -> bool:
@@ -105,8 +111,9 @@ class JupyterExecutor:
 
     async def stop(self) -> None:
         """Ends the kernel and all that it or a shell block started; it may be called twice."""
-        self._shell.stop()
+        await self._shell.stop()
         await self._kernel.shutdown()
+        await self._place.close()
 
     async def interrupt(self) -> None:
         """Interrupts the block that runs, if any; it never costs the kernel's state."""
@@ -117,14 +124,14 @@ class JupyterExecutor:
         """Ends the kernel, whatever it does, and starts a fresh one."""
         await self._kernel.restart()
 
-    async def put(self, values: Mapping[str, Any]) -> None:
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none (`Kernel.put`)."""
         self._make_cwd()
-        await self._kernel.put(values)
+        return await self._kernel.put(values, limit=limit)
 
-    async def get(self, name: str) -> Any:
-        """A copy of a variable's value, as data only (`Kernel.get`)."""
-        return await self._kernel.get(name)
+    async def get(self, name: str, *, unpickle: bool = False) -> Any:
+        """A copy of a variable's value, as data only unless `unpickle` says otherwise (`Kernel.get`)."""
+        return await self._kernel.get(name, unpickle=unpickle)
 
     async def variables(self) -> tuple[Variable, ...]:
         """The variables that the agent's code made (`Kernel.variables`)."""

@@ -21,7 +21,8 @@ from autogen_nb.errors import ExecutionError, TransferError
 from autogen_nb.kernels import transfer
 from autogen_nb.kernels.calls import calling, installing
 from autogen_nb.kernels.environment import scrubbed
-from autogen_nb.kernels.launching import Launched, launch
+from autogen_nb.kernels.launching import LOCAL, Launched, launch
+from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask, Request
 from autogen_nb.outputs import Failure, Output
 
@@ -63,6 +64,8 @@ class Kernel:
         Modules to import ahead of use, in the background; those that are not installed are passed over.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
+    place
+        Where the kernel runs; whoever made the place closes it.
     """
 
     def __init__(
@@ -73,8 +76,10 @@ class Kernel:
         python: str = sys.executable,
         imports: Sequence[str] = (),
         grace: float = 5.0,
+        place: Place = LOCAL,
     ) -> None:
         self.cwd = Path(cwd).absolute()
+        self._place = place
         self._environ = environ
         self._python = python
         self._imports = tuple(imports)
@@ -184,22 +189,26 @@ class Kernel:
         async with self._turn:
             self._lost = ""
 
-    async def put(self, values: Mapping[str, Any]) -> None:
+    async def put(self, values: Mapping[str, Any], *, limit: float = transfer.LIMIT) -> transfer.Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none.
 
         Raises
         ------
         TransferError
-            When a name is not a plain variable name, or a value cannot be pickled here or unpickled there.
+            When a name is not a plain variable name, a value cannot be pickled here or unpickled there, or all
+            together are larger than `limit` bytes.
         """
         transfer.check_names(values)
         await self.start()
         with transfer.folder(self._private) as folder:
-            files = await asyncio.to_thread(transfer.pickle_all, values, folder)
-            transfer.check_loaded(await self._call("load", files=files))
+            files = await asyncio.to_thread(transfer.pack, values, folder, limit=limit)
+            overwritten = transfer.check_loaded(await self._call("load", files=files))
+        return await asyncio.to_thread(transfer.Handed.of, values, overwritten)
 
-    async def get(self, name: str) -> Any:
+    async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """A copy of a variable's value, as data only: nothing that the kernel wrote is unpickled or run.
+
+        With `unpickle`, anything that pickles comes back: code of the agent's may then run in this process.
 
         Raises
         ------
@@ -208,9 +217,10 @@ class Kernel:
         """
         transfer.check_names((name,))
         await self.start()
+        save, read = ("save_pickled", transfer.read_pickled) if unpickle else ("save", transfer.read)
         with transfer.folder(self._private) as folder:
-            transfer.check_saved(name, await self._call("save", name=name, folder=str(folder)))
-            return await asyncio.to_thread(transfer.read, name, folder)
+            transfer.check_saved(name, await self._call(save, name=name, folder=str(folder)))
+            return await asyncio.to_thread(read, name, folder)
 
     async def variables(self) -> tuple[transfer.Variable, ...]:
         """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
@@ -303,7 +313,8 @@ class Kernel:
     async def _start(self) -> None:
         environ = scrubbed(os.environ) if self._environ is None else self._environ
         await self._end(grace=0)
-        launched = await launch(cwd=self.cwd, environ=with_interpreter(environ, self._python), python=self._python)
+        environ = with_interpreter(environ, self._python)
+        launched = await launch(cwd=self.cwd, environ=environ, python=self._python, place=self._place)
         try:
             request = Request(launched, installing(), ask=None, timeout=None, grace=self._grace, silent=True)
             while await request.next() is not None:

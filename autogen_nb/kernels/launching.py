@@ -1,4 +1,4 @@
-"""Starting a local kernel of this very interpreter, private to us, and ending it."""
+"""Starting a kernel in a place, ending it, and the place of the very interpreter that this runs in."""
 
 import asyncio
 import logging
@@ -13,6 +13,7 @@ from typing import Any
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.places import Beside, Body, Files, Order, Place, SameDisk, Wire
 from autogen_nb.kernels.processes import adopt, disown, ended, has_ended, kill_tree
 
 _START = Path(__file__).with_name("start.py")
@@ -23,55 +24,124 @@ _TAIL = 2_000
 
 
 class Launched:
-    """One running kernel process with its folder and channels.
+    """One running kernel with its folder and channels, wherever it is.
 
     Attributes
     ----------
     folder : pathlib.Path
         Private to us and to the kernel (mode 0700), gone when the kernel has ended.
+    language : str
+        What the kernel runs, in lower case, as its `kernel_info_reply` says; "" before that.
     exited : asyncio.Future
-        Done, with the return code, when the process has ended.
+        Done, with the return code, when the kernel has ended.
     """
 
-    def __init__(self, folder: Path, manager: Any) -> None:
+    def __init__(self, folder: Path, body: Body) -> None:
         self.folder = folder
-        self._manager = manager
-        self._process = process = manager.provisioner.process
-        self.pid: int = process.pid
-        adopt(self.pid, folder)
-        self.exited = ended(process, group=True)
-        self.channels = Channels(manager)
+        self.language = ""
+        self._body = body
+        self.pid = body.pid
+        self.exited = body.exited
+        self.channels: Wire = body.channels
+        self.files: Files = body.files
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs at this very moment."""
-        return not self.exited.done() and not has_ended(self._process)
+        """Whether the kernel runs at this very moment."""
+        return not self.exited.done() and not self._body.ended
 
     async def interrupt(self) -> None:
-        """Sends SIGINT to the kernel and the processes of its group."""
+        """Interrupts the code that runs; processes of the kernel's group are interrupted with it where it has one."""
         if not self.exited.done():
-            await self._manager.interrupt_kernel()
+            await self._body.interrupt()
 
     async def end(self, grace: float) -> None:
-        """Ends the process, its descendants, and removes the folder; the code gets `grace` seconds to tidy up."""
+        """Ends the kernel, its descendants, and removes the folder; the code gets `grace` seconds to tidy up."""
         if not self.exited.done() and grace > 0:
-            await self.interrupt()
-            await self._manager.request_shutdown()
+            await self._body.interrupt()
+            await self._body.quit()
             await asyncio.wait([self.exited], timeout=grace)
         if not self.exited.done():
-            kill_tree(self.pid)
+            await self._body.kill()
             await asyncio.wait([self.exited])
         # A request that is still open gets what the code had sent.
         await self.channels.drain()
         self.channels.close()
-        # Closes jupyter_client's own socket and the context.
-        await self._manager.cleanup_resources()
+        await self._body.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        disown(self.pid)
+
+
+class Process:
+    """A kernel that jupyter_client started on this machine; a `places.Body`."""
+
+    def __init__(self, folder: Path, manager: Any) -> None:
+        self._manager = manager
+        self._process = process = manager.provisioner.process
+        self._pid: int = process.pid
+        self.pid: int | None = process.pid
+        adopt(self._pid, folder)
+        self.exited = ended(process, group=True)
+        self.channels: Wire = Channels(manager)
+        self.files: Files = SameDisk()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended at this very moment."""
+        return has_ended(self._process)
+
+    async def interrupt(self) -> None:
+        """Sends SIGINT to the kernel and the processes of its group, or the message where its spec says so."""
+        await self._manager.interrupt_kernel()
+
+    async def quit(self) -> None:
+        """Asks the kernel to end by itself."""
+        await self._manager.request_shutdown()
+
+    async def kill(self) -> None:
+        """Kills the process, its group and its descendants."""
+        kill_tree(self._pid)
+
+    async def close(self) -> None:
+        """Closes jupyter_client's own socket and the context."""
+        await self._manager.cleanup_resources()
+        disown(self._pid)
+
+
+class Local(Beside):
+    """The person's machine without walls: the code can do what its user can do."""
+
+    async def start(self, order: Order) -> Process:
+        """A kernel of the interpreter that the order names."""
+        manager = _manager(order.folder, order.python)
+        return await started(manager, order, _environ(order.environ, order.folder))
+
+
+LOCAL = Local()
+
+
+async def started(manager: Any, order: Order, environ: Mapping[str, str]) -> Process:
+    """The process that a manager of jupyter_client starts, its standard streams in the order's log."""
+    try:
+        with order.log.open("wb") as log:
+            await manager.start_kernel(cwd=str(order.cwd), env=dict(environ), stdout=log, stderr=log)
+    except BaseException:
+        if manager.has_kernel:
+            body = Process(order.folder, manager)
+            await body.kill()
+            await asyncio.wait([body.exited])
+            body.channels.close()
+            await body.close()
+        raise
+    return Process(order.folder, manager)
 
 
 async def launch(
-    *, cwd: Path, environ: Mapping[str, str], python: str = sys.executable, patience: float = 60
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    python: str = sys.executable,
+    place: Place = LOCAL,
+    patience: float = 60,
 ) -> Launched:
     """A kernel that answers, and whose outputs reach us.
 
@@ -81,17 +151,13 @@ async def launch(
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
     folder = _private_folder()
-    manager = _manager(folder, python)
+    order = Order(folder, cwd, environ, python)
     launched = None
     try:
-        with (folder / "log").open("wb") as log:
-            await manager.start_kernel(cwd=str(cwd), env=_environ(environ, folder), stdout=log, stderr=log)
-        launched = Launched(folder, manager)
+        launched = Launched(folder, await place.start(order))
         await _answers(launched, patience)
     except BaseException as error:
-        tail = _tail(folder / "log")
-        if launched is None and manager.has_kernel:
-            launched = Launched(folder, manager)
+        tail = _tail(order.log)
         if launched is not None:
             await launched.end(grace=0)
         shutil.rmtree(folder, ignore_errors=True)
@@ -117,8 +183,9 @@ async def _answers(launched: Launched, patience: float) -> None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_ASK_AGAIN):
                     await channels.subscribed.wait()
-                    while (await inbox.get())[0] != "shell":
+                    while (found := await inbox.get())[0] != "shell":
                         pass
+                    launched.language = _language(found[1]["content"])
                     return
 
     task = asyncio.ensure_future(answered())
@@ -133,6 +200,11 @@ async def _answers(launched: Launched, patience: float) -> None:
         raise ChildProcessError(f"it ended with exit code {launched.exited.result()}")
     if not done:
         raise TimeoutError(f"it did not answer within {patience:g} s")
+
+
+def _language(content: dict[str, Any]) -> str:
+    told = content.get("language_info")
+    return str(told.get("name", "")).lower() if isinstance(told, dict) else ""
 
 
 def _manager(folder: Path, python: str) -> Any:
