@@ -1,16 +1,14 @@
 """Runs code blocks in one Jupyter kernel of the agent's own; shell blocks run beside it."""
 
 import os
-import re
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.core.code import BASH, PYTHON, SHELL
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.errors import ExecutionError
+from autogen_nb.executors.blocks import Refused, in_order, make, refused, saved, unknown
 from autogen_nb.executors.shell import Shell
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.kernel import Finished, Kernel, with_interpreter
@@ -19,10 +17,9 @@ from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask
 from autogen_nb.kernels.transfer import LIMIT, Handed, Variable
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output, Stream
+from autogen_nb.outputs import Output
 
 _SHELL = SHELL | BASH
-_FILENAME = re.compile(r"# filename: (.+)")
 
 
 class JupyterExecutor:
@@ -83,7 +80,7 @@ class JupyterExecutor:
         ExecutionError
             When the working directory cannot be made, or the kernel does not come up.
         """
-        self._make_cwd()
+        make(self.cwd)
         await self._kernel.start()
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
@@ -94,20 +91,9 @@ class JupyterExecutor:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        self._make_cwd()
-        ran, code, notes = 0, 0, list[str]()
-        for block in blocks:
-            ran += 1
-            async with aclosing(self._block(block)) as items:
-                async for item in items:
-                    if isinstance(item, Finished):
-                        code = item.exit_code
-                        notes += [item.note] if item.note else []
-                    else:
-                        yield item
-            if code:
-                break
-        yield RunEnded(code, ran, " ".join(notes))
+        make(self.cwd)
+        async for item in in_order(blocks, self._block):
+            yield item
 
     async def stop(self) -> None:
         """Ends the kernel and all that it or a shell block started; it may be called twice."""
@@ -126,7 +112,7 @@ class JupyterExecutor:
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none (`Kernel.put`)."""
-        self._make_cwd()
+        make(self.cwd)
         return await self._kernel.put(values, limit=limit)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
@@ -137,41 +123,13 @@ class JupyterExecutor:
         """The variables that the agent's code made (`Kernel.variables`)."""
         return await self._kernel.variables()
 
-    def _make_cwd(self) -> None:
-        try:
-            self.cwd.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
-
     def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
-        if block.language not in PYTHON | _SHELL:
-            known = "python, sh and bash"
-            return _refused(f"{block.language!r} blocks cannot be run here; known languages are {known}\n")
-        if (refusal := self._save(block.code)) is not None:
-            return _refused(refusal)
+        try:
+            if block.language not in PYTHON | _SHELL:
+                raise unknown(block.language)
+            saved(block.code, self.cwd)
+        except Refused as refusal:
+            return refused(refusal)
         if block.language in PYTHON:
             return self._kernel.execute(block.code, timeout=self.timeout, ask=self.ask)
         return self._shell.execute(block.language, block.code, self.timeout)
-
-    def _save(self, code: str) -> str | None:
-        """Saves code whose first line names a file; returns why not, where it may not."""
-        first = code.lstrip("\n").partition("\n")[0]
-        found = _FILENAME.fullmatch(first.rstrip())
-        if found is None:
-            return None
-        name = found[1].strip()
-        root = self.cwd.resolve()
-        path = (root / name).resolve()
-        if root not in path.parents:
-            return f"{name!r} is not inside the working directory; nothing was saved or run\n"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(code, encoding="utf-8")
-        except (OSError, ValueError) as error:
-            return f"{name!r} cannot be saved ({error}); nothing was run\n"
-        return None
-
-
-async def _refused(reason: str) -> AsyncGenerator[Output | Finished]:
-    yield Stream("stderr", reason)
-    yield Finished(1)
