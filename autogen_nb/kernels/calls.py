@@ -12,15 +12,15 @@ _INSTALL = """\
 (lambda modules, new, sources: (
     [modules.__setitem__(name, new(name)) or exec(compile(source, name, "exec"), modules[name].__dict__)
      for name, source in sources.items()],
-    modules["autogen_nb_inside"].install(modules["autogen_nb_encode"].save),
+    modules["autogen_nb_inside"].install(modules["autogen_nb_encode"].save, modules["autogen_nb_pickles"]),
 ))(__import__("sys").modules, type(__import__("sys")), {!r})
 """
 
 
 @cache
 def installing() -> str:
-    """The source that brings `inside` and `encode` into a fresh kernel."""
-    names = ("encode", "inside")
+    """The source that brings `inside`, `encode` and `pickles` into a fresh kernel."""
+    names = ("encode", "pickles", "inside")
     sources = {f"autogen_nb_{name}": _HERE.joinpath(f"{name}.py").read_text("utf-8") for name in names}
     return _INSTALL.format(sources)
 

@@ -9,6 +9,8 @@ from autogen_nb.kernels.inside import shape
 _MAX_COLUMNS = 40
 _MAX_NAME = 60
 _SAMPLE = 1_000
+_UNITS = ("bytes", "KB", "MB", "GB", "TB")
+_THOUSAND = 1_000
 _CONTAINERS = (list, tuple, set, frozenset, dict)
 
 
@@ -28,6 +30,18 @@ def size_of(value: Any) -> int | None:
         return _size(value, 1)
     except Exception:  # noqa: BLE001 - sizes are asked of the value's own class
         return None
+
+
+def in_units(size: int | None) -> str:
+    """A size in bytes as a person reads it."""
+    if size is None:
+        return "size unknown"
+    number, unit = float(size), _UNITS[0]
+    for unit in _UNITS:  # the unit that the loop ends with is the one
+        if number < _THOUSAND or unit == _UNITS[-1]:
+            break
+        number /= _THOUSAND
+    return f"{number:.0f} {unit}" if unit == _UNITS[0] or number >= 10 else f"{number:.1f} {unit}"  # noqa: PLR2004 - two figures
 
 
 def _detail(value: Any) -> str:

@@ -7,7 +7,6 @@ Each request is a call of `answer`, whose reply is a JSON file in the folder tha
 import asyncio
 import json
 import os
-import pickle
 import signal
 import sys
 import warnings
@@ -17,14 +16,25 @@ from typing import Any
 _FLUSH_SECONDS = 0.02
 
 
-def install(save: Callable[[Any, str], Any]) -> None:
-    """Prepares the kernel that this runs in; once. `save` writes a value for the way back into a folder."""
+def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
+    """Prepares the kernel that this runs in; once.
+
+    `save` writes a value for the way back into a folder as data only, `pickles` is the module of that name.
+    """
 
     def save_variable(name: str, folder: str) -> Any:
         names = _shell().user_ns
         return save(names[name], folder) if name in names else {"missing": True}
 
-    _FUNCTIONS["save"] = save_variable
+    def load(files: dict[str, str]) -> dict[str, Any]:
+        found: dict[str, Any] = pickles.load_all(files, _shell().user_ns)
+        return found
+
+    def save_pickled(name: str, folder: str) -> Any:
+        names = _shell().user_ns
+        return pickles.save(names[name], folder) if name in names else {"missing": True}
+
+    _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled)
     _print_sooner()
     _drop_nothing(_shell().kernel)
     _wake_on_signals()
@@ -46,22 +56,6 @@ def warm(names: list[str]) -> None:
             __import__(name)
         except Exception:  # noqa: BLE001, S112 - it fails again, in the person's sight, when it is used
             continue
-
-
-def load(files: dict[str, str]) -> dict[str, str]:
-    """Binds each name to the value pickled in its file: all of them, or none.
-
-    Returns the name that failed and why, or nothing.
-    """
-    values = {}
-    for name, path in files.items():
-        try:
-            with open(path, "rb") as file:  # noqa: PTH123 - see above
-                values[name] = pickle.load(file)  # noqa: S301 - it comes from the person's own notebook
-        except Exception as error:  # noqa: BLE001 - unpickling runs any class's code
-            return {"name": name, "why": f"{type(error).__name__}: {error}"}
-    _shell().user_ns.update(values)
-    return {}
 
 
 def variables() -> list[dict[str, Any]]:
@@ -168,4 +162,4 @@ def _keep_the_kernel_on_exit(shell: Any) -> None:
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"warm": warm, "load": load, "variables": variables}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"warm": warm, "variables": variables}
