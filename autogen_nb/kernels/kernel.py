@@ -33,7 +33,7 @@ INTERRUPTED = 130
 
 _SIGNALLED = 128
 _LOST = "its variables are lost"
-_FAREWELL = 1.0
+_FAREWELL = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,17 @@ from typing import Any
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.lifeline import Lifeline
 from autogen_nb.kernels.places import Beside, Body, Files, Order, Place, SameDisk, Wire
 from autogen_nb.kernels.processes import adopt, disown, ended, has_ended, kill_tree
 
-_START = Path(__file__).with_name("start.py")
+START = Path(__file__).with_name("start.py")
+"""The script that the kernel's process runs."""
 # A socket's path has at most 104 bytes on macOS, 108 on Linux; ours adds ten to the folder's.
 _LONGEST_FOLDER = 80
 _ASK_AGAIN = 0.25
 _TAIL = 2_000
+_PATIENCE = 5.0
 
 
 class Launched:
@@ -40,10 +43,19 @@ class Launched:
         self.folder = folder
         self.language = ""
         self._body = body
-        self.pid = body.pid
         self.exited = body.exited
         self.channels: Wire = body.channels
         self.files: Files = body.files
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the kernel's process on this machine; None where it has none."""
+        return self._body.pid
+
+    @property
+    def root(self) -> int | None:
+        """The number of the process on this machine below which all is that the kernel started; None without one."""
+        return self._body.root if isinstance(self._body, Process) else None
 
     @property
     def alive(self) -> bool:
@@ -74,15 +86,28 @@ class Launched:
 class Process:
     """A kernel that jupyter_client started on this machine; a `places.Body`."""
 
-    def __init__(self, folder: Path, manager: Any) -> None:
+    def __init__(self, folder: Path, manager: Any, lifeline: Lifeline | None = None) -> None:
         self._manager = manager
+        self._lifeline = lifeline
         self._process = process = manager.provisioner.process
         self._pid: int = process.pid
-        self.pid: int | None = process.pid
         adopt(self._pid, folder)
         self.exited = ended(process, group=True)
+        if lifeline is not None:
+            lifeline.begun(self.exited)
         self.channels: Wire = Channels(manager)
         self.files: Files = SameDisk()
+
+    @property
+    def pid(self) -> int | None:
+        """The kernel's own number, or its supervisor's before that has told it."""
+        started = None if self._lifeline is None else self._lifeline.started
+        return started.result() if started is not None and started.done() and not started.cancelled() else self._pid
+
+    @property
+    def root(self) -> int:
+        """The number of the process below which all is that the kernel started."""
+        return self._pid
 
     @property
     def ended(self) -> bool:
@@ -99,11 +124,17 @@ class Process:
 
     async def kill(self) -> None:
         """Kills the process, its group and its descendants."""
-        kill_tree(self._pid)
+        if self._lifeline is not None:
+            self._lifeline.cut()
+            await asyncio.wait([self.exited], timeout=_PATIENCE)
+        if not self.exited.done():
+            kill_tree(self._pid)
 
     async def close(self) -> None:
         """Closes jupyter_client's own socket and the context."""
         await self._manager.cleanup_resources()
+        if self._lifeline is not None:
+            self._lifeline.close()
         disown(self._pid)
 
 
@@ -112,8 +143,7 @@ class Local(Beside):
 
     async def start(self, order: Order) -> Process:
         """A kernel of the interpreter that the order names."""
-        manager = _manager(order.folder, order.python)
-        return await started(manager, order, _environ(order.environ, order.folder))
+        return await started(manager_for(order), order, kernel_environ(order))
 
 
 LOCAL = Local()
@@ -121,18 +151,33 @@ LOCAL = Local()
 
 async def started(manager: Any, order: Order, environ: Mapping[str, str]) -> Process:
     """The process that a manager of jupyter_client starts, its standard streams in the order's log."""
+    lifeline = _lifeline(manager, order.folder)
+    streams: dict[str, Any] = {}
+    if lifeline is not None:
+        manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
+        streams = {"stdin": lifeline.stdin, "pass_fds": lifeline.passed}
     try:
         with order.log.open("wb") as log:
-            await manager.start_kernel(cwd=str(order.cwd), env=dict(environ), stdout=log, stderr=log)
+            await manager.start_kernel(cwd=str(order.cwd), env=dict(environ), stdout=log, stderr=log, **streams)
     except BaseException:
         if manager.has_kernel:
-            body = Process(order.folder, manager)
+            body = Process(order.folder, manager, lifeline)
             await body.kill()
             await asyncio.wait([body.exited])
             body.channels.close()
             await body.close()
+        elif lifeline is not None:
+            lifeline.close()
         raise
-    return Process(order.folder, manager)
+    return Process(order.folder, manager, lifeline)
+
+
+def _lifeline(manager: Any, folder: Path) -> Lifeline | None:
+    """What has the kernel end with this process; None where that cannot be had, or another provisioner starts it."""
+    provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
+    if provisioner in (None, "local-provisioner") and Lifeline.possible():
+        return Lifeline(folders=(folder,))
+    return None
 
 
 async def launch(
@@ -150,7 +195,7 @@ async def launch(
     ExecutionError
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
-    folder = _private_folder()
+    folder = _private_folder(place.folders)
     order = Order(folder, cwd, environ, python)
     launched = None
     try:
@@ -207,10 +252,11 @@ def _language(content: dict[str, Any]) -> str:
     return str(told.get("name", "")).lower() if isinstance(told, dict) else ""
 
 
-def _manager(folder: Path, python: str) -> Any:
+def manager_for(order: Order) -> Any:
+    """A manager of jupyter_client for a kernel of the order's interpreter; nothing is started yet."""
     from jupyter_client.manager import AsyncKernelManager
 
-    return _manager_of(AsyncKernelManager, folder, python)
+    return _manager_of(AsyncKernelManager, order.folder, order.python)
 
 
 def _manager_of(cls: Any, folder: Path, python: str) -> Any:
@@ -233,12 +279,17 @@ def _spec(python: str) -> Any:
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
     return KernelSpec(
         # Safe path: neither the script's folder nor the working directory comes first on sys.path.
-        argv=[python, "-P", str(_START), "-f", "{connection_file}", *options],
+        argv=[python, "-P", str(START), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
         # The environment can name another default provisioner.
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
     )
+
+
+def kernel_environ(order: Order) -> dict[str, str]:
+    """The order's environment with what a kernel of ours needs."""
+    return _environ(order.environ, order.folder)
 
 
 def _environ(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -251,9 +302,9 @@ def _environ(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
     }
 
 
-def _private_folder() -> Path:
-    folder = tempfile.mkdtemp(prefix="agn-")
-    if len(os.fsencode(folder)) > _LONGEST_FOLDER and hasattr(os, "fork"):
+def _private_folder(parent: Path | None = None) -> Path:
+    folder = tempfile.mkdtemp(prefix="agn-", dir=parent)
+    if parent is None and len(os.fsencode(folder)) > _LONGEST_FOLDER and hasattr(os, "fork"):
         Path(folder).rmdir()
         folder = tempfile.mkdtemp(prefix="agn-", dir="/tmp")
     return Path(folder)

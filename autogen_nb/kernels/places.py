@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from autogen_nb.kernels.jobs import Job, spawned
 
 Inbox = asyncio.Queue[Any]
+_SIGNALLED = 128
 
 
 class Wire(Protocol):
@@ -54,16 +55,17 @@ class Body(Protocol):
 
     Attributes
     ----------
-    pid
-        The number of its process on this machine; None where it has none.
     exited
         Done, with the return code, when the kernel has ended.
     """
 
-    pid: int | None
     exited: asyncio.Future[int]
     channels: Wire
     files: Files
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process on this machine; None where it has none."""
 
     @property
     def ended(self) -> bool:
@@ -112,10 +114,20 @@ class Place(Protocol):
     ----------
     here
         Whether the programs of this machine are found there under the same paths.
+    beside
+        Whether programs can be started beside the kernel; else the kernel itself starts them.
+    folders
+        Where private folders must be made for the kernel to see them; None is anywhere.
     """
 
     @property
     def here(self) -> bool: ...  # noqa: D102 - told above
+
+    @property
+    def beside(self) -> bool: ...  # noqa: D102 - told above
+
+    @property
+    def folders(self) -> Path | None: ...  # noqa: D102 - told above
 
     async def start(self, order: Order) -> Body:
         """A kernel that is starting.
@@ -151,6 +163,8 @@ class Beside:
     """The part of a place on this machine that starts plain processes, and holds nothing for longer."""
 
     here = True
+    beside = True
+    folders: Path | None = None
 
     def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002
         """The command that runs `argv` behind this place's walls."""
@@ -162,3 +176,16 @@ class Beside:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def by_signal(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
+    """The same end, where 128 and more stand for a signal, as a negative code like that of a process of our own."""
+    told: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def tell(done: "asyncio.Future[int]") -> None:
+        if not told.done():
+            code = done.result()
+            told.set_result(_SIGNALLED - code if _SIGNALLED < code < 2 * _SIGNALLED else code)
+
+    exited.add_done_callback(tell)
+    return told
