@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import psutil
+
+# It has no annotations.
+import psutil  # type: ignore[import-untyped]
 
 from autogen_nb.kernels.kernel import Kernel
 from benchmarks._verdict import Row, judged
