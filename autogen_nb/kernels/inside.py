@@ -68,9 +68,9 @@ def variables() -> list[dict[str, Any]]:
 
 def shape(value: Any) -> str:
     """How large a value is, in a few words; "" for what has no size worth telling."""
-    dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars")) else None
+    dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars", "pyarrow")) else None
     if isinstance(dimensions, tuple) and dimensions:
-        if type(value).__name__ == "DataFrame":
+        if type(value).__name__ in ("DataFrame", "Table"):
             return f"{dimensions[0]} rows x {dimensions[1]} columns"
         if len(dimensions) == 1:
             return _counted(dimensions[0], "value")
