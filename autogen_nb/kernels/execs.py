@@ -18,8 +18,8 @@ _count = itertools.count()
 _ASK = 0.25
 _CHUNK = 2**16
 _HEADER = 8
-# The shell's number is the program's, and that of its process group.
-_BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@"'
+# The shell's number is the program's, and that of its process group. One stream: two would lose their common order.
+_BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
 
 
