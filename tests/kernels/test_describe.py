@@ -52,7 +52,7 @@ def test_columns_are_capped() -> None:
     """A wide frame's columns are listed up to a limit, and the rest is counted."""
     line = describe("wide", pd.DataFrame(np.zeros((1, 100))))
 
-    assert line.endswith("39 (float64) and 60 more columns")
+    assert "39 (float64) and 60 more columns; " in line
 
 
 def test_the_name_of_a_column_is_one_short_line() -> None:
