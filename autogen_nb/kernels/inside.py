@@ -39,6 +39,7 @@ def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
     _drop_nothing(_shell().kernel)
     _wake_on_signals()
     _keep_the_kernel_on_exit(_shell())
+    _tell_past_running_code(_shell().kernel)
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
@@ -130,6 +131,16 @@ def _drop_nothing(kernel: Any) -> None:
     if thread is not None:
         # A socket may be touched on its own thread only.
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
+
+
+def _tell_past_running_code(kernel: Any) -> None:
+    """Answers what variables there are on the control channel, which has a thread of its own."""
+
+    def tell(stream: Any, identity: Any, parent: Any) -> None:
+        content = {"variables": variables()}
+        kernel.session.send(stream, "autogen_nb_variables_reply", content, parent, identity)
+
+    kernel.control_handlers["autogen_nb_variables"] = tell
 
 
 def _wake_on_signals() -> None:

@@ -2,51 +2,41 @@
 
 1. One request at a time: whoever comes meanwhile waits for the turn.
 2. A request that is given up (its iterator is closed, its task cancelled) is interrupted, and the turn passes
-   on only when the kernel is idle again. What does not yield within the grace is killed.
+   on only when the kernel is idle again. What does not yield within the grace is killed, or, where there is a person
+   to ask, waits for their word; whoever gave it up does not.
 3. A kernel that died is replaced before the next request; who asks next is told that the state is lost.
 """
 
 import asyncio
 import itertools
 import os
-import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autogen_nb.errors import ExecutionError, TransferError
 from autogen_nb.kernels import transfer
-from autogen_nb.kernels.calls import calling, installing
+from autogen_nb.kernels.calls import calling, installing, listed
+from autogen_nb.kernels.decoding import size
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.launching import LOCAL, Launched, launch
+from autogen_nb.kernels.life import Life
+from autogen_nb.kernels.limits import Limits, readable
 from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask, Request
+from autogen_nb.kernels.status import OnStuck, Status, Stuck
+from autogen_nb.kernels.usage import measure, shared_out
+from autogen_nb.kernels.verdict import INTERRUPTED, LIMITED, LOST, TIMED_OUT, Finished, death, judge
+from autogen_nb.kernels.watching import Passed, Watch
 from autogen_nb.outputs import Failure, Output
 
-TIMED_OUT = 124
-"""The exit code of a block that met its time limit."""
-INTERRUPTED = 130
-"""The exit code of a block that was interrupted."""
+__all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel", "with_interpreter"]
 
-_SIGNALLED = 128
-_LOST = "its variables are lost"
 _FAREWELL = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """How a block ended; `note` is what must be told beyond the outputs."""
-
-    exit_code: int
-    note: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the block succeeded."""
-        return self.exit_code == 0
+_LISTING = 1.0
 
 
 class Kernel:
@@ -66,6 +56,11 @@ class Kernel:
         Seconds that code has to yield to an interrupt before it is killed.
     place
         Where the kernel runs; whoever made the place closes it.
+    limits
+        What a block may use at most; None is `Limits.usual()`. They bind where the processes can be seen from here.
+    on_stuck
+        Asks the person whether to wait for, or to kill, code that did not yield to their interrupt within the grace.
+        Without it, code that is interrupted is waited for, and code whose run was given up is killed.
     """
 
     def __init__(
@@ -77,6 +72,8 @@ class Kernel:
         imports: Sequence[str] = (),
         grace: float = 5.0,
         place: Place = LOCAL,
+        limits: Limits | None = None,
+        on_stuck: OnStuck | None = None,
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self._place = place
@@ -84,24 +81,48 @@ class Kernel:
         self._python = python
         self._imports = tuple(imports)
         self._grace = grace
-        self._launched: Launched | None = None
-        self._starting: asyncio.Task[None] | None = None
+        self.limits = Limits.usual() if limits is None else limits
+        self.on_stuck = on_stuck
+        self._life = Life(self._launch)
         self._turn = asyncio.Lock()
         self._count = itertools.count()
+        self._blocks = 0
+        self._since = 0.0
         self._lost = ""
         self._ending: str | None = None
         self._current: Request | None = None
-        self._settling: set[asyncio.Task[None]] = set()
+        self._watch: Watch | None = None
+        self._background: set[asyncio.Task[None]] = set()
 
     @property
     def alive(self) -> bool:
         """Whether the process runs."""
-        return self._launched is not None and self._launched.alive
+        return self._life.alive
 
     @property
     def pid(self) -> int | None:
         """The process's number; None while there is none."""
-        return self._launched.pid if self._launched is not None and self.alive else None
+        return self._life.launched.pid if self._life.launched is not None and self.alive else None
+
+    @property
+    def lost(self) -> bool:
+        """Whether the state has been lost since the last block, by a crash or by force."""
+        return bool(self._lost) or (self._life.launched is not None and not self.alive)
+
+    @property
+    def status(self) -> Status:
+        """How the kernel is at this moment; nothing is asked of it."""
+        launched = self._life.launched
+        if launched is None or not self.alive:
+            return Status("starting" if self._life.starting else "off", limits=self.limits)
+        return Status(
+            "idle" if self._current is None else "busy",
+            pid=launched.pid,
+            seconds=asyncio.get_running_loop().time() - self._since,
+            blocks=self._blocks,
+            memory=0 if launched.root is None else shared_out(measure(launched.root)),
+            limits=self.limits,
+        )
 
     async def start(self) -> None:
         """Starts the kernel where none runs; any number of callers may wait for the same start.
@@ -111,20 +132,7 @@ class Kernel:
         ExecutionError
             When it does not come up.
         """
-        if self.alive and self._starting is None:
-            return
-        if self._starting is None:
-            self._starting = asyncio.ensure_future(self._start())
-            self._starting.add_done_callback(self._started)
-        starting = self._starting
-        try:
-            # A caller that gives up must not take the kernel from the others.
-            await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if starting.cancelled() and task is not None and not task.cancelling():
-                raise ExecutionError("the agent's kernel was shut down while it started") from None
-            raise
+        await self._life.start()
 
     async def execute(
         self,
@@ -152,29 +160,29 @@ class Kernel:
             When there is no kernel and none can be started.
         """
         request = await self._open(code, limit=timeout, ask=ask, silent=silent)
-        concluded = False
+        room = float("inf") if silent or self.limits.output is None else self.limits.output
+        finished = None
         try:
             while (output := await request.next()) is not None:
-                yield output
+                if room >= 0 and (room := room - size(output)) < 0:
+                    request.exceed(Passed(f"output limit of {readable(self.limits.output or 0)}", "interrupt"))
+                if room >= 0 or isinstance(output, Failure):
+                    yield output
             finished = await self._conclude(request)
-            concluded = True
         finally:
-            if not concluded:
-                task = asyncio.ensure_future(self._settle(request))
-                self._settling.add(task)
-                task.add_done_callback(self._settled)
-                await asyncio.shield(task)
+            if finished is None:
+                await self._let_go(request)
         yield finished
 
     async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any; it never costs the state."""
+        """Interrupts the block that runs, if any; it costs the state only where the person says so (`on_stuck`)."""
         if self._current is not None:
-            self._current.interrupt(bounded=False)
+            self._current.interrupt(self._ask_person if self.on_stuck is not None else "wait")
 
     async def restart(self) -> None:
         """Ends the kernel, whatever it does, and starts a fresh one; a block that runs is told."""
         self._ending = "The kernel was restarted"
-        await self._end(grace=0)
+        await self._life.end(grace=0)
         async with self._turn:
             self._lost = ""
             await self.start()
@@ -182,10 +190,8 @@ class Kernel:
     async def shutdown(self) -> None:
         """Ends the kernel and what it started; it may be called twice, and a later use starts a new one."""
         self._ending = "The kernel was shut down"
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
-        await self._end(grace=_FAREWELL)
+        await self._life.give_up()
+        await self._life.end(grace=_FAREWELL)
         async with self._turn:
             self._lost = ""
 
@@ -242,20 +248,26 @@ class Kernel:
 
     @property
     def _private(self) -> Path:
-        if self._launched is None:
+        if self._life.launched is None:
             raise ExecutionError("the agent's kernel is gone")
-        return self._launched.folder
+        return self._life.launched.folder
 
     async def _open(self, source: str, *, limit: float | None, ask: Ask | None, silent: bool) -> Request:
         await self._turn.acquire()
         try:
-            if self._launched is not None and not self.alive:
-                code = await asyncio.shield(self._launched.exited)
-                self._lost = f"{_death(code)} since the last block and was restarted; {_LOST}."
+            launched = self._life.launched
+            if launched is not None and not self.alive:
+                code = await asyncio.shield(launched.exited)
+                self._lost = self._lost or f"{death(code)} since the last block and was restarted; {LOST}."
             await self.start()
-            assert self._launched is not None
+            assert self._life.launched is not None
             self._ending = None
-            self._current = Request(self._launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent)
+            self._blocks += not silent
+            if self._watch is not None:
+                self._watch.begin()
+            self._current = Request(
+                self._life.launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent
+            )
         except BaseException:
             self._turn.release()
             raise
@@ -264,55 +276,66 @@ class Kernel:
     async def _conclude(self, request: Request) -> Finished:
         """What came of the request; passes the turn on, with a kernel that runs."""
         lost, self._lost = self._lost, ""
-        finished = self._judge(request)
+        finished = judge(request, self._ending)
         notes = " ".join(note for note in (lost, finished.note) if note)
-        await self._recover(request)
-        self._current = None
-        self._turn.release()
-        return Finished(finished.exit_code, notes)
-
-    def _judge(self, request: Request) -> Finished:
-        if request.end == "died":
-            code = request.launched.exited.result()
-            what = self._ending or f"{_death(code)} while the block ran and was restarted"
-            return Finished(_SIGNALLED - code if code < 0 else code or 1, f"{what}; {_LOST}.")
         if request.end == "stuck":
-            what = "ran out of time" if request.expired else "was interrupted"
-            note = f"The block {what} and did not yield; the kernel was killed and restarted; {_LOST}."
-            return Finished(TIMED_OUT if request.expired else INTERRUPTED, note)
-        if request.expired:
-            return Finished(TIMED_OUT, "The block ran out of time and was interrupted; its variables are kept.")
-        if request.interrupted and request.exit_code:
-            return Finished(INTERRUPTED, "The block was interrupted; its variables are kept.")
-        return Finished(request.exit_code)
-
-    async def _recover(self, request: Request) -> None:
-        if request.end == "stuck":
-            await self._end(grace=0)
+            await self._life.end(grace=0)
         if not self.alive and self._ending is None:
             await self.start()
+        self._pass_on()
+        return replace(finished, note=notes)
+
+    async def _let_go(self, request: Request) -> None:
+        """Returns when the request that was given up is over, or waits for a person's word."""
+        task = asyncio.ensure_future(self._settle(request))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        asked = asyncio.ensure_future(request.asking.wait())
+        waited: list[asyncio.Future[Any]] = [task, asked]
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
 
     async def _settle(self, request: Request) -> None:
         """Brings a request that was given up to its end, for the next one to find an idle kernel."""
         try:
             if request.end is None:
-                request.interrupt(bounded=True)
+                request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
             while not await _passed(request):
                 pass
             if request.end == "stuck":
-                self._lost = self._judge(request).note
-                await self._end(grace=0)
+                self._lost = judge(request, self._ending).note
+                await self._life.end(grace=0)
         finally:
-            self._current = None
-            self._turn.release()
+            self._pass_on()
         if not self.alive and self._ending is None:
             # In the background: whoever gave up does not wait for it, the next request does.
-            self._starting = asyncio.ensure_future(self._start())
-            self._starting.add_done_callback(self._started)
+            self._life.begin()
 
-    async def _start(self) -> None:
+    def _pass_on(self) -> None:
+        self._current = None
+        if self._watch is not None:
+            self._watch.end()
+        self._turn.release()
+
+    async def _ask_person(self) -> Literal["wait", "kill"]:
+        assert self.on_stuck is not None
+        launched = self._life.launched
+        found = None if launched is None else await listed(launched, _LISTING)
+        return await self.on_stuck(Stuck(None if found is None else transfer.variables(found)))
+
+    def _limit(self, passed: Passed) -> None:
+        if self._current is not None:
+            self._current.exceed(passed)
+        elif passed.step == "kill":
+            self._lost = f"The kernel passed its {passed.limit} between blocks; it was killed and restarted; {LOST}."
+            task = asyncio.ensure_future(self._life.end(grace=0))
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
+
+    async def _launch(self) -> Launched:
         environ = scrubbed(os.environ) if self._environ is None else self._environ
-        await self._end(grace=0)
         environ = with_interpreter(environ, self._python)
         launched = await launch(cwd=self.cwd, environ=environ, python=self._python, place=self._place)
         try:
@@ -328,21 +351,16 @@ class Kernel:
         except BaseException:
             await launched.end(grace=0)
             raise
-        self._launched = launched
+        self._blocks, self._since = 0, asyncio.get_running_loop().time()
+        self._watch = self._watched(launched)
+        return launched
 
-    def _started(self, task: "asyncio.Task[None]") -> None:
-        if self._starting is task:
-            self._starting = None
-        if not task.cancelled():
-            task.exception()  # told to whoever waits; here only marked as seen
-
-    def _settled(self, task: "asyncio.Task[None]") -> None:
-        self._settling.discard(task)
-
-    async def _end(self, grace: float) -> None:
-        launched, self._launched = self._launched, None
-        if launched is not None:
-            await launched.end(grace)
+    def _watched(self, launched: Launched) -> Watch | None:
+        if launched.root is None or self.limits == Limits():
+            return None
+        watch = Watch(launched.root, self.limits, own=lambda: launched.pid, passed=self._limit)
+        launched.exited.add_done_callback(lambda _: watch.stop())
+        return watch
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
@@ -363,10 +381,3 @@ async def _passed(request: Request) -> bool:
         return await request.next() is None
     except Exception:  # noqa: BLE001 - what `ask` raised; whoever asked has been told
         return False
-
-
-def _death(code: int) -> str:
-    if code >= 0:
-        return f"The kernel ended (exit code {code})"
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    return f"The kernel was killed by {name}"
