@@ -1,23 +1,33 @@
 """Runs code blocks in one Jupyter kernel of the agent's own; shell blocks run beside it."""
 
+import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autogen_nb.core.code import BASH, PYTHON, SHELL
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.blocks import Refused, in_order, make, refused, saved, unknown
+from autogen_nb.executors.blocks import Refused, in_order, make, named, refused, saved, unknown
+from autogen_nb.executors.history import History
 from autogen_nb.executors.shell import Shell
+from autogen_nb.kernels.carrying import keeping, shelling
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.kernel import Finished, Kernel, with_interpreter
-from autogen_nb.kernels.launching import LOCAL
+from autogen_nb.kernels.launching import LOCAL, Local
+from autogen_nb.kernels.limits import Limits
+from autogen_nb.kernels.overlay import Overlay
 from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask
+from autogen_nb.kernels.status import OnStuck, Status
 from autogen_nb.kernels.transfer import LIMIT, Handed, Variable
+from autogen_nb.kernels.verdict import wanting
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output
+from autogen_nb.outputs import Failure, Output
 
 _SHELL = SHELL | BASH
 
@@ -41,6 +51,14 @@ class JupyterExecutor:
         Seconds that code has to yield to an interrupt before it is killed.
     place
         Where kernel and shell blocks run; it belongs to the executor, which closes it.
+    limits
+        What a block may use at most; None is `Limits.usual()`.
+    on_stuck
+        Asks the person whether to wait for, or to kill, code that did not yield to their Stop; see `Kernel`.
+    restore
+        With "replay", Python blocks that had succeeded run again, in sight, when a crash took the kernel's state.
+    passed
+        Names of environment variables that the code may have, whatever they look like.
     """
 
     def __init__(
@@ -53,14 +71,47 @@ class JupyterExecutor:
         environ: Mapping[str, str] | None = None,
         grace: float = 5.0,
         place: Place = LOCAL,
+        limits: Limits | None = None,
+        on_stuck: OnStuck | None = None,
+        restore: Literal["nothing", "replay"] = "nothing",
+        passed: Collection[str] = (),
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
         self.ask = ask
-        environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, sys.executable)
+        self._restore = restore
+        self._history = History()
+        self._dropped = frozenset[str]()
+        if environ is None:
+            environ = scrubbed(os.environ, passed)
+            self._dropped = frozenset(os.environ) - frozenset(environ)
+        environ = with_interpreter(environ, sys.executable)
+        # Elsewhere there is nothing of the notebook's to install into.
+        self._overlay = Overlay() if isinstance(place, Local) else None
+        if self._overlay is not None:
+            environ = self._overlay.over(environ)
+        limits = Limits.usual() if limits is None else limits
+        folders = () if self._overlay is None else (self._overlay.folder,)
         self._place = place
-        self._kernel = Kernel(cwd=self.cwd, environ=environ, imports=imports, grace=grace, place=place)
-        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place)
+        self._kernel = Kernel(
+            cwd=self.cwd, environ=environ, imports=imports, grace=grace, place=place, limits=limits,
+            on_stuck=on_stuck, folders=folders,
+        )  # fmt: skip
+        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
+
+    @property
+    def on_stuck(self) -> OnStuck | None:
+        """Who is asked about code that does not yield to a person's Stop."""
+        return self._kernel.on_stuck
+
+    @on_stuck.setter
+    def on_stuck(self, asked: OnStuck | None) -> None:
+        self._kernel.on_stuck = asked
+
+    @property
+    def status(self) -> Status:
+        """How the kernel is at this moment (`Kernel.status`)."""
+        return self._kernel.status
 
     @property
     def alive(self) -> bool:
@@ -80,7 +131,7 @@ class JupyterExecutor:
         ExecutionError
             When the working directory cannot be made, or the kernel does not come up.
         """
-        make(self.cwd)
+        self._make()
         await self._kernel.start()
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
@@ -91,29 +142,37 @@ class JupyterExecutor:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        make(self.cwd)
-        async for item in in_order(blocks, self._block):
-            yield item
+        self._make()
+        async with aclosing(in_order(blocks, self._block)) as items:
+            async for item in items:
+                yield item
 
     async def stop(self) -> None:
         """Ends the kernel and all that it or a shell block started; it may be called twice."""
         await self._shell.stop()
         await self._kernel.shutdown()
         await self._place.close()
+        self._history.clear()
+        if self._overlay is not None:
+            await asyncio.to_thread(self._overlay.remove)
 
     async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any; it never costs the kernel's state."""
+        """Interrupts the block that runs, if any; it costs the state only where the person says so (`on_stuck`)."""
         await self._kernel.interrupt()
         await self._shell.interrupt()
 
     async def restart(self) -> None:
         """Ends the kernel, whatever it does, and starts a fresh one."""
+        self._history.clear()
         await self._kernel.restart()
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none (`Kernel.put`)."""
-        make(self.cwd)
-        return await self._kernel.put(values, limit=limit)
+        self._make()
+        handed = await self._kernel.put(values, limit=limit)
+        if self._restore == "replay":
+            self._history.add(dict(values))
+        return handed
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """A copy of a variable's value, as data only unless `unpickle` says otherwise (`Kernel.get`)."""
@@ -123,13 +182,45 @@ class JupyterExecutor:
         """The variables that the agent's code made (`Kernel.variables`)."""
         return await self._kernel.variables()
 
-    def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
-        try:
-            if block.language not in PYTHON | _SHELL:
-                raise unknown(block.language)
-            saved(block.code, self.cwd)
-        except Refused as refusal:
-            return refused(refusal)
-        if block.language in PYTHON:
-            return self._kernel.execute(block.code, timeout=self.timeout, ask=self.ask)
-        return self._shell.execute(block.language, block.code, self.timeout)
+    async def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
+        own = self._place.language or await self._kernel.language()
+        for step in self._steps(block, own):
+            async with aclosing(step) as items:
+                async for item in items:
+                    if not isinstance(item, Finished) or not item.ok:
+                        yield item
+                    last = item
+            if isinstance(last, Finished) and not last.ok:
+                return
+        yield last
+
+    def _steps(self, block: CodeBlock, own: str) -> list[AsyncGenerator[Output | Finished]]:
+        """What runs for a block, one after the other, in or beside a kernel of this language."""
+        inside = block.language in _family(own)
+        name = named(block.code)
+        if not (inside or (block.language in _SHELL and (self._place.beside or own == "python"))):
+            return [refused(unknown(block.language, own if own != "python" else "python, sh and bash"))]
+        steps: list[AsyncGenerator[Output | Finished]] = []
+        if name is not None and self._place.beside:
+            try:
+                saved(block.code, self.cwd)
+            except Refused as refusal:
+                return [refused(refusal)]
+        elif name is not None and own == "python":
+            steps.append(self._kernel.execute(keeping(name, block.code), silent=True))
+        if inside:
+            steps.append(self._kernel.execute(block.code, timeout=self.timeout, ask=self.ask))
+        elif self._place.beside:
+            steps.append(self._shell.execute(block.language, block.code, self.timeout))
+        else:
+            program = "bash" if block.language in BASH else "sh"
+            steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout))
+        return steps
+
+
+def _family(language: str) -> frozenset[str] | set[str]:
+    """The names of blocks that a kernel of this language runs."""
+    for family in (PYTHON, _SHELL):
+        if language in family:
+            return family
+    return {language}

@@ -11,10 +11,12 @@ from typing import Any
 
 from autogen_nb.core.code import BASH
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.jobs import Job
-from autogen_nb.kernels.kernel import INTERRUPTED, TIMED_OUT, Finished
+from autogen_nb.kernels.jobs import Job, LocalJob
+from autogen_nb.kernels.kernel import INTERRUPTED, LIMITED, TIMED_OUT, Finished
 from autogen_nb.kernels.launching import LOCAL
+from autogen_nb.kernels.limits import Limits, readable
 from autogen_nb.kernels.places import Place
+from autogen_nb.kernels.watching import Watch
 from autogen_nb.outputs import Stream
 
 _CHUNK = 2**16
@@ -32,7 +34,15 @@ class Shell:
     What a block leaves running in the background goes on until `stop`.
     """
 
-    def __init__(self, *, cwd: Path, environ: Mapping[str, str], grace: float, place: Place = LOCAL) -> None:
+    def __init__(
+        self,
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        grace: float,
+        place: Place = LOCAL,
+        limits: Limits | None = None,
+    ) -> None:
         self._cwd = cwd
         self._environ = environ
         self._grace = grace
@@ -40,6 +50,10 @@ class Shell:
         self._running: set[Job] = set()
         self._interrupted: set[Job] = set()
         self._left: set[Job] = set()
+        self._limits = Limits.usual() if limits is None else limits
+        self._expired: set[Job] = set()
+        self._passed: dict[Job, str] = {}
+        self._killing: set[asyncio.Task[None]] = set()
 
     async def execute(self, language: str, code: str, limit: float | None) -> AsyncGenerator[Stream | Finished]:
         """What comes of a shell block; see `run`."""
@@ -57,31 +71,53 @@ class Shell:
         """
         job = await self._place.spawn(argv, self._cwd, self._environ)
         self._running.add(job)
-        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        loop = asyncio.get_running_loop()
-        deadline = None if limit is None else loop.time() + limit
-        expired = False
+        watch = self._watched(job)
+        room = float("inf") if self._limits.output is None else self._limits.output
         try:
-            while not job.exited.done():
-                left = None if deadline is None else deadline - loop.time()
-                if left is not None and left <= 0:
-                    expired = True
-                    break
-                if await _readable(job, left) and (text := decoder.decode(_read(job.pipe))):
-                    yield Stream("stdout", text)
-            if expired:
-                await self._end(job)
-            # Only what was there at the end: a process in the background may go on writing.
-            for data in [_read(job.pipe) for _ in range(_FULL_PIPE)]:
-                if text := decoder.decode(data):
-                    yield Stream("stdout", text)
-            if text := decoder.decode(b"", final=True):
-                yield Stream("stdout", text)
+            async with aclosing(self._text(job, limit)) as pieces:
+                async for text in pieces:
+                    if room >= 0 and (room := room - len(text)) < 0:
+                        self._end_at(job, f"output limit of {readable(self._limits.output or 0)}")
+                    if room >= 0:
+                        yield Stream("stdout", text)
         finally:
+            if watch is not None:
+                watch.stop()
             if not job.exited.done():
                 await asyncio.shield(self._end(job))
             await self._close(job)
-        yield self._finished(job, expired=expired)
+        yield self._finished(job)
+
+    async def _text(self, job: Job, limit: float | None) -> AsyncGenerator[str]:
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        loop = asyncio.get_running_loop()
+        deadline = None if limit is None else loop.time() + limit
+        while not job.exited.done():
+            left = None if deadline is None else deadline - loop.time()
+            if left is not None and left <= 0:
+                self._expired.add(job)
+                await self._end(job)
+            elif await _readable(job, left) and (text := decoder.decode(_read(job.pipe))):
+                yield text
+        # Only what was there at the end: a process in the background may go on writing.
+        for data in [_read(job.pipe) for _ in range(_FULL_PIPE)]:
+            if text := decoder.decode(data):
+                yield text
+        if text := decoder.decode(b"", final=True):
+            yield text
+
+    def _watched(self, job: Job) -> Watch | None:
+        if not isinstance(job, LocalJob) or self._limits == Limits():
+            return None
+        watch = Watch(job.root, self._limits, own=lambda: None, passed=lambda passed: self._end_at(job, passed.limit))
+        watch.begin()
+        return watch
+
+    def _end_at(self, job: Job, limit: str) -> None:
+        self._passed.setdefault(job, limit)
+        task = asyncio.ensure_future(job.kill())
+        self._killing.add(task)
+        task.add_done_callback(self._killing.discard)
 
     def program(self, language: str) -> str:
         """The shell that runs blocks of a language."""
@@ -126,10 +162,13 @@ class Shell:
         os.close(job.pipe)
         job.forget()
 
-    def _finished(self, job: Job, *, expired: bool) -> Finished:
+    def _finished(self, job: Job) -> Finished:
         code = job.exited.result()
-        interrupted = job in self._interrupted
+        interrupted, expired = job in self._interrupted, job in self._expired
         self._interrupted.discard(job)
+        self._expired.discard(job)
+        if (passed := self._passed.pop(job, "")) and code != 0:
+            return Finished(LIMITED, f"The block passed its {passed} and was ended.")
         if expired:
             return Finished(TIMED_OUT, "The block ran out of time and was ended.")
         if interrupted and code != 0:

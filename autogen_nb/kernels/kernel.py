@@ -11,7 +11,7 @@ import asyncio
 import itertools
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.launching import LOCAL, Launched, launch
 from autogen_nb.kernels.life import Life
 from autogen_nb.kernels.limits import Limits, readable
-from autogen_nb.kernels.places import Place
+from autogen_nb.kernels.places import Files, Place
 from autogen_nb.kernels.request import Ask, Request
 from autogen_nb.kernels.status import OnStuck, Status, Stuck
 from autogen_nb.kernels.usage import measure, shared_out
@@ -37,6 +37,9 @@ __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel", "with_in
 
 _FAREWELL = 0.5
 _LISTING = 1.0
+_STRETCH = 0.25
+_REST = 1.0
+"""Seconds: when imports ahead of use have taken so long together, each further one waits so long for a first block."""
 
 
 class Kernel:
@@ -51,7 +54,8 @@ class Kernel:
     python
         The interpreter; it must have ipykernel.
     imports
-        Modules to import ahead of use, in the background; those that are not installed are passed over.
+        Modules to import ahead of use, in the background, in this order; those that are not installed are
+        passed over.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
     place
@@ -61,6 +65,8 @@ class Kernel:
     on_stuck
         Asks the person whether to wait for, or to kill, code that did not yield to their interrupt within the grace.
         Without it, code that is interrupted is waited for, and code whose run was given up is killed.
+    folders
+        What belongs to the owner, and is removed if this process is killed.
     """
 
     def __init__(
@@ -74,6 +80,7 @@ class Kernel:
         place: Place = LOCAL,
         limits: Limits | None = None,
         on_stuck: OnStuck | None = None,
+        folders: Sequence[Path] = (),
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self._place = place
@@ -83,6 +90,7 @@ class Kernel:
         self._grace = grace
         self.limits = Limits.usual() if limits is None else limits
         self.on_stuck = on_stuck
+        self._folders = tuple(folders)
         self._life = Life(self._launch)
         self._turn = asyncio.Lock()
         self._count = itertools.count()
@@ -103,6 +111,12 @@ class Kernel:
     def pid(self) -> int | None:
         """The process's number; None while there is none."""
         return self._life.launched.pid if self._life.launched is not None and self.alive else None
+
+    async def language(self) -> str:
+        """What the kernel runs, in lower case; it is started for that."""
+        await self.start()
+        launched = self._life.launched
+        return launched.language if launched is not None else ""
 
     @property
     def lost(self) -> bool:
@@ -208,7 +222,9 @@ class Kernel:
         await self.start()
         with transfer.folder(self._private) as folder:
             files = await asyncio.to_thread(transfer.pack, values, folder, limit=limit)
+            await self._files.send(folder)
             overwritten = transfer.check_loaded(await self._call("load", files=files))
+            await self._files.drop(folder)
         return await asyncio.to_thread(transfer.Handed.of, values, overwritten)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
@@ -225,7 +241,9 @@ class Kernel:
         await self.start()
         save, read = ("save_pickled", transfer.read_pickled) if unpickle else ("save", transfer.read)
         with transfer.folder(self._private) as folder:
+            await self._files.send(folder)
             transfer.check_saved(name, await self._call(save, name=name, folder=str(folder)))
+            await self._files.fetch(folder)
             return await asyncio.to_thread(read, name, folder)
 
     async def variables(self) -> tuple[transfer.Variable, ...]:
@@ -236,7 +254,7 @@ class Kernel:
     async def _call(self, function: str, **arguments: Any) -> Any:
         """What a function of `inside` returns; it runs between blocks."""
         reply = self._private / f"reply-{next(self._count)}.json"
-        code = calling(function, arguments, reply)
+        code = self._files.there(calling(function, arguments, reply))
         why = "the agent's kernel did not answer"
         async with aclosing(self.execute(code, silent=True)) as items:
             async for item in items:
@@ -244,7 +262,20 @@ class Kernel:
                     why = f"{item.ename}: {item.evalue}"
                 if isinstance(item, Finished) and not item.ok:
                     raise TransferError(transfer.printable(item.note or why))
+        await self._files.fetch(reply)
         return transfer.read_reply(reply)
+
+    @property
+    def _files(self) -> Files:
+        launched = self._life.launched
+        if launched is None:
+            raise ExecutionError("the agent's kernel is gone")
+        if not launched.python:
+            raise TransferError(
+                f"the agent's kernel runs {launched.language or 'no Python'}: only a Python kernel has variables that can "
+                "be handed over, taken back or listed"
+            )
+        return launched.files
 
     @property
     def _private(self) -> Path:
@@ -330,30 +361,30 @@ class Kernel:
             self._current.exceed(passed)
         elif passed.step == "kill":
             self._lost = f"The kernel passed its {passed.limit} between blocks; it was killed and restarted; {LOST}."
-            task = asyncio.ensure_future(self._life.end(grace=0))
-            self._background.add(task)
-            task.add_done_callback(self._background.discard)
+            self._behind(self._life.end(grace=0))
 
     async def _launch(self) -> Launched:
         environ = scrubbed(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, self._python)
-        launched = await launch(cwd=self.cwd, environ=environ, python=self._python, place=self._place)
+        launched = await launch(
+            cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders
+        )
         try:
-            request = Request(launched, installing(), ask=None, timeout=None, grace=self._grace, silent=True)
-            while await request.next() is not None:
-                pass
-            _check_prepared(request)
-            if self._imports:
-                reply = launched.folder / "warm.json"
-                code = calling("warm", {"names": list(self._imports)}, reply)
-                # Nobody waits for it: what is asked of the kernel meanwhile comes after it.
-                Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True)
+            if launched.python:
+                await self._prepare(launched)
         except BaseException:
             await launched.end(grace=0)
             raise
         self._blocks, self._since = 0, asyncio.get_running_loop().time()
         self._watch = self._watched(launched)
         return launched
+
+    async def _prepare(self, launched: Launched) -> None:
+        """Brings our own code in, and has modules imported ahead."""
+        request = Request(launched, installing(), ask=None, timeout=None, grace=self._grace, silent=True)
+        while await request.next() is not None:
+            pass
+        _check_prepared(request)
 
     def _watched(self, launched: Launched) -> Watch | None:
         if launched.root is None or self.limits == Limits():

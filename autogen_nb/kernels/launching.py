@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,11 @@ class Launched:
     def root(self) -> int | None:
         """The number of the process on this machine below which all is that the kernel started; None without one."""
         return self._body.root if isinstance(self._body, Process) else None
+
+    @property
+    def python(self) -> bool:
+        """Whether the kernel runs Python."""
+        return self.language == "python"
 
     @property
     def alive(self) -> bool:
@@ -151,7 +156,7 @@ LOCAL = Local()
 
 async def started(manager: Any, order: Order, environ: Mapping[str, str]) -> Process:
     """The process that a manager of jupyter_client starts, its standard streams in the order's log."""
-    lifeline = _lifeline(manager, order.folder)
+    lifeline = _lifeline(manager, (order.folder, *order.folders))
     streams: dict[str, Any] = {}
     if lifeline is not None:
         manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
@@ -172,11 +177,11 @@ async def started(manager: Any, order: Order, environ: Mapping[str, str]) -> Pro
     return Process(order.folder, manager, lifeline)
 
 
-def _lifeline(manager: Any, folder: Path) -> Lifeline | None:
+def _lifeline(manager: Any, folders: Sequence[Path]) -> Lifeline | None:
     """What has the kernel end with this process; None where that cannot be had, or another provisioner starts it."""
     provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
     if provisioner in (None, "local-provisioner") and Lifeline.possible():
-        return Lifeline(folders=(folder,))
+        return Lifeline(folders=folders)
     return None
 
 
@@ -186,6 +191,7 @@ async def launch(
     environ: Mapping[str, str],
     python: str = sys.executable,
     place: Place = LOCAL,
+    folders: Sequence[Path] = (),
     patience: float = 60,
 ) -> Launched:
     """A kernel that answers, and whose outputs reach us.
@@ -196,7 +202,7 @@ async def launch(
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
     folder = _private_folder(place.folders)
-    order = Order(folder, cwd, environ, python)
+    order = Order(folder, cwd, environ, python, tuple(folders))
     launched = None
     try:
         launched = Launched(folder, await place.start(order))

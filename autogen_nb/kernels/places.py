@@ -49,6 +49,9 @@ class Files(Protocol):
     async def fetch(self, path: Path) -> None:
         """Has a file or folder that the kernel wrote on our side too."""
 
+    async def drop(self, path: Path) -> None:
+        """Has what `send` brought there gone; what is on our side stays."""
+
 
 class Body(Protocol):
     """What a started kernel consists of: a process here, one in a sandbox or a container, or a server's kernel.
@@ -94,12 +97,15 @@ class Order:
         Private to us and to the kernel; it holds sockets and files that pass.
     log
         The file in it that takes what the kernel writes to its standard streams.
+    folders
+        Other folders that are to go if this process is killed.
     """
 
     folder: Path
     cwd: Path
     environ: Mapping[str, str]
     python: str
+    folders: tuple[Path, ...] = ()
 
     @property
     def log(self) -> Path:
@@ -116,6 +122,8 @@ class Place(Protocol):
         Whether the programs of this machine are found there under the same paths.
     beside
         Whether programs can be started beside the kernel; else the kernel itself starts them.
+    language
+        What its kernel runs, in lower case; None where only the kernel itself can tell.
     folders
         Where private folders must be made for the kernel to see them; None is anywhere.
     """
@@ -125,6 +133,9 @@ class Place(Protocol):
 
     @property
     def beside(self) -> bool: ...  # noqa: D102 - told above
+
+    @property
+    def language(self) -> str | None: ...  # noqa: D102 - told above
 
     @property
     def folders(self) -> Path | None: ...  # noqa: D102 - told above
@@ -158,12 +169,16 @@ class SameDisk:
     async def fetch(self, path: Path) -> None:
         """Nothing to do."""
 
+    async def drop(self, path: Path) -> None:
+        """Nothing to do."""
+
 
 class Beside:
     """The part of a place on this machine that starts plain processes, and holds nothing for longer."""
 
     here = True
     beside = True
+    language: str | None = "python"
     folders: Path | None = None
 
     def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002
