@@ -40,6 +40,9 @@ _LISTING = 1.0
 _STRETCH = 0.25
 _REST = 1.0
 """Seconds: when imports ahead of use have taken so long together, each further one waits so long for a first block."""
+_STRETCH = 0.25
+_REST = 1.0
+"""Seconds: when imports ahead of use have taken so long together, each further one waits so long for a first block."""
 
 
 class Kernel:
@@ -377,7 +380,29 @@ class Kernel:
             raise
         self._blocks, self._since = 0, asyncio.get_running_loop().time()
         self._watch = self._watched(launched)
+        self._behind(self._warm(launched))
         return launched
+
+    async def _warm(self, launched: Launched) -> None:
+        """Imports one module after the other while nobody wants the kernel: a block waits for one of them at most."""
+        loop = asyncio.get_running_loop()
+        begun, rest = loop.time(), 0.0
+        for name in self._imports:
+            await asyncio.wait([launched.exited], timeout=rest)
+            async with self._turn:
+                if not launched.alive:
+                    return
+                code = calling("warm", {"names": [name]}, launched.folder / "warm.json")
+                request = Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True)
+                while await request.next() is not None:
+                    pass
+            # About now the first block comes.
+            rest = _REST if loop.time() - begun > _STRETCH else 0.0
+
+    def _behind(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     async def _prepare(self, launched: Launched) -> None:
         """Brings our own code in, and has modules imported ahead."""
