@@ -380,7 +380,8 @@ class Kernel:
             raise
         self._blocks, self._since = 0, asyncio.get_running_loop().time()
         self._watch = self._watched(launched)
-        self._behind(self._warm(launched))
+        if launched.python:
+            self._behind(self._warm(launched))
         return launched
 
     async def _warm(self, launched: Launched) -> None:
@@ -392,7 +393,7 @@ class Kernel:
             async with self._turn:
                 if not launched.alive:
                     return
-                code = calling("warm", {"names": [name]}, launched.folder / "warm.json")
+                code = launched.files.there(calling("warm", {"names": [name]}, launched.folder / "warm.json"))
                 request = Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True)
                 while await request.next() is not None:
                     pass
