@@ -37,6 +37,13 @@ async def in_order(
     yield RunEnded(code, ran, " ".join(notes))
 
 
+def named(code: str) -> str | None:
+    """The file that the code's first line names, if it does."""
+    first = code.lstrip("\n").partition("\n")[0]
+    found = _FILENAME.fullmatch(first.rstrip())
+    return None if found is None else found[1].strip()
+
+
 def saved(code: str, folder: Path, *, otherwise: str | None = None) -> Path | None:
     """The file in the folder that now holds the code: the one that its first line names, or `otherwise`.
 
@@ -45,9 +52,7 @@ def saved(code: str, folder: Path, *, otherwise: str | None = None) -> Path | No
     Refused
         When the name leads out of the folder, or the file cannot be written.
     """
-    first = code.lstrip("\n").partition("\n")[0]
-    found = _FILENAME.fullmatch(first.rstrip())
-    name = otherwise if found is None else found[1].strip()
+    name = named(code) or otherwise
     if name is None:
         return None
     root = folder.resolve()
@@ -68,9 +73,9 @@ async def refused(reason: object) -> AsyncGenerator[Output | Finished]:
     yield Finished(1)
 
 
-def unknown(language: str) -> Refused:
+def unknown(language: str, known: str = "python, sh and bash") -> Refused:
     """The refusal of a language."""
-    return Refused(f"{language!r} blocks cannot be run here; known languages are python, sh and bash")
+    return Refused(f"{language!r} blocks cannot be run here; known languages are {known}")
 
 
 def make(folder: Path) -> None:

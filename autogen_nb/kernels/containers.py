@@ -56,6 +56,7 @@ class Container:
 
     here = False
     beside = True
+    language: str | None = "python"
 
     def __init__(self, *, cwd: Path, images: Sequence[str] = (IMAGE,), net: bool = False) -> None:
         self._client = _engine()

@@ -275,8 +275,8 @@ class Kernel:
             raise ExecutionError("the agent's kernel is gone")
         if not launched.python:
             raise TransferError(
-                f"the agent's kernel runs {launched.language or 'no Python'}: only a Python kernel has variables that can "
-                "be handed over, taken back or listed"
+                f"the agent's kernel runs {launched.language or 'no Python'}: only a Python kernel has variables "
+                "that can be handed over, taken back or listed"
             )
         return launched.files
 
