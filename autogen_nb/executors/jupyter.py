@@ -6,7 +6,6 @@ import sys
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal
 
@@ -209,13 +208,51 @@ class JupyterExecutor:
         elif name is not None and own == "python":
             steps.append(self._kernel.execute(keeping(name, block.code), silent=True))
         if inside:
-            steps.append(self._kernel.execute(block.code, timeout=self.timeout, ask=self.ask))
+            steps.append(self._inside(block.code))
         elif self._place.beside:
             steps.append(self._shell.execute(block.language, block.code, self.timeout))
         else:
             program = "bash" if block.language in BASH else "sh"
             steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout))
         return steps
+
+    async def _inside(self, code: str) -> AsyncGenerator[Output | Finished]:
+        """What comes of a block in the kernel, whose lost state is restored before and after it if that is wanted."""
+        notes: list[str] = []
+        if self._kernel.lost:
+            async for output in self._again(notes):
+                yield output
+        finished = Finished(0)
+        async with aclosing(self._kernel.execute(code, timeout=self.timeout, ask=self.ask)) as items:
+            async for item in items:
+                if isinstance(item, Finished):
+                    finished = item
+                    notes.append(item.note)
+                else:
+                    if isinstance(item, Failure):
+                        notes.append(wanting(item, self._dropped))
+                    yield item
+        if finished.lost:
+            async for output in self._again(notes):
+                yield output
+        elif finished.ok and self._restore == "replay":
+            self._history.add(code)
+        yield replace(finished, note=" ".join(filter(None, notes)))
+
+    async def _again(self, notes: list[str]) -> AsyncGenerator[Output]:
+        """Runs again what had succeeded, and adds what is to be told to the notes."""
+        async with aclosing(self._history.again(self._kernel, timeout=self.timeout, ask=self.ask)) as items:
+            async for item in items:
+                if isinstance(item, Finished):
+                    notes.append(item.note)
+                else:
+                    yield item
+
+    def _make(self) -> None:
+        if self._place.beside:
+            make(self.cwd)
+        if self._overlay is not None:
+            self._overlay.make()
 
 
 def _family(language: str) -> frozenset[str] | set[str]:
