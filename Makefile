@@ -13,10 +13,10 @@ SETUP := scripts/setup.sh
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lab lint bench lock clean browser
+.PHONY: help demo test lab lint bench bench-peers lock clean browser
 
 help: ## What there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA=path/to.csv takes your own table
 	AUTOGEN_NB_CONFIRM=never $(BIN)/python scripts/demo.py $(if $(DATA),--data "$(DATA)")
@@ -35,6 +35,9 @@ lint: $(VENV)/.has-dev ## ruff and mypy
 
 bench: $(VENV)/.has-dev ## Every benchmark in turn, each with its raw floor
 	$(BIN)/python -m benchmarks
+
+bench-peers: $(VENV)/.has-dev ## Our executor beside AutoGen's own, in environments made once
+	$(BIN)/python -m benchmarks._peers .venv-peers
 
 lock: ## Writes requirements-dev.lock: the newest versions of everything, as tested from now on
 	$(SETUP) lock
