@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,8 +16,10 @@ from autogen_nb.executors.command_line import CommandLineExecutor
 from autogen_nb.executors.docker import DockerExecutor
 from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.kernels.bubblewrap import Bubblewrap
+from autogen_nb.kernels.remote import Server
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
+from tests.contract.servers import App, serving
 from tests.kernels.looping import Loop, all_of
 
 GRACE = 1.0
@@ -118,12 +120,17 @@ def _text(item: Output) -> str:
 
 @dataclass(frozen=True)
 class Way:
-    """How an executor for a folder is made; `keeps` tells whether variables live from block to block."""
+    """How an executor for a folder is made, and where that is seen; `keeps`: variables live from block to block."""
 
     name: str
-    make: Callable[[Path], Any]
+    make: Callable[[Path, ExitStack], tuple[Any, Path]]
     keeps: bool = True
     marks: tuple[Any, ...] = ()
+
+
+def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any, Path]]:
+    """An executor that works in the folder itself, and leaves nothing to end."""
+    return lambda folder, _: (make(folder), folder)
 
 
 def _local(folder: Path) -> JupyterExecutor:
@@ -142,6 +149,15 @@ def _command_line_bwrap(folder: Path) -> CommandLineExecutor:
     return CommandLineExecutor(cwd=folder, grace=GRACE, place=_bubblewrap())
 
 
+def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[JupyterExecutor, Path]]:
+    def make(folder: Path, stack: ExitStack) -> tuple[JupyterExecutor, Path]:
+        server = stack.enter_context(serving(app, folder))
+        place = Server(server.url, token=server.token)
+        return JupyterExecutor(cwd=folder / "nowhere", grace=GRACE, place=place), server.root
+
+    return make
+
+
 def _docker(folder: Path) -> DockerExecutor:
     return _container(folder)
 
@@ -153,7 +169,7 @@ def _docker_command_line(folder: Path) -> CommandLineExecutor:
 
 def _container(folder: Path) -> DockerExecutor:
     if IMAGE not in os.environ:
-        raise Cannot(f"{IMAGE} names no image with ipykernel (`make test-places` brings engine and image)")
+        raise Cannot(f"{IMAGE} names no image with ipykernel (`make places` brings engine and image)")
     try:
         return DockerExecutor(cwd=folder, images=[os.environ[IMAGE]], grace=GRACE)
     except ConfigError as error:
@@ -168,12 +184,14 @@ def _bubblewrap() -> Bubblewrap:
 
 
 WAYS = (
-    Way("kernel", _local),
-    Way("kernel-bwrap", _bwrap),
-    Way("command-line", _command_line, keeps=False),
-    Way("command-line-bwrap", _command_line_bwrap, keeps=False),
-    Way("kernel-docker", _docker, marks=(pytest.mark.places,)),
-    Way("command-line-docker", _docker_command_line, keeps=False, marks=(pytest.mark.places,)),
+    Way("kernel", plain(_local)),
+    Way("kernel-bwrap", plain(_bwrap)),
+    Way("command-line", plain(_command_line), keeps=False),
+    Way("command-line-bwrap", plain(_command_line_bwrap), keeps=False),
+    Way("kernel-docker", plain(_docker), marks=(pytest.mark.places,)),
+    Way("command-line-docker", plain(_docker_command_line), keeps=False, marks=(pytest.mark.places,)),
+    Way("kernel-on-server", _on_server("server"), marks=(pytest.mark.places,)),
+    Way("kernel-on-gateway", _on_server("gateway"), marks=(pytest.mark.places,)),
 )
 
 
@@ -182,9 +200,10 @@ def running(way: Way, folder: Path) -> Iterator[Agent]:
     """An agent of this way; `Cannot` where there can be none."""
     loop = Loop()
     try:
-        executor = way.make(folder)
-        yield Agent(loop, executor, folder)
-        loop.run(executor.stop())
+        with ExitStack() as stack:
+            executor, seen = way.make(folder, stack)
+            yield Agent(loop, executor, seen)
+            loop.run(executor.stop())
     finally:
         loop.close()
 

@@ -15,7 +15,7 @@ from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.kernels import bubblewrap
 from autogen_nb.kernels.bubblewrap import Bubblewrap
 from autogen_nb.messages import CodeBlock
-from tests.contract.ways import Agent, Cannot, Way, running
+from tests.contract.ways import Agent, Cannot, Way, plain, running
 from tests.kernels.looping import all_of
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-bwrap")]
@@ -49,7 +49,7 @@ def place(*, net: bool = False) -> Bubblewrap:
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     """One sandboxed kernel for the tests of this module."""
     sandbox = place()
-    way = Way("bwrap", lambda folder: JupyterExecutor(cwd=folder, place=sandbox))
+    way = Way("bwrap", plain(lambda folder: JupyterExecutor(cwd=folder, place=sandbox)))
     try:
         with running(way, tmp_path_factory.mktemp("work").resolve()) as found:
             yield found
@@ -70,7 +70,7 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return JupyterExecutor(cwd=folder, place=sandbox)
 
     try:
-        with running(Way("bwrap", make), tmp_path) as agent:
+        with running(Way("bwrap", plain(make)), tmp_path) as agent:
             text = agent.python(inside + SEARCH).text
             shell = agent.run(("sh", f"cat /proc/*/environ {home}/.config/* 2>/dev/null; env")).text
             parents = agent.python("import os\nprint(sorted(map(int, filter(str.isdigit, os.listdir('/proc')))))").text
