@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _FLUSH_SECONDS = 0.02
+_PIECE = 2**18
 
 
 def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
@@ -123,6 +124,22 @@ def _print_sooner() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "flush_interval"):
             stream.flush_interval = _FLUSH_SECONDS
+            _print_in_pieces(stream)
+
+
+def _print_in_pieces(stream: Any) -> None:
+    """Has a burst sent in pieces: a loop that prints can keep the sending thread away for hundreds of megabytes."""
+    name = "_flush_buffers"
+    buffers = getattr(stream, name, None)
+    if buffers is None:
+        return
+
+    def pieces() -> Iterator[tuple[Any, str]]:
+        for parent, text in buffers():
+            for start in range(0, len(text), _PIECE):
+                yield parent, text[start : start + _PIECE]
+
+    setattr(stream, name, pieces)
 
 
 def _drop_nothing(kernel: Any) -> None:

@@ -7,7 +7,9 @@ as it is; what a block cannot do without is given back: standard streams, `print
 import builtins
 import os
 import sys
+import threading
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any
 
 # Never a reasonable name for a variable of one's own, unless it can be called.
@@ -23,11 +25,14 @@ def install(shell: Any) -> None:
     descriptors = {number: os.dup(number) for number in (0, 1, 2)}
     folder = os.getcwd()  # noqa: PTH109 - pathlib takes long to import
 
-    def mend(*_: Any) -> None:
+    def give_back() -> None:
         for name, value in kept.items():
             setattr(builtins, name, value)
         for name, stream in streams.items():
             setattr(sys, name, stream)
+
+    def mend(*_: Any) -> None:
+        give_back()
         for name in _NEEDED:
             if name in shell.user_ns and not callable(shell.user_ns[name]):
                 del shell.user_ns[name]
@@ -37,6 +42,32 @@ def install(shell: Any) -> None:
         _mend_folder(folder)
 
     shell.events.register("pre_run_cell", mend)
+    # ipykernel flushes the streams before it answers.
+    shell.events.register("post_execute", give_back)
+    _print_for_the_block_that_started(shell)
+
+
+def _print_for_the_block_that_started(shell: Any) -> None:
+    """Has what a thread prints belong to the block that started it; ipykernel takes the one that runs by then."""
+    start = threading.Thread.start
+    tellers = (sys.stdout, sys.stderr, shell.display_pub, shell.displayhook)
+    found = [getattr(teller, "_parent_header", None) for teller in tellers]
+    parents = [parent for parent in found if isinstance(parent, ContextVar)]
+
+    def started(self: threading.Thread) -> None:
+        headers = [(parent, parent.get({})) for parent in parents]
+        run = self.run
+
+        def run_there() -> None:
+            for parent, header in headers:
+                if header:
+                    parent.set(header)
+            run()
+
+        self.run = run_there  # type: ignore[method-assign]  # for this thread only
+        start(self)
+
+    threading.Thread.start = started  # type: ignore[method-assign]  # for all threads of this kernel
 
 
 def _stop_copying() -> None:
