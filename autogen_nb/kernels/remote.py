@@ -30,6 +30,7 @@ _REFUSED = (401, 403)
 _GONE = (404, 410)
 _SLOW = 60.0
 _LOST = 1
+_PAUSES = (0.0, 0.5, 1.0, 2.0)
 
 Token = str | Callable[[], str | Awaitable[str]]
 
@@ -183,10 +184,21 @@ class ServerKernel:
     async def _delete(self) -> None:
         if not self._deleted:
             self._deleted = True
-            # A server that cannot be reached has to clean up by itself.
-            with suppress(ExecutionError):
-                await self._server.ask("DELETE", self._path)
+            # A server that is just starting a kernel again that died may refuse, or forget that it was told.
+            for pause in _PAUSES:
+                await asyncio.sleep(pause)
+                if await self._is_gone():
+                    break
         self._settle()
+
+    async def _is_gone(self) -> bool:
+        # A server that cannot be reached has to clean up by itself.
+        with suppress(ExecutionError):
+            await self._server.ask("DELETE", self._path)
+        try:
+            return await self._server.ask("GET", self._path) == b""
+        except ExecutionError:
+            return True
 
     def _settle(self) -> None:
         if not self.exited.done():

@@ -1,10 +1,11 @@
 """The channels of a kernel on a Jupyter server: one WebSocket for all, which is made again when it breaks.
 
 1. A server keeps what a kernel sends while nobody is connected, for a client that comes back with the same session.
-2. What was on its way when the connection broke may be lost all the same. So after each return we ask the kernel
+2. A message is sent when the server has answered a ping: a connection that broke long ago often shows it only then.
+3. What was on its way when the connection broke may be lost all the same. So after each return we ask the kernel
    something: its answer comes after all that was asked before, and what is then still without an end gets one that
    says so. Nothing is ever sent twice: it might run twice.
-3. A server that does not answer for so long that nobody waits any more, or says that there is no such kernel, is the
+4. A server that does not answer for so long that nobody waits any more, or says that there is no such kernel, is the
    kernel's end.
 """
 
@@ -19,7 +20,7 @@ from contextlib import suppress
 from typing import Any
 
 from tornado.httpclient import HTTPClientError, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 from autogen_nb.kernels.places import Inbox
 
@@ -61,7 +62,7 @@ class WebSocketChannels:
         self._patience = patience
         self._inboxes: dict[str, Inbox] = {}
         self._open: dict[str, set[str]] = {}
-        self._unsent: list[str] = []
+        self._unsent: list[tuple[str, str, str]] = []
         self._connection: WebSocketClientConnection | None = None
         self.subscribed = asyncio.Event()
         self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -83,8 +84,6 @@ class WebSocketChannels:
         identifier = uuid.uuid4().hex
         if inbox is not None:
             self._inboxes[identifier] = inbox
-        if kind == "execute_request":
-            self._open[identifier] = {"shell", "idle"}
         header = {
             "msg_id": identifier,
             "msg_type": kind,
@@ -94,8 +93,8 @@ class WebSocketChannels:
             "version": "5.3",
         }
         message = {"channel": channel, "header": header, "parent_header": {}, "metadata": {}, "content": content}
-        self._unsent.append(json.dumps(message))
-        self._flush()
+        self._unsent.append((identifier, kind, json.dumps(message)))
+        self._check()
         return identifier
 
     def forget(self, identifier: str) -> None:
@@ -116,7 +115,10 @@ class WebSocketChannels:
 
     async def _connected(self) -> WebSocketClientConnection:
         request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
-        return await websocket_connect(request, ping_interval=_PING, max_message_size=_LARGEST)
+        connection = await websocket_connect(request, ping_interval=_PING, max_message_size=_LARGEST)
+        # It has no other way to tell.
+        setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - a plain assignment to a method is refused
+        return connection
 
     async def _keep(self) -> None:
         """Reads, and connects again, until the kernel has ended."""
@@ -124,17 +126,17 @@ class WebSocketChannels:
         while not self.gone.done():
             connection = self._connection
             assert connection is not None
-            self._flush()
+            self._check()
             while (data := await connection.read_message()) is not None:
                 self._deliver(data)
             self._connection = None
+            connection.close()
             deadline, pause = loop.time() + self._patience, _PAUSE
             while self._connection is None and not self.gone.done():
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 await self._try_again(last=loop.time() > deadline)
-            if self._connection is not None:
-                self._ask_what_is_over()
+            self._ask_what_is_over()
 
     async def _try_again(self, *, last: bool) -> None:
         try:
@@ -147,7 +149,7 @@ class WebSocketChannels:
                 self._end(f"its server cannot be reached any more ({error})")
 
     def _ask_what_is_over(self) -> None:
-        """Rule 2."""
+        """Rule 3."""
         waiting = set(self._open)
         if waiting:
             inbox: Inbox = asyncio.Queue()
@@ -173,15 +175,24 @@ class WebSocketChannels:
     def _pretend(self, parent: str, channel: str, kind: str, content: dict[str, Any]) -> None:
         self._hand(channel, {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content})
 
+    def _check(self) -> None:
+        """Rule 2."""
+        # It may have closed, and its reader has not been told yet.
+        with suppress(WebSocketClosedError):
+            if self._connection is not None:
+                self._connection.ping(b"?")
+
     def _flush(self) -> None:
         while self._unsent and self._connection is not None:
+            identifier, kind, text = self._unsent[0]
             try:
-                writing = self._connection.write_message(self._unsent[0])
-            # It has closed, and its reader has not been told yet.
-            except Exception:  # noqa: BLE001 - tornado's own, of several kinds
+                writing = self._connection.write_message(text)
+            except WebSocketClosedError:
                 return
-            writing.add_done_callback(_seen)
             del self._unsent[0]
+            asyncio.ensure_future(writing).add_done_callback(_seen)
+            if kind == "execute_request":
+                self._open[identifier] = {"shell", "idle"}
 
     def _deliver(self, data: str | bytes) -> None:
         try:
