@@ -39,7 +39,10 @@ export CONTAINERS_CONF="$state/containers.conf"
 
 if ! podman image exists "$AGENT_IMAGE"; then
     say "building $AGENT_IMAGE"
-    debootstrap --variant=minbase --include=python3,python3-ipykernel bookworm "$state/root" >"$state/log" 2>&1 ||
+    # debootstrap knows no virtual packages: the last two are what the kernel's own packages ask for by such names.
+    packages=python3,python3-ipykernel,python3-cffi-backend,libboost-regex1.74.0
+    debootstrap --variant=minbase --include="$packages" bookworm "$state/root" >"$state/log" 2>&1 ||
+        chroot "$state/root" python3 -c 'import ipykernel' ||
         { tail -20 "$state/log" >&2; exit 1; }
     tar -C "$state/root" -c . | podman import - "$AGENT_IMAGE" >/dev/null
     rm -rf --one-file-system "$state/root"

@@ -220,7 +220,12 @@ def _engine() -> Any:
         raise ConfigError(
             "a container needs the Docker library for Python, which is not installed: `pip install autogen-nb[docker]`"
         ) from error
+    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
+    socket = address.removeprefix("unix://")
     try:
+        # The library would leave an open socket behind.
+        if socket != address and not Path(socket).exists():
+            raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - told below, like any other reason
         client = docker.from_env()
         client.ping()
     # The library lets errors of its transport through, of several kinds.

@@ -18,7 +18,7 @@ import tempfile
 def make() -> str:
     """A fresh private folder, which is gone after the kernel."""
     made = tempfile.mkdtemp(prefix="agn-")
-    atexit.register(shutil.rmtree, made, True)  # noqa: FBT003 - rmtree's own
+    atexit.register(shutil.rmtree, made, True)
     return made
 
 
@@ -65,7 +65,9 @@ def keep(name: str, code: str) -> None:
     path = os.path.realpath(os.path.join(root, name))  # noqa: PTH118 - same
     try:
         if not path.startswith(os.path.join(root, "")):  # noqa: PTH118 - same
-            raise ValueError(f"{name!r} is not inside the working directory; nothing was saved or run")
+            raise ValueError(  # noqa: TRY301 - told below, like any other reason
+                f"{name!r} is not inside the working directory; nothing was saved or run"
+            )
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - same
         with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - same
             file.write(code)
