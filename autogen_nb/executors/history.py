@@ -40,6 +40,7 @@ class History:
         count = sum(isinstance(step, str) for step in steps)
         yield Stream("stderr", f"The kernel was restarted. What had succeeded runs again: {_blocks(count)}.\n")
         done = 0
+        told = ""
         for step in steps:
             if isinstance(step, str):
                 done += 1
@@ -48,8 +49,12 @@ class History:
                     async for item in items:
                         if not isinstance(item, Finished):
                             yield item
-                        elif not item.ok:
-                            yield Finished(item.exit_code, f"Block {done} of {count} failed when it was run again.")
+                            continue
+                        # The first block is told how the state was lost.
+                        told += f"{item.note} " if item.note else ""
+                        if not item.ok:
+                            failed = f"{told}Block {done} of {count} failed when it was run again."
+                            yield Finished(item.exit_code, failed)
                             return
             else:
                 try:
@@ -58,7 +63,7 @@ class History:
                     yield Finished(1, f"What had been handed over could not be again: {error}.")
                     return
             self._steps.append(step)
-        yield Finished(0, f"What had succeeded was run again: {_blocks(count)}.")
+        yield Finished(0, f"{told}What had succeeded was run again: {_blocks(count)}.")
 
 
 def _blocks(count: int) -> str:

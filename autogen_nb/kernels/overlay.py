@@ -4,7 +4,6 @@ The folder is a virtual environment whose packages come on top of those that are
 install into it by their own settings, so it does not matter how they are called: `%pip`, `!pip`, a shell block.
 """
 
-import json
 import os
 import shutil
 import site
@@ -62,7 +61,7 @@ class Overlay:
         text = "".join(f"{name} = {value}\n" for name, value in settings.items())
         self.folder.joinpath("pyvenv.cfg").write_text(text, "utf-8")
         # What is installed already counts as installed, and is left alone: it is outside of this environment.
-        line = f"import json, site; [site.addsitedir(place) for place in json.loads({json.dumps(_places())!r})]\n"
+        line = f"import site; list(map(site.addsitedir, {_places()!r}))\n"
         self._packages.joinpath("under.pth").write_text(line, "utf-8")
 
     def remove(self) -> None:

@@ -60,7 +60,7 @@ class Watch:
 
     def begin(self) -> None:
         """A block begins."""
-        self._busy = True
+        self._busy, self._since = True, None
         self._spent = measure(self._root).cpu if self._limits.cpu is not None else 0.0
         self._woken.set()
 
