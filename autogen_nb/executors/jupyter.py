@@ -118,6 +118,11 @@ class JupyterExecutor:
         return self._kernel.alive
 
     @property
+    def busy(self) -> bool:
+        """Whether code runs in the kernel."""
+        return self._kernel.busy
+
+    @property
     def pid(self) -> int | None:
         """The number of the kernel's process; None while there is none."""
         return self._kernel.pid

@@ -119,6 +119,11 @@ class Kernel:
         return launched.language if launched is not None else ""
 
     @property
+    def busy(self) -> bool:
+        """Whether code runs."""
+        return self._current is not None
+
+    @property
     def lost(self) -> bool:
         """Whether the state has been lost since the last block, by a crash or by force."""
         return bool(self._lost) or (self._life.launched is not None and not self.alive)
