@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _FLUSH_SECONDS = 0.02
+_FLUSH_PATIENCE = 60
 _PIECE = 2**18
 
 
@@ -124,6 +125,8 @@ def _print_sooner() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "flush_interval"):
             stream.flush_interval = _FLUSH_SECONDS
+            # A busy machine is no misbehaviour, and ipykernel's complaint would be an output of the block.
+            stream.flush_timeout = _FLUSH_PATIENCE
             _print_in_pieces(stream)
 
 

@@ -61,6 +61,7 @@ def test_a_death_is_told(chat: Chat, code: str, exit_code: int) -> None:
 def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
     """500 MB of prints arrive whole, and this process grows by little of that."""
     before = peak()
+    chat.executor.timeout = None
     code = "line = 'x' * 9_999\nfor _ in range(50_000): print(line)"
 
     async def count() -> int:
@@ -68,9 +69,9 @@ def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
         from autogen_nb.outputs import Stream
 
         run = chat.executor.run([CodeBlock("python", code)])
-        return sum([len(item.text) async for item in run if isinstance(item, Stream)])
+        return sum([len(item.text) async for item in run if isinstance(item, Stream) and item.name == "stdout"])
 
-    assert chat.loop.run(count(), 120) == 500_000_000
+    assert chat.loop.run(count(), 240) == 500_000_000
     assert peak() - before < 200 * 2**20
 
 
