@@ -13,7 +13,8 @@ from autogen_nb.core.running import Reach
 from autogen_nb.errors import ConfigError, WrongType
 from autogen_nb.run import engine
 
-_CODE_KEYS = ("confirm", "executor", "last_n_messages", "timeout", "use_docker", "work_dir")
+_SANDBOXES = ("none", "bwrap", "docker")
+_CODE_KEYS = ("confirm", "executor", "last_n_messages", "sandbox", "timeout", "use_docker", "work_dir")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def _confirm(given: Mapping[str, Any]) -> Confirm:
 
 def _executor(given: Mapping[str, Any]) -> Executor:
     executor = given.get("executor")
-    settings = sorted(key for key in ("timeout", "use_docker", "work_dir") if given.get(key) is not None)
+    settings = sorted(key for key in ("sandbox", "timeout", "use_docker", "work_dir") if given.get(key) is not None)
     if executor is not None:
         if settings:
             raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
@@ -101,20 +102,41 @@ def _executor(given: Mapping[str, Any]) -> Executor:
             raise ConfigError(f"executor is {executor!r}; it must be an executor, such as JupyterExecutor()")
         chosen: Executor = executor
         return chosen
-    if given.get("use_docker"):
-        raise ConfigError(
-            f"use_docker is {given['use_docker']!r}, and this version has no container executor yet: "
-            "set it to False to run code in a Jupyter kernel of the agent's own"
-        )
-    return _jupyter(given.get("work_dir"), given.get("timeout"))
-
-
-def _jupyter(work_dir: str | Path | None, timeout: float | None) -> Executor:
-    from autogen_nb.executors.jupyter import JupyterExecutor
-
+    timeout, work_dir = given.get("timeout"), given.get("work_dir")
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
-    return JupyterExecutor(cwd=Path.cwd() if work_dir is None else Path(work_dir), timeout=timeout)
+    cwd = Path.cwd() if work_dir is None else Path(work_dir)
+    return _sandboxed(_sandbox(given), cwd, timeout, given.get("use_docker"))
+
+
+def _sandbox(given: Mapping[str, Any]) -> str:
+    sandbox = given.get("sandbox") or ("docker" if given.get("use_docker") else "none")
+    if sandbox not in _SANDBOXES:
+        raise ConfigError(f"sandbox is {sandbox!r}; it must be one of {', '.join(_SANDBOXES)}")
+    if given.get("use_docker") and sandbox != "docker":
+        raise ConfigError(f"use_docker is {given['use_docker']!r} and sandbox is {sandbox!r}; give one of them")
+    return str(sandbox)
+
+
+def _sandboxed(sandbox: str, cwd: Path, timeout: float | None, use_docker: Any) -> Executor:
+    if sandbox == "docker":
+        from autogen_nb.executors.docker import DockerExecutor
+
+        images = [use_docker] if isinstance(use_docker, str) else use_docker
+        if images is None or isinstance(images, bool):
+            return DockerExecutor(cwd=cwd, timeout=timeout)
+        if not (isinstance(images, list | tuple) and images and all(isinstance(name, str) for name in images)):
+            raise ConfigError(
+                f"use_docker is {use_docker!r}; it must be True, False, an image's name or a list of names"
+            )
+        return DockerExecutor(cwd=cwd, timeout=timeout, images=images)
+    from autogen_nb.executors.jupyter import JupyterExecutor
+
+    if sandbox == "bwrap":
+        from autogen_nb.kernels.bubblewrap import Bubblewrap
+
+        return JupyterExecutor(cwd=cwd, timeout=timeout, place=Bubblewrap())
+    return JupyterExecutor(cwd=cwd, timeout=timeout)
 
 
 def _kept_until_exit(executor: Executor) -> Callable[[], object]:

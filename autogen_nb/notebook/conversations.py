@@ -21,6 +21,9 @@ from autogen_nb.run import engine
 FILES = "autogen_files"
 """The folder, beside the notebook, that holds a folder for each chat's files."""
 
+_IMPORTS = ("numpy", "pandas", "matplotlib.pyplot")
+"""What a first block most often waits for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -98,7 +101,7 @@ class Conversation:
         self.cwd = cwd
         self.folder = folder
         self.turns: list[Turn] = []
-        self.executor = JupyterExecutor(cwd=cwd)
+        self.executor = JupyterExecutor(cwd=cwd, imports=_IMPORTS)
         self._forget = engine.at_exit(self.executor.stop)
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}

@@ -145,7 +145,10 @@ def test_a_model_itself_is_taken() -> None:
         ({"confirm": "perhaps"}, ValueError, "confirm is 'perhaps'"),
         ({"timeout": 0}, ValueError, "timeout is 0"),
         ({"timeout": "long"}, ValueError, "timeout is 'long'"),
-        ({"use_docker": True}, ValueError, "use_docker is True"),
+        ({"use_docker": 1.5}, ValueError, "use_docker is 1.5; it must be True, False"),
+        ({"use_docker": [1]}, ValueError, "an image's name or a list of names"),
+        ({"use_docker": True, "sandbox": "bwrap"}, ValueError, "give one of them"),
+        ({"sandbox": "jail"}, ValueError, "must be one of none, bwrap, docker"),
     ],
 )
 def test_a_code_execution_config_that_cannot_be_meant(config: Any, kind: type[Exception], said: str) -> None:
