@@ -122,7 +122,8 @@ def _shell() -> Any:
 
 
 def _print_sooner() -> None:
-    for stream in (sys.stdout, sys.stderr):
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
+    for stream in streams:
         if hasattr(stream, "flush_interval"):
             stream.flush_interval = _FLUSH_SECONDS
             # A busy machine is no misbehaviour, and ipykernel's complaint would be an output of the block.
