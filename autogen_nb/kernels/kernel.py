@@ -8,24 +8,23 @@
 """
 
 import asyncio
-import itertools
 import os
 import sys
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from autogen_nb.errors import ExecutionError, TransferError
+from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels import transfer
 from autogen_nb.kernels.calls import calling, installing, listed
 from autogen_nb.kernels.decoding import size
 from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.exchange import Exchange
 from autogen_nb.kernels.launching import LOCAL, Launched, launch
 from autogen_nb.kernels.life import Life
 from autogen_nb.kernels.limits import Limits, readable
-from autogen_nb.kernels.places import Files, Place
+from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask, Request
 from autogen_nb.kernels.status import OnStuck, Status, Stuck
 from autogen_nb.kernels.usage import measure, shared_out
@@ -93,7 +92,7 @@ class Kernel:
         self._folders = tuple(folders)
         self._life = Life(self._launch)
         self._turn = asyncio.Lock()
-        self._count = itertools.count()
+        self._exchange = Exchange(self.start, lambda: self._life.launched, self.execute)
         self._blocks = 0
         self._since = 0.0
         self._lost = ""
@@ -223,14 +222,7 @@ class Kernel:
             When a name is not a plain variable name, a value cannot be pickled here or unpickled there, or all
             together are larger than `limit` bytes.
         """
-        transfer.check_names(values)
-        await self.start()
-        with transfer.folder(self._private) as folder:
-            files = await asyncio.to_thread(transfer.pack, values, folder, limit=limit)
-            await self._files.send(folder)
-            overwritten = transfer.check_loaded(await self._call("load", files=files))
-            await self._files.drop(folder)
-        return await asyncio.to_thread(transfer.Handed.of, values, overwritten)
+        return await self._exchange.put(values, limit=limit)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """A copy of a variable's value, as data only: nothing that the kernel wrote is unpickled or run.
@@ -242,51 +234,11 @@ class Kernel:
         TransferError
             When there is no such variable, or its value would not come back exactly as it is.
         """
-        transfer.check_names((name,))
-        await self.start()
-        save, read = ("save_pickled", transfer.read_pickled) if unpickle else ("save", transfer.read)
-        with transfer.folder(self._private) as folder:
-            await self._files.send(folder)
-            transfer.check_saved(name, await self._call(save, name=name, folder=str(folder)))
-            await self._files.fetch(folder)
-            return await asyncio.to_thread(read, name, folder)
+        return await self._exchange.get(name, unpickle=unpickle)
 
     async def variables(self) -> tuple[transfer.Variable, ...]:
         """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
-        await self.start()
-        return transfer.variables(await self._call("variables"))
-
-    async def _call(self, function: str, **arguments: Any) -> Any:
-        """What a function of `inside` returns; it runs between blocks."""
-        reply = self._private / f"reply-{next(self._count)}.json"
-        code = self._files.there(calling(function, arguments, reply))
-        why = "the agent's kernel did not answer"
-        async with aclosing(self.execute(code, silent=True)) as items:
-            async for item in items:
-                if isinstance(item, Failure):
-                    why = f"{item.ename}: {item.evalue}"
-                if isinstance(item, Finished) and not item.ok:
-                    raise TransferError(transfer.printable(item.note or why))
-        await self._files.fetch(reply)
-        return transfer.read_reply(reply)
-
-    @property
-    def _files(self) -> Files:
-        launched = self._life.launched
-        if launched is None:
-            raise ExecutionError("the agent's kernel is gone")
-        if not launched.python:
-            raise TransferError(
-                f"the agent's kernel runs {launched.language or 'no Python'}: only a Python kernel has variables "
-                "that can be handed over, taken back or listed"
-            )
-        return launched.files
-
-    @property
-    def _private(self) -> Path:
-        if self._life.launched is None:
-            raise ExecutionError("the agent's kernel is gone")
-        return self._life.launched.folder
+        return await self._exchange.variables()
 
     async def _open(self, source: str, *, limit: float | None, ask: Ask | None, silent: bool) -> Request:
         await self._turn.acquire()
