@@ -13,7 +13,7 @@ SETUP := scripts/setup.sh
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test places lab lint bench bench-peers lock clean browser sandbox
+.PHONY: help demo test torture places lab lint bench bench-peers lock clean browser sandbox
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,9 +24,12 @@ demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA
 lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
-test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `places`; core/ must be covered to the last branch
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places" --cov --cov-report=
+test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture` and `places`; core/ must be covered to the last branch
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
+
+torture: $(VENV)/.has-dev ## Floods of output and bombs, six minutes at most
+	$(if $(shell command -v timeout),timeout 360) $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture
 
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
 	scripts/containers.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places

@@ -1,25 +1,21 @@
 #!/bin/sh
 # Runs a command with a container engine to talk to, and an image in it: containers.sh COMMAND...
-# An engine that answers already is used as it is; else, as root on Debian, podman serves Docker's API meanwhile.
-# Without one the command runs all the same: the tests that need an engine are skipped by name.
+# An engine that DOCKER_HOST names, or one here for which AGENT_IMAGE names an image, is used as it is; else, as root on
+# Debian, podman serves Docker's API meanwhile, with an image made from MIRROR.
+# Where there can be none the command runs all the same, and finds the reason in NO_ENGINE: that is no failure here.
 set -eu
+# What is said goes past the log of the steps.
+exec 3>&2
 
-: "${AGENT_IMAGE:=agent-with-kernel:latest}"
-export AGENT_IMAGE
+: "${MIRROR:=http://deb.debian.org/debian}"
+# Seconds: what each step may take before we do without.
+INSTALL=90 BUILD=180 PROBE=60
 
-say() { printf 'containers: %s\n' "$*" >&2; }
+say() { printf 'containers: %s\n' "$*" >&3; }
 
-answers() { [ -n "${DOCKER_HOST:-}" ] || [ -S /var/run/docker.sock ]; }
-
-if answers || [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-    answers || say "there is no container engine, and none can be brought here"
+if [ -n "${DOCKER_HOST:-}" ] || { [ -n "${AGENT_IMAGE:-}" ] && [ -S /var/run/docker.sock ]; }; then
+    export AGENT_IMAGE="${AGENT_IMAGE:-agent-with-kernel:latest}"
     exec "$@"
-fi
-
-if ! command -v podman >/dev/null || ! command -v runc >/dev/null || ! command -v debootstrap >/dev/null; then
-    say "apt-get install podman runc debootstrap"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends podman runc debootstrap >/dev/null
 fi
 
 state=$(mktemp -d /tmp/containers-XXXXXX)
@@ -28,33 +24,63 @@ service=
 trap '[ -z "$service" ] || kill "$service" 2>/dev/null || :; rm -rf --one-file-system "$state"' EXIT
 trap 'exit 130' INT TERM
 
-cat >"$state/containers.conf" <<CONF
+# Each of these leaves its last words in the log where it fails; `without` tells them.
+install() {
+    if command -v podman && command -v runc && command -v debootstrap; then return 0; fi
+    say "apt-get install podman runc debootstrap"
+    timeout "$INSTALL" apt-get update -qq || :
+    DEBIAN_FRONTEND=noninteractive timeout "$INSTALL" \
+        apt-get install -y -qq --no-install-recommends podman runc debootstrap
+}
+
+build() {
+    if podman image exists "$image"; then return 0; fi
+    say "building $image from $MIRROR"
+    # debootstrap knows no virtual packages: the last two are what the kernel's own packages ask for by such names.
+    packages=python3,python3-ipykernel,python3-cffi-backend,libboost-regex1.74.0
+    timeout "$BUILD" debootstrap --variant=minbase --include="$packages" bookworm "$state/root" "$MIRROR" ||
+        { [ -x "$state/root/usr/bin/python3" ] && chroot "$state/root" python3 -c 'import ipykernel'; } || return 1
+    tar -C "$state/root" -c . | podman import - "$image" || return 1
+    rm -rf --one-file-system "$state/root"
+}
+
+probe() { timeout "$PROBE" podman run --rm --network none "$image" python3 -c 'import ipykernel'; }
+
+serve() {
+    podman system service --time=0 "$1" &
+    service=$!
+    tries=0
+    until [ -S "$state/engine.sock" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || return 1
+        sleep 0.1
+    done
+}
+
+bring() {
+    [ "$(id -u)" = 0 ] || { reason="only root can bring one"; return 1; }
+    command -v apt-get >/dev/null 2>&1 || { reason="one can be brought on Debian only"; return 1; }
+    cat >"$state/containers.conf" <<CONF
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
 [engine]
 runtime = "runc"
 events_logger = "none"
 CONF
-export CONTAINERS_CONF="$state/containers.conf"
+    export CONTAINERS_CONF="$state/containers.conf"
+    for step in install build probe "serve unix://$state/engine.sock"; do
+        reason="\`${step%% *}\` failed"
+        $step >>"$state/log" 2>&1 || { reason="$reason: $(tail -n 1 "$state/log")"; return 1; }
+    done
+}
 
-if ! podman image exists "$AGENT_IMAGE"; then
-    say "building $AGENT_IMAGE"
-    # debootstrap knows no virtual packages: the last two are what the kernel's own packages ask for by such names.
-    packages=python3,python3-ipykernel,python3-cffi-backend,libboost-regex1.74.0
-    debootstrap --variant=minbase --include="$packages" bookworm "$state/root" >"$state/log" 2>&1 ||
-        chroot "$state/root" python3 -c 'import ipykernel' ||
-        { tail -20 "$state/log" >&2; exit 1; }
-    tar -C "$state/root" -c . | podman import - "$AGENT_IMAGE" >/dev/null
-    rm -rf --one-file-system "$state/root"
+image=${AGENT_IMAGE:-agent-with-kernel:latest}
+if bring; then
+    export DOCKER_HOST="unix://$state/engine.sock" AGENT_IMAGE="$image"
+else
+    [ ! -s "$state/log" ] || tail -n 20 "$state/log" >&2
+    unset AGENT_IMAGE
+    export NO_ENGINE="there is no container engine: $reason"
+    say "$NO_ENGINE"
 fi
-
-export DOCKER_HOST="unix://$state/engine.sock"
-podman system service --time=0 "$DOCKER_HOST" >"$state/service.log" 2>&1 &
-service=$!
-tries=0
-until [ -S "$state/engine.sock" ]; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { cat "$state/service.log" >&2; exit 1; }
-    sleep 0.1
-done
-"$@"
+"$@" 3>&-

@@ -7,7 +7,9 @@
 4. An interrupt that meets ipykernel between two steps of its own makes it drop the request: it goes idle
    without a reply. The shell channel keeps its order, so the reply to a later question tells.
 5. An interrupt is sent as often as it is asked for; what does not yield within the grace is over as "stuck", or,
-   where a person stopped it, the person is asked: nothing of theirs is destroyed unasked.
+   where a person stopped it, the person is asked: nothing of theirs is destroyed unasked. Before it comes to that,
+   at half the grace, it is sent once more: IPython swallows one that meets its own hooks, and code that stops its
+   process may do so before we hear that it has begun.
 6. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
 """
 
@@ -121,9 +123,11 @@ class Request:
         if self._begun:
             self._spawn(self.launched.interrupt())
         if stuck == "kill":
-            self._timers.append(self._loop.call_later(self._grace, self._inbox.put_nowait, "stuck"))
+            self._later(self._grace / 2, self._remind)
+            self._later(self._grace, self._inbox.put_nowait, "stuck")
         elif stuck != "wait" and not self.asking.is_set():
-            self._timers.append(self._loop.call_later(self._grace, self._wonder, stuck))
+            self._later(self._grace / 2, self._remind)
+            self._later(self._grace, self._wonder, stuck)
 
     def exceed(self, passed: Passed) -> None:
         """Has the code that passed a limit interrupted, or its kernel killed."""
@@ -132,6 +136,13 @@ class Request:
             self._inbox.put_nowait("stuck")
         else:
             self.interrupt("kill")
+
+    def _later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
+        self._timers.append(self._loop.call_later(seconds, call, *arguments))
+
+    def _remind(self) -> None:
+        if self.end is None:
+            self._spawn(self.launched.interrupt())
 
     def _wonder(self, stuck: Stuck) -> None:
         if not self.asking.is_set() and self.end is None:

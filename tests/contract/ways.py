@@ -3,8 +3,9 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, aclosing, contextmanager
+from contextlib import ExitStack, aclosing, closing, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,13 +17,14 @@ from autogen_nb.executors.command_line import CommandLineExecutor
 from autogen_nb.executors.docker import DockerExecutor
 from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.kernels.bubblewrap import Bubblewrap
+from autogen_nb.kernels.containers import _engine
 from autogen_nb.kernels.remote import Server
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
 from tests.contract.servers import App, serving
 from tests.kernels.looping import Loop, all_of
 
-GRACE = 1.0
+GRACE = 3.0
 IMAGE = "AGENT_IMAGE"
 """The variable that names an image with a kernel; `scripts/containers.sh` sets it."""
 
@@ -75,13 +77,16 @@ class Agent:
         self.loop.run(close())
 
     def interrupted(self, language: str, code: str) -> "Ran":
-        """What comes of a block that is interrupted at its first output."""
+        """What comes of a block that is interrupted when it has printed a line."""
 
         async def interrupt() -> list[Output | RunEnded]:
+            found: list[Output | RunEnded] = []
             async with aclosing(self._begun(language, code)) as items:
-                first = await anext(items)
+                # `print` writes a line and its end one after the other.
+                while not any("\n" in item.text for item in found if isinstance(item, Stream)):
+                    found.append(await anext(items))
                 await self.executor.interrupt()
-                return [first, *[item async for item in items]]
+                return [*found, *[item async for item in items]]
 
         self.executor.timeout = None
         return Ran(self.loop.run(interrupt()))
@@ -168,12 +173,20 @@ def _docker_command_line(folder: Path) -> CommandLineExecutor:
 
 
 def _container(folder: Path) -> DockerExecutor:
-    if IMAGE not in os.environ:
-        raise Cannot(f"{IMAGE} names no image with ipykernel (`make places` brings engine and image)")
+    return DockerExecutor(cwd=folder, images=[image()], grace=GRACE)
+
+
+def image() -> str:
+    """The name of an image with ipykernel in an engine that answers; `Cannot` where there is none."""
+    name = os.environ.get(IMAGE)
+    if name is None:
+        raise Cannot(os.environ.get("NO_ENGINE", f"{IMAGE} names no image (`make places` brings engine and image)"))
     try:
-        return DockerExecutor(cwd=folder, images=[os.environ[IMAGE]], grace=GRACE)
-    except ConfigError as error:
-        raise Cannot(str(error)) from error
+        with closing(_engine()) as engine:
+            engine.images.get(name)
+    except (ConfigError, import_module("docker.errors").ImageNotFound) as error:
+        raise Cannot(f"docker: {error}") from error
+    return name
 
 
 def _bubblewrap() -> Bubblewrap:

@@ -17,7 +17,7 @@ from autogen_nb.executors.docker import DockerExecutor
 from autogen_nb.kernels.containers import _parted, _portable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
-from tests.contract.ways import IMAGE, Ran
+from tests.contract.ways import IMAGE, Cannot, Ran, image
 from tests.kernels.looping import all_of
 
 places = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("kernel-docker")]
@@ -26,8 +26,10 @@ places = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("kerne
 @pytest.fixture
 def engine() -> Any:
     """A client of the engine."""
-    if IMAGE not in os.environ:
-        pytest.skip(f"docker: {IMAGE} names no image with ipykernel (`make places` brings engine and image)")
+    try:
+        image()
+    except Cannot as cannot:
+        pytest.skip(str(cannot))
     client = import_module("docker").from_env()
     yield client
     client.close()

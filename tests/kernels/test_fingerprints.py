@@ -92,10 +92,15 @@ def test_what_cannot_be_read_is_judged_by_its_identity() -> None:
 def test_large_values_are_looked_at_quickly() -> None:
     """However large a value is, a fingerprint takes some milliseconds."""
     values = [large(), list(range(5_000_000)), {"a": np.zeros(30_000_000)}, np.zeros((5_000, 5_000))[::2]]
-    for value in values:
+
+    def seconds(value: object) -> float:
         started = time.perf_counter()
         fingerprint(value)
-        assert time.perf_counter() - started < 0.5
+        return time.perf_counter() - started
+
+    for value in values:
+        # The best of a few: what else this machine does is not what is measured.
+        assert any(seconds(value) < 0.5 for _ in range(5))
 
 
 def test_handed_values_that_changed_are_named() -> None:

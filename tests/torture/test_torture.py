@@ -58,6 +58,7 @@ def test_a_death_is_told(chat: Chat, code: str, exit_code: int) -> None:
     assert LOST in end.note
 
 
+@pytest.mark.torture
 def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
     """500 MB of prints arrive whole, and this process grows by little of that."""
     before = peak()
@@ -87,6 +88,7 @@ def test_a_line_of_50_megabytes_arrives(chat: Chat) -> None:
     assert len(chat.text("print('x' * 50_000_000)")) == 50_000_001
 
 
+@pytest.mark.torture
 def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
     """None of 100,000 display calls is lost, and a slow reader does not have them pile up here."""
     code = "for i in range(100_000): display({'text/plain': 'x' * 1_000}, raw=True)"
