@@ -378,7 +378,7 @@ def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
     """The environment in which `python` on PATH is this interpreter."""
     place = str(Path(python).parent)
     path = environ.get("PATH", os.defpath)
-    return {**environ, "PATH": path if place in path.split(os.pathsep) else place + os.pathsep + path}
+    return {**environ, "PATH": path if path.split(os.pathsep)[0] == place else place + os.pathsep + path}
 
 
 def _check_prepared(request: Request) -> None:
