@@ -76,13 +76,18 @@ class Where:
 
         Raises
         ------
-        ConfigError
+        AutogenError
             When it cannot be had; the message says why.
         """
+        from autogen_nb.kernels.places import Beside
+
         if self.sandbox == "docker":
             self.executor(cwd=cwd)
-        else:
-            self._place()
+            return
+        place = self._place()
+        if isinstance(place, Beside):
+            # Not every folder can be the one that is written in.
+            place.wrapped([], cwd, None)
 
     def executor(
         self,

@@ -17,9 +17,10 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.prompts import ASSISTANT
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.agents.where import Where
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
-from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused
+from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused, TransferError
 from autogen_nb.kernels.describe import describe, size_of
 from autogen_nb.kernels.transfer import Variable
 from autogen_nb.models.budget import Budget, budgeted
@@ -84,6 +85,8 @@ class CellRun:
         Who is asked.
     view
         Where it is shown.
+    where
+        Where its code runs.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class CellRun:
         person: Person,
         view: CellView,
         waits: Waits,
+        where: Where,
     ) -> None:
         self._notebook = notebook
         self._order = order
@@ -104,6 +108,7 @@ class CellRun:
         self._person = person
         self._view = view
         self._waits = waits
+        self._where = where
 
     async def run(self) -> ChatResult:
         """The result of the cell's turn.
@@ -117,6 +122,7 @@ class CellRun:
         with closing(self._view), ticking(self._view.tick) if self._waits == "async" else nullcontext():
             model, budget = self._budgeted(await self._model())
             chat, kept = self._conversation()
+            chat.settle(self._where, self._notebook.defaults.where)
             if budget is not None:
                 for reply in chat.paid():
                     budget.spend(reply.usage, reply.cost)
@@ -163,12 +169,12 @@ class CellRun:
     def _conversation(self) -> tuple[Conversation, str | None]:
         """The cell's conversation, and the name under which an older one is kept."""
         conversations = self._notebook.conversations
-        again = conversations.holding(self._origin)
-        if again is not None and (self._order.new or self._order.chat in (None, again.name)):
-            return again, None
-        if self._order.new:
-            return conversations.renew(self._order.chat)
-        return conversations.named(self._order.chat), None
+        found = conversations.meant(self._order, self._origin)
+        if found is not None:
+            return found, None
+        return (
+            conversations.renew(self._order.chat) if self._order.new else (conversations.named(self._order.chat), None)
+        )
 
     async def _offered(self, chat: Conversation, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The variables that the task names and that the person lets go over."""
@@ -301,7 +307,11 @@ class CellRun:
     async def _variables(self, chat: Conversation) -> Sequence[Variable]:
         if not chat.executor.alive:
             return ()
-        return await self._engine(chat.executor.variables())
+        try:
+            return await self._engine(chat.executor.variables())
+        except TransferError:
+            # Only a Python kernel can tell.
+            return ()
 
     async def _engine(self, work: Coroutine[Any, Any, T]) -> T:
         return await result(work, waits=self._waits)

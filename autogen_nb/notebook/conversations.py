@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import ref
 
+from autogen_nb.agents.where import Where
 from autogen_nb.core.approval import Confirm
 from autogen_nb.core.human_input import Mode
+from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
-from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.kernels import machine
+from autogen_nb.notebook.orders import Order
 from autogen_nb.run import engine
 
 FILES = "autogen_files"
 """The folder, beside the notebook, that holds a folder for each chat's files."""
-
-_IMPORTS = ("numpy", "pandas", "matplotlib.pyplot")
-"""What a first block most often waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ class Conversation:
         self.cwd = cwd
         self.folder = folder
         self.turns: list[Turn] = []
-        self.executor = JupyterExecutor(cwd=cwd, imports=_IMPORTS)
-        self._forget = engine.at_exit(self.executor.stop)
+        self.where = self._usual = Where()
+        self._open()
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
         self.declined: set[str] = set()
@@ -113,6 +113,46 @@ class Conversation:
         """Every reply that was paid for, those of turns that were replaced too."""
         replies = (*self._replaced, *(reply for turn in self.turns for reply in turn.replies()))
         return [reply for reply in replies if not reply.cached]
+
+    def wanted(self, order: Order, usual: Where) -> Where:
+        """Where the chat's code runs by this order, where `usual` is what the settings say now.
+
+        A chat keeps its place: what the order or changed settings say otherwise is an error, and nothing is moved.
+
+        Raises
+        ------
+        ConfigError
+            When the chat's code runs elsewhere already, or what is wanted excludes itself.
+        """
+        wanted = asked(order, self.where if self.turns and usual == self._usual else usual)
+        if self.turns and wanted != self.where:
+            here, there = (each.text or "no sandbox" for each in (self.where, wanted))
+            raise ConfigError(
+                f"chat {self.name!r} has its kernel already ({here}), and another was asked for ({there}); "
+                "a new chat (--new) can have that one"
+            )
+        return wanted
+
+    def settle(self, where: Where, usual: Where) -> None:
+        """Has the chat's code run there from now on.
+
+        Raises
+        ------
+        ConfigError
+            When the place cannot be had; the chat stays where it was.
+        """
+        if where != self.where:
+            where.check(self.cwd)
+            self.end()
+            self.where = where
+            self.handed.clear()
+            self.listed = frozenset()
+            self._open()
+        self._usual = usual
+
+    def _open(self) -> None:
+        self.executor = self.where.executor(cwd=self.cwd, imports=machine.preimports())
+        self._forget = engine.at_exit(self.executor.stop)
 
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
@@ -165,6 +205,24 @@ class Conversation:
         return next((index for index, turn in enumerate(self.turns) if origin.repeats(turn.origin)), None)
 
 
+def asked(order: Order, otherwise: Where) -> Where:
+    """Where an order says that code runs, and `otherwise` where it says nothing.
+
+    Raises
+    ------
+    ConfigError
+        When its options exclude each other.
+    """
+    if order.sandbox is None and order.kernel is None and not order.net:
+        return otherwise
+    # A sandbox takes the place of a kernel that the settings name, and the other way round.
+    sandbox = order.sandbox or ("none" if order.kernel else otherwise.sandbox)
+    kernel = order.kernel or ("" if order.sandbox not in (None, "none") else otherwise.kernel)
+    if order.net and sandbox == "none":
+        raise ConfigError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
+    return Where(sandbox, sandbox != "none" and (order.net or otherwise.net), kernel)
+
+
 def _same_as(value: object) -> Callable[[object], bool]:
     """A test for being this very object, which does not keep it alive where that can be avoided."""
     try:
@@ -180,7 +238,7 @@ class Conversations:
     """All conversations of a notebook, by name; one of them is the current one."""
 
     def __init__(self, cwd: Path, default: str = "main") -> None:
-        self._cwd = cwd
+        self.cwd = cwd
         self._all: dict[str, Conversation] = {}
         self._folders: set[str] = set()
         self.current = default
@@ -192,7 +250,7 @@ class Conversations:
         """The conversation of that name, begun if there is none; without a name, the current one."""
         name = name or self.current
         if name not in self._all:
-            self._all[name] = Conversation(name, self._cwd, self._folder(name))
+            self._all[name] = Conversation(name, self.cwd, self._folder(name))
         return self._all[name]
 
     def renew(self, name: str | None = None) -> tuple[Conversation, str | None]:
@@ -205,6 +263,13 @@ class Conversations:
         old.name = kept
         self._all[kept] = self._all.pop(name)
         return self.named(name), kept
+
+    def meant(self, order: Order, origin: Origin) -> Conversation | None:
+        """The conversation that a cell goes on with; None where it begins one."""
+        again = self.holding(origin)
+        if again is not None and (order.new or order.chat in (None, again.name)):
+            return again
+        return None if order.new else self._all.get(order.chat or self.current)
 
     def holding(self, origin: Origin) -> Conversation | None:
         """The conversation in which an earlier execution of the cell has a turn."""

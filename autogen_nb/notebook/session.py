@@ -4,6 +4,7 @@ import asyncio
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
 from autogen_nb.agents.results import ChatResult
-from autogen_nb.errors import ConfigError
+from autogen_nb.agents.where import Where
+from autogen_nb.errors import AutogenError, ConfigError
 from autogen_nb.notebook import rendering, reruns, variables
 from autogen_nb.notebook.cell import CellRun, Notebook
-from autogen_nb.notebook.conversations import Conversation, Conversations, Origin
+from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
 from autogen_nb.notebook.failures import CellInterrupted, one_line
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.persons import AbsentPerson, Person, TypingPerson
@@ -44,14 +46,19 @@ class Session:
         self._defaults = defaults
         self.conversations = Conversations(cwd)
         # It is made here, under the extension's lock: the warm-up and the first cell may come at the same time.
-        self.conversations.named()
+        first = self.conversations.named()
+        # A place that cannot be had is told by the first cell.
+        with suppress(AutogenError):
+            first.settle(defaults.where, defaults.where)
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish)
 
     def warm_up(self) -> None:
         """Starts the first chat's kernel, without waiting for it, and loads what the first cell would wait for."""
-        start = run.engine.submit(self.conversations.named().executor.start())
-        # A kernel that does not start is told when it is first needed, by the start that happens then.
-        start.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception() and None)
+        first = self.conversations.named()
+        if self._settled(first):
+            start = run.engine.submit(first.executor.start())
+            # A kernel that does not start is told when it is first needed, by the start that happens then.
+            start.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception() and None)
         rendering.warm_up()
         if getattr(self._shell, "kernel", None) is not None:
             import autogen_nb.notebook.panels  # noqa: F401  # ipywidgets takes a while
@@ -89,14 +96,34 @@ class Session:
         attended = _attended(self._shell)
         chosen = terms(order, self._defaults, attended=attended)
         origin = reruns.origin(self._shell)
+        where = self._where(order, origin)
+        remark = " · ".join(filter(None, (where.text, chosen.remark)))
         view: NotebookView | PlainCellView
         if getattr(self._shell, "kernel", None) is None:
-            view = PlainCellView(remark=chosen.remark)
+            view = PlainCellView(remark=remark)
             person: Person = TypingPerson()
         else:
-            view = NotebookView(remark=chosen.remark)
+            view = NotebookView(remark=remark)
             person = self._person(view, origin, waits, attended=attended)
-        return await CellRun(self._notebook, order, chosen, origin=origin, person=person, view=view, waits=waits).run()
+        return await CellRun(
+            self._notebook, order, chosen, origin=origin, person=person, view=view, waits=waits, where=where
+        ).run()
+
+    def _where(self, order: Order, origin: Origin) -> Where:
+        """Where the cell's code runs, once it is known that it can run there."""
+        usual = self._defaults.where
+        chat = self.conversations.meant(order, origin)
+        where = asked(order, usual) if chat is None else chat.wanted(order, usual)
+        if chat is None or chat.where != where:
+            where.check(self.conversations.cwd)
+        return where
+
+    def _settled(self, chat: Conversation) -> bool:
+        """Whether the chat's kernel may be started before anyone needs it."""
+        try:
+            return chat.where == self._defaults.where and not chat.where.costly
+        except AutogenError:
+            return False
 
     def _person(self, view: NotebookView, origin: Origin, waits: run.Waits, *, attended: bool) -> Person:
         if not attended:
