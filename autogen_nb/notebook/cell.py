@@ -22,13 +22,14 @@ from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused, TransferError
 from autogen_nb.kernels.describe import describe, size_of
+from autogen_nb.kernels.status import OnStuck
 from autogen_nb.kernels.transfer import Variable
 from autogen_nb.models.budget import Budget, budgeted
 from autogen_nb.models.select import model_for
-from autogen_nb.notebook import connections, variables
+from autogen_nb.notebook import connections, stuck, variables
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, Turn
 from autogen_nb.notebook.orders import Order
-from autogen_nb.notebook.persons import Person
+from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping
 from autogen_nb.notebook.settings import Defaults, Terms
 from autogen_nb.notebook.styles import Tone
 from autogen_nb.run import View, Waits, interruptible, result, ticking
@@ -87,6 +88,8 @@ class CellRun:
         Where it is shown.
     where
         Where its code runs.
+    aside
+        Asks whether to wait for code that does not yield, when the cell has ended already; None where that cannot be.
     """
 
     def __init__(
@@ -100,6 +103,7 @@ class CellRun:
         view: CellView,
         waits: Waits,
         where: Where,
+        aside: Callable[[str], Awaitable[Stopping]] | None = None,
     ) -> None:
         self._notebook = notebook
         self._order = order
@@ -109,6 +113,7 @@ class CellRun:
         self._view = view
         self._waits = waits
         self._where = where
+        self._aside = aside
 
     async def run(self) -> ChatResult:
         """The result of the cell's turn.
@@ -128,6 +133,7 @@ class CellRun:
                     budget.spend(reply.usage, reply.cost)
             if kept is not None:
                 self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
+            await self._unstuck(chat)
             with _folder(chat):
                 turn = self._resumed(chat, task, inputs) or await self._begun(chat, task, inputs)
                 done = await self._chat(chat, turn, model)
@@ -225,6 +231,28 @@ class CellRun:
                 "The agent's kernel keeps its variables."
             )
         return turn
+
+    async def _unstuck(self, chat: Conversation) -> None:
+        """Asks about code of an earlier run that has not yielded to Stop."""
+        chat.stuckness.withdraw()
+        chat.executor.on_stuck = self._on_stuck(chat)
+        if not chat.executor.busy:
+            return
+        self._view.awaiting("waiting for code that was stopped")
+        if not await self._engine(chat.stuckness.unyielding(lambda: chat.executor.busy)):
+            return
+        what = stuck.question(chat.stuckness.stuck)
+        if await _answered(lambda: self._person.stopping(what)) == "kill":
+            await self._engine(chat.executor.restart())
+            self._view.note(stuck.KILLED, kind="decision")
+
+    def _on_stuck(self, chat: Conversation) -> OnStuck | None:
+        """Who is asked when the person stops this run and its code does not yield."""
+        if isinstance(self._person, AbsentPerson):
+            return None
+        if self._aside is None or self._waits == "sync":
+            return chat.stuckness.noting
+        return chat.stuckness.asking(self._aside)
 
     async def _chat(self, conversation: Conversation, turn: Turn, model: Model) -> ChatResult:
         conversation.executor.timeout = self._terms.block_timeout

@@ -19,6 +19,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.kernels import machine
 from autogen_nb.notebook.orders import Order
+from autogen_nb.notebook.stuck import Stuckness
 from autogen_nb.run import engine
 
 FILES = "autogen_files"
@@ -106,6 +107,7 @@ class Conversation:
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
         self.declined: set[str] = set()
+        self.stuckness = Stuckness()
         self.listed: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
 

@@ -14,12 +14,12 @@ from autogen_nb import run
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.where import Where
 from autogen_nb.errors import AutogenError, ConfigError
-from autogen_nb.notebook import rendering, reruns, variables
+from autogen_nb.notebook import kernel_orders, rendering, reruns, stuck, variables
 from autogen_nb.notebook.cell import CellRun, Notebook
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
 from autogen_nb.notebook.failures import CellInterrupted, one_line
 from autogen_nb.notebook.orders import Order
-from autogen_nb.notebook.persons import AbsentPerson, Person, TypingPerson
+from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping, TypingPerson
 from autogen_nb.notebook.plain_cell import PlainCellView
 from autogen_nb.notebook.settings import Defaults, terms
 from autogen_nb.notebook.view import NotebookView
@@ -27,6 +27,7 @@ from autogen_nb.notebook.view import NotebookView
 _USAGE = (
     "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only\n"
     "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
+    "%autogen kernel status|vars|interrupt|restart [CHAT]   looks after the agent's kernel\n"
     "%autogen chats                            lists the chats of this notebook\n"
     "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
 )
@@ -105,8 +106,17 @@ class Session:
         else:
             view = NotebookView(remark=remark)
             person = self._person(view, origin, waits, attended=attended)
+        aside = _asked_aside if isinstance(view, NotebookView) and not isinstance(person, TypingPerson) else None
         return await CellRun(
-            self._notebook, order, chosen, origin=origin, person=person, view=view, waits=waits, where=where
+            self._notebook,
+            order,
+            chosen,
+            origin=origin,
+            person=person,
+            view=view,
+            waits=waits,
+            where=where,
+            aside=aside,
         ).run()
 
     def _where(self, order: Order, origin: Origin) -> Where:
@@ -141,6 +151,12 @@ class Session:
             case ["pull" | "push" as way] if len(words) > 1:
                 names, chat = self._named(words[1:])
                 self._pull(names, chat) if way == "pull" else self._push(names, chat)
+            case ["kernel", *_]:
+                rest, chat = self._named(words[1:])
+                verb, *more = rest or ["status"]
+                if len(more) > 1 or (more and chat is not self.conversations.named()):
+                    raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
+                self._publish(*kernel_orders.obey(verb, self._known(more[0]) if more else chat))
             case ["chats"]:
                 for each in self.conversations:
                     print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # as above
@@ -154,10 +170,19 @@ class Session:
                 index = names.index(option)
                 chat = names[index + 1] if index + 1 < len(names) else ""
                 del names[index : index + 2]
+        return names, self._known(chat)
+
+    def _known(self, chat: str | None) -> Conversation:
         known = {each.name for each in self.conversations}
         if chat is not None and chat not in known:
             raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known)) or 'none yet'}")
-        return names, self.conversations.named(chat)
+        return self.conversations.named(chat)
+
+    def _publish(self, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+        if getattr(self._shell, "kernel", None) is None:
+            print(data["text/plain"])  # noqa: T201  # it is the answer
+        else:
+            self._shell.display_pub.publish(data=data, metadata=metadata)
 
     def _pull(self, names: list[str], chat: Conversation) -> None:
         if not chat.executor.alive:
@@ -171,6 +196,16 @@ class Session:
         values = variables.chosen(names, self._notebook.namespace, "%autogen push")
         run.engine.call(chat.executor.put(values))
         chat.hand(values)
+
+
+async def _asked_aside(what: str) -> Stopping:
+    """What the person says in a panel of its own, below what the cell shows."""
+    from autogen_nb.notebook.panels import ButtonPerson
+
+    below = NotebookView()
+    answer = await ButtonPerson(below, lambda: False).stopping(what)
+    below.note(stuck.KILLED if answer == "kill" else stuck.LEFT, kind="decision")
+    return answer
 
 
 def _publish(result: ChatResult) -> None:
