@@ -21,9 +21,9 @@ from autogen_nb.agents.where import Where
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused, TransferError
-from autogen_nb.kernels.describe import describe, size_of
+from autogen_nb.kernels.describe import Share, describe, size_of
 from autogen_nb.kernels.status import OnStuck
-from autogen_nb.kernels.transfer import Variable
+from autogen_nb.kernels.transfer import Variable, clashes
 from autogen_nb.models.budget import Budget, budgeted
 from autogen_nb.models.select import model_for
 from autogen_nb.notebook import connections, stuck, variables
@@ -48,6 +48,7 @@ class Notebook:
     defaults: Defaults
     publish: Callable[[ChatResult], None]
     connection: connections.Connection | None = None
+    told: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
 
     def model(self, spec: Any) -> Model:
@@ -162,6 +163,10 @@ class CellRun:
             spec = connections.choose(given.model or named, given, os.environ)
             # The built-in analysis was chosen for this task alone; the next one is asked again.
             notebook.connection = None if given.model == "offline" else given
+        for host in connections.hosts(spec, os.environ):
+            if (host, self._share) not in notebook.told:
+                notebook.told.add((host, self._share))
+                self._view.note(variables.receives(host, self._share), kind="host")
         return notebook.model(spec or "")
 
     def _budgeted(self, model: Model) -> tuple[Model, Budget | None]:
@@ -220,9 +225,12 @@ class CellRun:
         inputs |= await self._offered(chat, task, inputs)
         if inputs:
             self._view.awaiting(f"copying {', '.join(inputs)}")
-            await self._engine(chat.executor.put(inputs))
-            chat.hand(inputs)
-        message = task + variables.told([describe(name, value) for name, value in inputs.items()])
+            taken = chat.hand(inputs, await self._engine(chat.executor.put(inputs)))
+            if taken:
+                self._view.note(variables.replaced(taken, "the agent's kernel"))
+        if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
+            self._view.note(variables.stale(older, self._named(chat)), tone="warning")
+        message = task + variables.told([describe(name, value, share=self._share) for name, value in inputs.items()])
         turn, replaced = chat.begin(self._origin, task, message, self._terms.flow)
         if replaced:
             more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""
@@ -320,17 +328,28 @@ class CellRun:
         namespace = self._notebook.namespace
         if self._order.answer:
             namespace[self._order.answer] = without("TERMINATE", _last_words(turn) or done.summary)
-        values = {name: await self._engine(chat.executor.get(name)) for name in self._order.outputs}
+        unpickle = self._order.unpickle
+        values = {name: await self._engine(chat.executor.get(name, unpickle=unpickle)) for name in self._order.outputs}
+        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
         namespace.update(values)
         chat.hand(values)
+        if taken:
+            self._view.note(variables.replaced(taken, "your notebook"))
 
     async def _list_new(self, chat: Conversation) -> None:
         """Says which variables the agent's kernel has that nobody was told of yet."""
         new = [each for each in await self._variables(chat) if each.name not in chat.listed]
         chat.listed |= {each.name for each in new}
         if new:
-            named = chat.name if chat.name != self._notebook.conversations.current else None
-            self._view.note(variables.listed(new, named))
+            self._view.note(variables.listed(new, self._named(chat)))
+
+    @property
+    def _share(self) -> Share:
+        return self._order.share or self._notebook.defaults.share
+
+    def _named(self, chat: Conversation) -> str | None:
+        """The chat's name where a command must say it."""
+        return chat.name if chat.name != self._notebook.conversations.current else None
 
     async def _variables(self, chat: Conversation) -> Sequence[Variable]:
         if not chat.executor.alive:

@@ -18,6 +18,8 @@ from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.kernels import machine
+from autogen_nb.kernels.fingerprints import Fingerprint
+from autogen_nb.kernels.transfer import Handed
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.stuck import Stuckness
 from autogen_nb.run import engine
@@ -106,6 +108,7 @@ class Conversation:
         self._open()
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
+        self._prints: dict[str, Fingerprint] = {}
         self.declined: set[str] = set()
         self.stuckness = Stuckness()
         self.listed: frozenset[str] = frozenset()
@@ -148,6 +151,7 @@ class Conversation:
             self.end()
             self.where = where
             self.handed.clear()
+            self._prints.clear()
             self.listed = frozenset()
             self._open()
         self._usual = usual
@@ -161,13 +165,32 @@ class Conversation:
         self._forget()
         engine.submit(self.executor.stop())
 
-    def hand(self, values: Mapping[str, object]) -> None:
-        """Remembers that these very objects are in the agent's kernel under their names."""
+    def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
+        """Remembers that these very objects are in the agent's kernel under their names.
+
+        Parameters
+        ----------
+        handed
+            What the kernel said when they were handed over; None where they came back from it.
+
+        Returns
+        -------
+        tuple of str
+            The names under which the agent had something of its own, which is replaced.
+        """
         if self.executor.pid != self._pid:
             self.handed.clear()
+            self._prints.clear()
             self._pid = self.executor.pid
+        clashes = tuple(name for name in handed.overwritten if name not in self.handed) if handed else ()
+        self._prints.update((handed or Handed.of(values)).prints)
         self.handed.update({name: _same_as(value) for name, value in values.items()})
         self.listed |= set(values)
+        return clashes
+
+    def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
+        """The names whose objects in the notebook have changed since the agent's kernel got its copies."""
+        return Handed(self._prints).stale(namespace) if self.executor.pid == self._pid else ()
 
     def holds(self, name: str, value: object) -> bool:
         """Whether this very object was handed, under that name, to the kernel that the agent has now."""

@@ -14,6 +14,7 @@ from autogen_nb import run
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.where import Where
 from autogen_nb.errors import AutogenError, ConfigError
+from autogen_nb.kernels.transfer import clashes
 from autogen_nb.notebook import kernel_orders, rendering, reruns, stuck, variables
 from autogen_nb.notebook.cell import CellRun, Notebook
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
@@ -25,7 +26,8 @@ from autogen_nb.notebook.settings import Defaults, terms
 from autogen_nb.notebook.view import NotebookView
 
 _USAGE = (
-    "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only\n"
+    "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only;\n"
+    "                                          with --unpickle anything, by code that the agent can choose\n"
     "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
     "%autogen kernel status|vars|interrupt|restart [CHAT]   looks after the agent's kernel\n"
     "%autogen chats                            lists the chats of this notebook\n"
@@ -150,7 +152,11 @@ class Session:
                 print(_USAGE)  # noqa: T201  # it is the answer
             case ["pull" | "push" as way] if len(words) > 1:
                 names, chat = self._named(words[1:])
-                self._pull(names, chat) if way == "pull" else self._push(names, chat)
+                if way == "pull":
+                    unpickle = "--unpickle" in names
+                    self._pull([name for name in names if name != "--unpickle"], chat, unpickle=unpickle)
+                else:
+                    self._push(names, chat)
             case ["kernel", *_]:
                 rest, chat = self._named(words[1:])
                 verb, *more = rest or ["status"]
@@ -184,18 +190,22 @@ class Session:
         else:
             self._shell.display_pub.publish(data=data, metadata=metadata)
 
-    def _pull(self, names: list[str], chat: Conversation) -> None:
+    def _pull(self, names: list[str], chat: Conversation, *, unpickle: bool) -> None:
         if not chat.executor.alive:
             raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
         namespace = self._notebook.namespace
-        for name in names:
-            namespace[name] = run.engine.call(chat.executor.get(name))
-            chat.hand({name: namespace[name]})
+        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in names}
+        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
+        namespace.update(values)
+        chat.hand(values)
+        if taken:
+            print(variables.replaced(taken, "your notebook"))  # noqa: T201  # it is what happened
 
     def _push(self, names: list[str], chat: Conversation) -> None:
         values = variables.chosen(names, self._notebook.namespace, "%autogen push")
-        run.engine.call(chat.executor.put(values))
-        chat.hand(values)
+        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
+        if taken:
+            print(variables.replaced(taken, "the agent's kernel"))  # noqa: T201  # as above
 
 
 async def _asked_aside(what: str) -> Stopping:
