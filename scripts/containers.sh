@@ -9,7 +9,7 @@ exec 3>&2
 
 : "${MIRROR:=http://deb.debian.org/debian}"
 # Seconds: what each step may take before we do without.
-INSTALL=90 BUILD=180 PROBE=60
+INSTALL=90 BUILD=240 PROBE=60
 
 say() { printf 'containers: %s\n' "$*" >&3; }
 
@@ -19,29 +19,30 @@ if [ -n "${DOCKER_HOST:-}" ] || { [ -n "${AGENT_IMAGE:-}" ] && [ -S /var/run/doc
 fi
 
 state=$(mktemp -d /tmp/containers-XXXXXX)
+# apt downloads as another user.
+chmod 711 "$state"
 service=
-# The tree of an image holds device files and mounts of its own: nothing but its own file system is removed.
+# What is made of an image may hold mounts: nothing but its own file system is removed.
 trap '[ -z "$service" ] || kill "$service" 2>/dev/null || :; rm -rf --one-file-system "$state"' EXIT
 trap 'exit 130' INT TERM
 
 # Each of these leaves its last words in the log where it fails; `without` tells them.
 install() {
-    if command -v podman && command -v runc && command -v debootstrap; then return 0; fi
-    say "apt-get install podman runc debootstrap"
+    if command -v podman && command -v runc && command -v mmdebstrap; then return 0; fi
+    say "apt-get install podman runc mmdebstrap"
     timeout "$INSTALL" apt-get update -qq || :
     DEBIAN_FRONTEND=noninteractive timeout "$INSTALL" \
-        apt-get install -y -qq --no-install-recommends podman runc debootstrap
+        apt-get install -y -qq --no-install-recommends podman runc mmdebstrap
 }
 
 build() {
     if podman image exists "$image"; then return 0; fi
     say "building $image from $MIRROR"
-    # debootstrap knows no virtual packages: the last two are what the kernel's own packages ask for by such names.
-    packages=python3,python3-ipykernel,python3-cffi-backend,libboost-regex1.74.0
-    timeout "$BUILD" debootstrap --variant=minbase --include="$packages" bookworm "$state/root" "$MIRROR" ||
-        { [ -x "$state/root/usr/bin/python3" ] && chroot "$state/root" python3 -c 'import ipykernel'; } || return 1
-    tar -C "$state/root" -c . | podman import - "$image" || return 1
-    rm -rf --one-file-system "$state/root"
+    TMPDIR="$state" timeout "$BUILD" mmdebstrap --variant=minbase --include=python3-ipykernel --dpkgopt=force-unsafe-io \
+        --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+        bookworm "$state/root.tar" "$MIRROR" || return 1
+    podman import "$state/root.tar" "$image" || return 1
+    rm "$state/root.tar"
 }
 
 probe() { timeout "$PROBE" podman run --rm --network none "$image" python3 -c 'import ipykernel'; }
