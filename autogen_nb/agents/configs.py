@@ -17,18 +17,22 @@ from autogen_nb.run import engine
 _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
 """What belongs to an executor that is made here."""
 
-_CODE_KEYS = ("confirm", "executor", "last_n_messages", *_OWN_KEYS)
+_CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", *_OWN_KEYS)
 _RESTORES: tuple[Literal["nothing", "replay"], ...] = ("nothing", "replay")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeConfig:
-    """How an agent runs code; `release` ends an executor that was made for the agent."""
+    """How an agent runs code; `release` ends an executor that was made for the agent.
+
+    Output that is too long to be shown is kept whole in a file in `output_dir`, if there is one.
+    """
 
     executor: Executor
     reach: Reach = "auto"
     confirm: Confirm = "never"
     release: Callable[[], object] | None = None
+    output_dir: Path | None = None
 
 
 def human_input_mode(mode: str) -> Mode:
@@ -78,7 +82,7 @@ def code_config(config: Any) -> CodeConfig | None:
     reach, confirm = _reach(given.get("last_n_messages", "auto")), _confirm(given)
     executor = _executor(given)
     release = None if given.get("executor") is not None else _kept_until_exit(executor)
-    return CodeConfig(executor, reach, confirm, release)
+    return CodeConfig(executor, reach, confirm, release, _output_dir(given.get("output_dir")))
 
 
 def _reach(value: Any) -> Reach:
@@ -86,6 +90,12 @@ def _reach(value: Any) -> Reach:
         reach: Reach = value
         return reach
     raise ConfigError(f'last_n_messages is {value!r}; it must be "auto", 0 for off, or a number of messages')
+
+
+def _output_dir(value: Any) -> Path | None:
+    if value is not None and not isinstance(value, str | Path):
+        raise ConfigError(f"output_dir is {value!r}; it must be a folder's path")
+    return None if value is None else Path(value)
 
 
 def _confirm(given: Mapping[str, Any]) -> Confirm:

@@ -5,10 +5,9 @@ awaited cell and the one that waits: in the latter it never suspends (`autogen_n
 """
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
@@ -20,13 +19,14 @@ from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.agents.where import Where
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
-from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused, TransferError
+from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
 from autogen_nb.kernels.describe import Share, describe, size_of
 from autogen_nb.kernels.status import OnStuck
 from autogen_nb.kernels.transfer import Variable, clashes
 from autogen_nb.models.budget import Budget, budgeted
 from autogen_nb.models.select import model_for
 from autogen_nb.notebook import connections, stuck, variables
+from autogen_nb.notebook.chat_folder import made
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, Turn
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping
@@ -135,7 +135,7 @@ class CellRun:
             if kept is not None:
                 self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
             await self._unstuck(chat)
-            with _folder(chat):
+            with made(chat.cwd / chat.folder):
                 turn = self._resumed(chat, task, inputs) or await self._begun(chat, task, inputs)
                 done = await self._chat(chat, turn, model)
             try:
@@ -304,7 +304,11 @@ class CellRun:
             WithoutCode(),
             self._terms.max_turns - 1,
             self._terms.human_input,
-            code_execution_config={"executor": conversation.executor, "confirm": self._terms.confirm},
+            code_execution_config={
+                "executor": conversation.executor,
+                "confirm": self._terms.confirm,
+                "output_dir": conversation.cwd / conversation.folder,
+            },
             default_auto_reply=None,
         )
         for earlier in conversation.turns[: conversation.turns.index(turn)]:
@@ -382,19 +386,3 @@ async def _answered(ask: Callable[[], T | Awaitable[T]]) -> T:
 
 def _counted(turns: Sequence[Turn]) -> str:
     return "the one" if len(turns) == 1 else f"the {len(turns)}"
-
-
-@contextmanager
-def _folder(chat: Conversation) -> Iterator[None]:
-    """Makes the folder for the chat's files, and takes it away again where nothing was written."""
-    folder = chat.cwd / chat.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
-    try:
-        yield
-    finally:
-        for empty in (folder, folder.parent):
-            with suppress(OSError):
-                Path(empty).rmdir()

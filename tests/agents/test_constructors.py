@@ -152,6 +152,7 @@ def test_a_model_itself_is_taken() -> None:
         ({"sandbx": "bwrap"}, TypeError, "did you mean 'sandbox'?"),
         ({"limit": {}}, TypeError, "did you mean 'limits'?"),
         ({"limits": {"memry": 1}}, ValueError, "limits has no 'memry' .did you mean 'memory'?"),
+        ({"output_dir": 3}, ValueError, "output_dir is 3; it must be a folder's path"),
         ({"limits": 3}, ValueError, "limits is 3; it must be a dict"),
         ({"limits": {"cpu": 3}, "kernel": "https://host/"}, ValueError, "limits cannot be kept on a server"),
         ({"restore": "all"}, ValueError, "restore is 'all'; it must be one of nothing, replay"),
