@@ -13,10 +13,10 @@ SETUP := scripts/setup.sh
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lab lint bench lock clean browser
+.PHONY: help demo test torture places lab lint bench bench-peers lock clean browser sandbox
 
 help: ## What there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA=path/to.csv takes your own table
 	AUTOGEN_NB_CONFIRM=never $(BIN)/python scripts/demo.py $(if $(DATA),--data "$(DATA)")
@@ -24,9 +24,15 @@ demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA
 lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
-test: $(VENV)/.has-dev browser ## The whole test suite; core/ must be covered to the last branch
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=
+test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture` and `places`; core/ must be covered to the last branch
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
+
+torture: $(VENV)/.has-dev ## Floods of output and bombs, six minutes at most
+	$(if $(shell command -v timeout),timeout 360) $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture
+
+places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
+	scripts/containers.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places
 
 lint: $(VENV)/.has-dev ## ruff and mypy
 	$(BIN)/ruff check
@@ -36,14 +42,17 @@ lint: $(VENV)/.has-dev ## ruff and mypy
 bench: $(VENV)/.has-dev ## Every benchmark in turn, each with its raw floor
 	$(BIN)/python -m benchmarks
 
+bench-peers: $(VENV)/.has-dev ## Our executor beside AutoGen's own, in environments made once
+	$(BIN)/python -m benchmarks._peers .venv-peers
+
 lock: ## Writes requirements-dev.lock: the newest versions of everything, as tested from now on
 	$(SETUP) lock
 
 clean: ## Removes the environment and everything that was built
 	rm -rf $(VENV) build dist
 
-browser:
-	@$(SETUP) browser
+browser sandbox:
+	@$(SETUP) $@
 
 $(VENV)/.made:
 	$(SETUP) venv

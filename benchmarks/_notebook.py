@@ -24,6 +24,7 @@ def kernel(transport: str = "ipc") -> Iterator[BlockingKernelClient]:
     manager = KernelManager(kernel_name="python3", transport=transport)
     manager.start_kernel(cwd=str(ROOT))
     client = manager.blocking_client()
+    client.parent = manager
     client.start_channels()
     client.wait_for_ready(timeout=60)
     try:

@@ -1,38 +1,21 @@
-"""What a block costs in the agent's kernel, beside a bare blocking jupyter_client on the same kind of kernel.
+"""What a block costs in the agent's kernel, beside a bare blocking jupyter_client on a kernel of the same Python.
 
-Run it as ``python benchmarks/kernel_roundtrip.py``; every ratio is against the floor measured in the same run.
+Both sides take turns, so that what the machine does meanwhile falls on both.
 """
 
 import asyncio
-import os
-import shutil
 import statistics
-import sys
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
-from autogen_nb.kernels.environment import scrubbed
-from autogen_nb.kernels.kernel import Kernel, with_interpreter
-from autogen_nb.kernels.launching import _environ, _manager_of, _private_folder
+from autogen_nb.kernels.kernel import Kernel
+from benchmarks._notebook import kernel as bare_kernel
+from benchmarks._verdict import Row, judged
 
 ROUNDS = 300
 PRINT_ROUNDS = 50
-FLOOD_ROUNDS = 5
-
-
-def bare() -> tuple[Any, Any, Path]:
-    """A kernel of our launching with a blocking client of jupyter_client."""
-    from jupyter_client.manager import KernelManager
-
-    folder = _private_folder()
-    manager = _manager_of(KernelManager, folder, sys.executable)
-    manager.start_kernel(env=_environ(with_interpreter(scrubbed(os.environ), sys.executable), folder))
-    client = manager.client()
-    client.start_channels()
-    client.wait_for_ready(timeout=60)
-    return manager, client, folder
+STOP_ROUNDS = 9
 
 
 def bare_block(client: Any, code: str) -> float:
@@ -40,7 +23,7 @@ def bare_block(client: Any, code: str) -> float:
     started = time.perf_counter()
     sent = client.execute(code)
     while True:
-        message = client.get_iopub_msg(timeout=10)
+        message = client.get_iopub_msg(timeout=60)
         mine = message["parent_header"].get("msg_id") == sent
         if mine and message["content"].get("execution_state") == "idle":
             break
@@ -68,7 +51,34 @@ async def first_output(kernel: Kernel) -> float:
     return waited
 
 
+def bare_first_output(client: Any) -> float:
+    """The same on the bare client."""
+    sent = client.execute("import time\nprint(time.perf_counter())\ntime.sleep(0.06)")
+    waited = 0.0
+    while True:
+        message = client.get_iopub_msg(timeout=10)
+        if message["parent_header"].get("msg_id") != sent:
+            continue
+        if message["msg_type"] == "stream":
+            waited = time.perf_counter() - float(message["content"]["text"])
+        elif message["content"].get("execution_state") == "idle":
+            client.get_shell_msg(timeout=10)
+            return waited
+
+
 async def interrupted(kernel: Kernel) -> float:
+    """Seconds from an interrupt of an endless block until the next one is done."""
+    items = kernel.execute("print('on', flush=True)\nwhile True: pass")
+    await anext(items)
+    started = time.perf_counter()
+    await kernel.interrupt()
+    async for _ in items:
+        pass
+    await block(kernel, "x = 1")
+    return time.perf_counter() - started
+
+
+async def given_up(kernel: Kernel) -> float:
     """Seconds from giving up an endless block until the next one is done."""
     items = kernel.execute("print('on', flush=True)\nwhile True: pass")
     await anext(items)
@@ -78,47 +88,52 @@ async def interrupted(kernel: Kernel) -> float:
     return time.perf_counter() - started
 
 
-async def measured(client: Any) -> dict[str, tuple[float, float | None]]:
-    """Name to seconds and the floor's seconds; both sides take turns, so that load meets both."""
+def bare_interrupted(manager: Any, client: Any) -> float:
+    """The same by jupyter_client's own means."""
+    sent = client.execute("print('on', flush=True)\nwhile True: pass")
+    while client.get_iopub_msg(timeout=10)["msg_type"] != "stream":
+        pass
+    started = time.perf_counter()
+    manager.interrupt_kernel()
+    while True:
+        message = client.get_iopub_msg(timeout=10)
+        if message["parent_header"].get("msg_id") == sent and message["content"].get("execution_state") == "idle":
+            break
+    client.get_shell_msg(timeout=10)
+    bare_block(client, "x = 1")
+    return time.perf_counter() - started
+
+
+async def measured(manager: Any, client: Any) -> list[Row]:
     kernel = Kernel()
     start = await seconds(kernel.start)
-    ours, floor = [], []
+    ours, floor, prints, bare_prints = [], [], [], []
     for _ in range(ROUNDS):
         ours.append(await seconds(lambda: block(kernel, "x=1")))
         floor.append(bare_block(client, "x=1"))
-    prints = [await first_output(kernel) for _ in range(PRINT_ROUNDS)]
-    lines = "for i in range(100_000): print(i)"
-    floods, bare_floods = [], []
-    for _ in range(FLOOD_ROUNDS):
-        floods.append(await seconds(lambda: block(kernel, lines)))
-        bare_floods.append(bare_block(client, lines))
-    stops = [await interrupted(kernel) for _ in range(5)]
+    for _ in range(PRINT_ROUNDS):
+        prints.append(await first_output(kernel))
+        bare_prints.append(bare_first_output(client))
+    stops, bare_stops, ends = [], [], []
+    for _ in range(STOP_ROUNDS):
+        stops.append(await interrupted(kernel))
+        ends.append(await given_up(kernel))
+        bare_stops.append(bare_interrupted(manager, client))
     end = await seconds(kernel.shutdown)
-    return {
-        "block x=1, median": (statistics.median(ours), statistics.median(floor)),
-        "100,000 printed lines, median": (statistics.median(floods), statistics.median(bare_floods)),
-        "start to ready": (start, None),
-        "print to event, median": (statistics.median(prints), None),
-        "give up to next block, median": (statistics.median(stops), None),
-        "shutdown": (end, None),
-    }
+    middle = statistics.median
+    return [
+        Row("block x=1", middle(ours) * 1e3, middle(floor) * 1e3, 1.5),
+        Row("print to event", middle(prints) * 1e3, middle(bare_prints) * 1e3, 25, absolute=True),
+        Row("interrupt to next block done", middle(stops) * 1e3, middle(bare_stops) * 1e3, 150, absolute=True),
+        Row("give up to next block done", middle(ends) * 1e3, middle(bare_stops) * 1e3, 150, absolute=True),
+        Row("start to ready", start * 1e3),
+        Row("shutdown", end * 1e3),
+    ]
 
 
 def main() -> None:
-    started = time.perf_counter()
-    manager, client, folder = bare()
-    bare_start = time.perf_counter() - started
-    try:
-        rows = asyncio.run(measured(client))
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-        shutil.rmtree(folder)
-    rows["start to ready"] = (rows["start to ready"][0], bare_start)
-    print(f"{'':32}{'ours':>10}{'floor':>10}{'ratio':>8}")
-    for name, (value, floor) in rows.items():
-        compared = "" if floor is None else f"{floor * 1e3:8.1f}ms{value / floor:8.2f}"
-        print(f"{name:32}{value * 1e3:8.1f}ms{compared}")
+    with bare_kernel() as client:
+        print(judged(asyncio.run(measured(client.parent, client))))
 
 
 if __name__ == "__main__":

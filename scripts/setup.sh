@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets up what one target of the Makefile needs: setup.sh venv | install GROUP | browser | lock
+# Sets up what one target of the Makefile needs: setup.sh venv | install GROUP | browser | sandbox | lock
 # Reads PYTHON (which Python the environment is made from) and VENV (where it is).
 set -eu
 : "${PYTHON:=python3}" "${VENV:=.venv}"
@@ -49,6 +49,17 @@ get_browser() {
     fi
 }
 
+# Without it, too, the tests that need it are skipped by name.
+get_sandbox() {
+    if [ "$(uname)" != Linux ] || command -v bwrap >/dev/null 2>&1; then return 0; fi
+    if debian_root; then
+        apt_install bubblewrap
+    else
+        say "there is no bwrap, so the tests of its sandbox will be skipped;" \
+            "on Debian, \`apt-get install bubblewrap\` brings it"
+    fi
+}
+
 # What the newest of everything is, found in an environment that holds nothing else.
 write_lock() {
     VENV=$(mktemp -d)
@@ -65,6 +76,7 @@ case "${1:-}" in
     venv) make_venv ;;
     install) install_group "$2" ;;
     browser) get_browser ;;
+    sandbox) get_sandbox ;;
     lock) write_lock ;;
-    *) fail "usage: setup.sh venv | install GROUP | browser | lock" ;;
+    *) fail "usage: setup.sh venv | install GROUP | browser | sandbox | lock" ;;
 esac

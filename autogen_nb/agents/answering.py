@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, assert_never, cast
 from autogen_nb.agents import functions, speaking
 from autogen_nb.agents.own_methods import OwnMethods
 from autogen_nb.agents.prompts import REFLECT
+from autogen_nb.agents.whole import Whole
+from autogen_nb.core.bounded import BoundedOutputs
 from autogen_nb.core.ports import Completion, Executor, Human, Model, Request, RunEnded
 from autogen_nb.core.roles import wire
 from autogen_nb.errors import CallbackError, ConfigError
@@ -43,7 +45,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import Message
-from autogen_nb.outputs import Output, Stream
+from autogen_nb.outputs import Stream
 from autogen_nb.run import Here, There, Waits
 
 if TYPE_CHECKING:
@@ -129,8 +131,8 @@ class Cast:
         assert agent.code is not None
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return Here(lambda: _own_run(agent, asked))
-        executor = agent.code.executor
-        return There(lambda: _run(executor, asked))
+        executor, folder = agent.code.executor, agent.code.output_dir
+        return There(lambda: _run(executor, asked, Whole(folder, getattr(executor, "cwd", None))))
 
     def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
         return self._words(asked) if isinstance(asked, HumanInputAsked) else self._human.approve(asked)
@@ -204,15 +206,18 @@ async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[M
                 yield ModelDelta(agent, part)
 
 
-async def _run(executor: Executor, asked: CodeAsked) -> AsyncIterator[OutputAdded | CodeRan]:
+async def _run(executor: Executor, asked: CodeAsked, whole: Whole) -> AsyncIterator[OutputAdded | CodeRan]:
     begun = time.monotonic()
-    outputs: list[Output] = []
+    outputs = BoundedOutputs()
     async with aclosing(cast("Any", executor.run(asked.blocks))) as items:
         async for item in items:
             if isinstance(item, RunEnded):
-                yield CodeRan(item.exit_code, tuple(outputs), item.ran, item.note, time.monotonic() - begun)
+                where = whole.close()
+                note = " ".join(filter(None, (item.note, where and f"The output is long; {where}.")))
+                yield CodeRan(item.exit_code, outputs.all(where), item.ran, note, time.monotonic() - begun)
             else:
-                outputs.append(item)
+                outputs.add(item)
+                whole.add(item)
                 yield OutputAdded(asked.agent, item)
 
 

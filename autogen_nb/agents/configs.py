@@ -4,8 +4,9 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
+from autogen_nb.agents.where import Sandbox, Where
 from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import MODES, Mode
 from autogen_nb.core.ports import Executor, Model
@@ -13,17 +14,25 @@ from autogen_nb.core.running import Reach
 from autogen_nb.errors import ConfigError, WrongType
 from autogen_nb.run import engine
 
-_CODE_KEYS = ("confirm", "executor", "last_n_messages", "timeout", "use_docker", "work_dir")
+_OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
+"""What belongs to an executor that is made here."""
+
+_CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", *_OWN_KEYS)
+_RESTORES: tuple[Literal["nothing", "replay"], ...] = ("nothing", "replay")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeConfig:
-    """How an agent runs code; `release` ends an executor that was made for the agent."""
+    """How an agent runs code; `release` ends an executor that was made for the agent.
+
+    Output that is too long to be shown is kept whole in a file in `output_dir`, if there is one.
+    """
 
     executor: Executor
     reach: Reach = "auto"
     confirm: Confirm = "never"
     release: Callable[[], object] | None = None
+    output_dir: Path | None = None
 
 
 def human_input_mode(mode: str) -> Mode:
@@ -73,7 +82,7 @@ def code_config(config: Any) -> CodeConfig | None:
     reach, confirm = _reach(given.get("last_n_messages", "auto")), _confirm(given)
     executor = _executor(given)
     release = None if given.get("executor") is not None else _kept_until_exit(executor)
-    return CodeConfig(executor, reach, confirm, release)
+    return CodeConfig(executor, reach, confirm, release, _output_dir(given.get("output_dir")))
 
 
 def _reach(value: Any) -> Reach:
@@ -81,6 +90,12 @@ def _reach(value: Any) -> Reach:
         reach: Reach = value
         return reach
     raise ConfigError(f'last_n_messages is {value!r}; it must be "auto", 0 for off, or a number of messages')
+
+
+def _output_dir(value: Any) -> Path | None:
+    if value is not None and not isinstance(value, str | Path):
+        raise ConfigError(f"output_dir is {value!r}; it must be a folder's path")
+    return None if value is None else Path(value)
 
 
 def _confirm(given: Mapping[str, Any]) -> Confirm:
@@ -93,7 +108,7 @@ def _confirm(given: Mapping[str, Any]) -> Confirm:
 
 def _executor(given: Mapping[str, Any]) -> Executor:
     executor = given.get("executor")
-    settings = sorted(key for key in ("timeout", "use_docker", "work_dir") if given.get(key) is not None)
+    settings = [key for key in _OWN_KEYS if given.get(key) is not None]
     if executor is not None:
         if settings:
             raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
@@ -101,20 +116,59 @@ def _executor(given: Mapping[str, Any]) -> Executor:
             raise ConfigError(f"executor is {executor!r}; it must be an executor, such as JupyterExecutor()")
         chosen: Executor = executor
         return chosen
-    if given.get("use_docker"):
-        raise ConfigError(
-            f"use_docker is {given['use_docker']!r}, and this version has no container executor yet: "
-            "set it to False to run code in a Jupyter kernel of the agent's own"
-        )
-    return _jupyter(given.get("work_dir"), given.get("timeout"))
-
-
-def _jupyter(work_dir: str | Path | None, timeout: float | None) -> Executor:
-    from autogen_nb.executors.jupyter import JupyterExecutor
-
+    timeout, work_dir = given.get("timeout"), given.get("work_dir")
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
-    return JupyterExecutor(cwd=Path.cwd() if work_dir is None else Path(work_dir), timeout=timeout)
+    cwd = Path.cwd() if work_dir is None else Path(work_dir)
+    return _where(given).executor(
+        cwd=cwd, timeout=timeout, limits=_limits(given), restore=_restore(given), passed=_passed(given)
+    )
+
+
+def _where(given: Mapping[str, Any]) -> Where:
+    use_docker, kernel, net = given.get("use_docker"), given.get("kernel"), given.get("net")
+    sandbox = given.get("sandbox") or ("docker" if use_docker else "none")
+    if use_docker and sandbox != "docker":
+        raise ConfigError(f"use_docker is {use_docker!r} and sandbox is {sandbox!r}; give one of them")
+    if kernel is not None and not (isinstance(kernel, str) and kernel.strip()):
+        raise ConfigError(f"kernel is {kernel!r}; it must be an installed kernel's name or a server's address")
+    if net is not None and not isinstance(net, bool):
+        raise ConfigError(f"net is {net!r}; it must be True or False")
+    if net is not None and sandbox == "none":
+        raise ConfigError("net is about a sandbox's network, and there is no sandbox; give sandbox= as well")
+    # It checks its values itself.
+    return Where(cast("Sandbox", sandbox), bool(net), kernel or "", _images(use_docker))
+
+
+def _images(use_docker: Any) -> tuple[str, ...]:
+    images = [use_docker] if isinstance(use_docker, str) else use_docker
+    if images is None or isinstance(images, bool):
+        return ()
+    if not (isinstance(images, list | tuple) and images and all(isinstance(name, str) for name in images)):
+        raise ConfigError(f"use_docker is {use_docker!r}; it must be True, False, an image's name or a list of names")
+    return tuple(images)
+
+
+def _limits(given: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    limits = given.get("limits")
+    if limits is not None and not isinstance(limits, Mapping):
+        raise ConfigError(f"limits is {limits!r}; it must be a dict, such as {{'memory': '2 GB'}}")
+    return limits
+
+
+def _restore(given: Mapping[str, Any]) -> Literal["nothing", "replay"]:
+    restore = given.get("restore", "nothing")
+    for known in _RESTORES:
+        if restore == known:
+            return known
+    raise ConfigError(f"restore is {restore!r}; it must be one of {', '.join(_RESTORES)}")
+
+
+def _passed(given: Mapping[str, Any]) -> tuple[str, ...]:
+    passed = given.get("passed") or ()
+    if not (isinstance(passed, list | tuple | set | frozenset) and all(isinstance(name, str) for name in passed)):
+        raise ConfigError(f"passed is {passed!r}; it must be a list of names of environment variables")
+    return tuple(passed)
 
 
 def _kept_until_exit(executor: Executor) -> Callable[[], object]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TypeAlias
 
+from autogen_nb.core.tracebacks import shortened
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 
 LIMIT = 8_000
@@ -18,6 +19,14 @@ Kept: TypeAlias = Stream | Display | Result | Failure
 
 _DESCRIBED = 200
 """Characters of a picture's description that a model is shown at most."""
+
+_SMALL_FRAME = 1_000
+_FRAME = 3_000
+"""Characters of a frame's text: from the first on, padding is taken out; the second is the most that is shown."""
+
+_HTML_HEAD = 2_000
+_UP = re.compile(r"\x1b\[\d{0,4}A")
+_MOVES = re.compile(r"(\n|\x1b\[\d{0,4}A)")
 
 _ESCAPES = re.compile(
     r"\x1b\[[0-9;:<=>?]*[ -/]*[@-~]"  # colours and movements
@@ -72,8 +81,26 @@ def elided(text: str, limit: int) -> str:
 
 def plain(text: str) -> str:
     """The text without escape sequences, and with what a carriage return has overwritten taken away."""
+    if _UP.search(text):
+        text = _moved(text)
     lines = _ESCAPES.sub("", text).split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
+
+
+def _moved(text: str) -> str:
+    """The text after cursor movements upwards, by which several progress bars overwrite themselves."""
+    lines, row = [""], 0
+    for piece in _MOVES.split(text):
+        if piece == "\n":
+            row += 1
+            lines += [""] if row == len(lines) else []
+        elif _UP.fullmatch(piece):
+            row = max(0, row - int(piece[2:-1] or 1))
+            # What is written next begins where the cursor was, which is the start wherever bars are drawn.
+            lines[row] += "\r"
+        else:
+            lines[row] += piece
+    return "\n".join(lines)
 
 
 def _joined(outputs: Iterable[Kept]) -> list[Kept]:
@@ -102,7 +129,7 @@ def _text(output: Kept) -> str:
         case Stream(text=text):
             return plain(text).rstrip("\n")
         case Failure(ename=ename, evalue=evalue, traceback=traceback):
-            return plain("\n".join(traceback)) or f"{ename}: {evalue}"
+            return shortened(plain(entry) for entry in traceback) or plain(f"{ename}: {evalue}")
         case _:
             return _described(output.data)
 
@@ -114,11 +141,21 @@ def _joined_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _compact(text: str) -> str:
+    """A frame's text: where it is long, without the padding that aligns its columns, and bounded."""
+    if len(text) > _SMALL_FRAME:
+        lines = (line.rstrip() for line in text.split("\n"))
+        text = elided(re.sub(r" {3,}", "  ", "\n".join(lines)), _FRAME)
+    return text
+
+
 def _described(data: Bundle) -> str:
     """A rich output's text form; pictures and interactive ones are named, since the text does not hold them."""
     text = plain(_joined_text(data.get("text/markdown")) or _joined_text(data.get("text/plain")))
     kinds = [kind for kind in data if kind not in ("text/plain", "text/html", "text/latex", "text/markdown")]
     if not kinds:
+        if 'class="dataframe"' in _joined_text(data.get("text/html"))[:_HTML_HEAD]:
+            return _compact(text)
         return text or f"[shown to the person: {', '.join(data) or 'nothing'}]"
     first = text.strip().splitlines()[0] if text.strip() else "no description"
     return f"[shown to the person: {kinds[0]}, {first[:_DESCRIBED]}]"

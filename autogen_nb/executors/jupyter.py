@@ -1,26 +1,34 @@
 """Runs code blocks in one Jupyter kernel of the agent's own; shell blocks run beside it."""
 
+import asyncio
 import os
-import re
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autogen_nb.core.code import BASH, PYTHON, SHELL
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.errors import ExecutionError
+from autogen_nb.executors.blocks import Refused, in_order, make, named, refused, saved, unknown
+from autogen_nb.executors.history import History
 from autogen_nb.executors.shell import Shell
+from autogen_nb.kernels.carrying import keeping, shelling
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.kernel import Finished, Kernel, with_interpreter
+from autogen_nb.kernels.launching import LOCAL, Local
+from autogen_nb.kernels.limits import Limits
+from autogen_nb.kernels.overlay import Overlay
+from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask
-from autogen_nb.kernels.transfer import Variable
+from autogen_nb.kernels.status import OnStuck, Status
+from autogen_nb.kernels.transfer import LIMIT, Handed, Variable
+from autogen_nb.kernels.verdict import wanting
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output, Stream
+from autogen_nb.outputs import Failure, Output
 
 _SHELL = SHELL | BASH
-_FILENAME = re.compile(r"# filename: (.+)")
 
 
 class JupyterExecutor:
@@ -40,6 +48,16 @@ class JupyterExecutor:
         The environment of kernel and shell; None is what `scrubbed` leaves of this process's.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
+    place
+        Where kernel and shell blocks run; it belongs to the executor, which closes it.
+    limits
+        What a block may use at most; None is `Limits.usual()`.
+    on_stuck
+        Asks the person whether to wait for, or to kill, code that did not yield to their Stop; see `Kernel`.
+    restore
+        With "replay", Python blocks that had succeeded run again, in sight, when a crash took the kernel's state.
+    passed
+        Names of environment variables that the code may have, whatever they look like.
     """
 
     def __init__(
@@ -51,18 +69,58 @@ class JupyterExecutor:
         ask: Ask | None = None,
         environ: Mapping[str, str] | None = None,
         grace: float = 5.0,
+        place: Place = LOCAL,
+        limits: Limits | None = None,
+        on_stuck: OnStuck | None = None,
+        restore: Literal["nothing", "replay"] = "nothing",
+        passed: Collection[str] = (),
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
         self.ask = ask
-        environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, sys.executable)
-        self._kernel = Kernel(cwd=self.cwd, environ=environ, imports=imports, grace=grace)
-        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace)
+        self._restore = restore
+        self._history = History()
+        self._dropped = frozenset[str]()
+        if environ is None:
+            environ = scrubbed(os.environ, passed)
+            self._dropped = frozenset(os.environ) - frozenset(environ)
+        environ = with_interpreter(environ, sys.executable)
+        # Elsewhere there is nothing of the notebook's to install into.
+        self._overlay = Overlay() if isinstance(place, Local) else None
+        if self._overlay is not None:
+            environ = self._overlay.over(environ)
+        limits = Limits.usual() if limits is None else limits
+        folders = () if self._overlay is None else (self._overlay.folder,)
+        self._place = place
+        self._kernel = Kernel(
+            cwd=self.cwd, environ=environ, imports=imports, grace=grace, place=place, limits=limits,
+            on_stuck=on_stuck, folders=folders,
+        )  # fmt: skip
+        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
+
+    @property
+    def on_stuck(self) -> OnStuck | None:
+        """Who is asked about code that does not yield to a person's Stop."""
+        return self._kernel.on_stuck
+
+    @on_stuck.setter
+    def on_stuck(self, asked: OnStuck | None) -> None:
+        self._kernel.on_stuck = asked
+
+    @property
+    def status(self) -> Status:
+        """How the kernel is at this moment (`Kernel.status`)."""
+        return self._kernel.status
 
     @property
     def alive(self) -> bool:
         """Whether the kernel's process runs."""
         return self._kernel.alive
+
+    @property
+    def busy(self) -> bool:
+        """Whether code runs in the kernel."""
+        return self._kernel.busy
 
     @property
     def pid(self) -> int | None:
@@ -77,7 +135,7 @@ class JupyterExecutor:
         ExecutionError
             When the working directory cannot be made, or the kernel does not come up.
         """
-        self._make_cwd()
+        self._make()
         await self._kernel.start()
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
@@ -88,83 +146,123 @@ class JupyterExecutor:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        self._make_cwd()
-        ran, code, notes = 0, 0, list[str]()
-        for block in blocks:
-            ran += 1
-            async with aclosing(self._block(block)) as items:
-                async for item in items:
-                    if isinstance(item, Finished):
-                        code = item.exit_code
-                        notes += [item.note] if item.note else []
-                    else:
-                        yield item
-            if code:
-                break
-        yield RunEnded(code, ran, " ".join(notes))
+        self._make()
+        async with aclosing(in_order(blocks, self._block)) as items:
+            async for item in items:
+                yield item
 
     async def stop(self) -> None:
         """Ends the kernel and all that it or a shell block started; it may be called twice."""
-        self._shell.stop()
+        await self._shell.stop()
         await self._kernel.shutdown()
+        await self._place.close()
+        self._history.clear()
+        if self._overlay is not None:
+            await asyncio.to_thread(self._overlay.remove)
 
     async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any; it never costs the kernel's state."""
+        """Interrupts the block that runs, if any; it costs the state only where the person says so (`on_stuck`)."""
         await self._kernel.interrupt()
         await self._shell.interrupt()
 
     async def restart(self) -> None:
         """Ends the kernel, whatever it does, and starts a fresh one."""
+        self._history.clear()
         await self._kernel.restart()
 
-    async def put(self, values: Mapping[str, Any]) -> None:
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none (`Kernel.put`)."""
-        self._make_cwd()
-        await self._kernel.put(values)
+        self._make()
+        handed = await self._kernel.put(values, limit=limit)
+        if self._restore == "replay":
+            self._history.add(dict(values))
+        return handed
 
-    async def get(self, name: str) -> Any:
-        """A copy of a variable's value, as data only (`Kernel.get`)."""
-        return await self._kernel.get(name)
+    async def get(self, name: str, *, unpickle: bool = False) -> Any:
+        """A copy of a variable's value, as data only unless `unpickle` says otherwise (`Kernel.get`)."""
+        return await self._kernel.get(name, unpickle=unpickle)
 
     async def variables(self) -> tuple[Variable, ...]:
         """The variables that the agent's code made (`Kernel.variables`)."""
         return await self._kernel.variables()
 
-    def _make_cwd(self) -> None:
-        try:
-            self.cwd.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
+    async def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
+        own = self._place.language or await self._kernel.language()
+        for step in self._steps(block, own):
+            async with aclosing(step) as items:
+                async for item in items:
+                    if not isinstance(item, Finished) or not item.ok:
+                        yield item
+                    last = item
+            if isinstance(last, Finished) and not last.ok:
+                return
+        yield last
 
-    def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
-        if block.language not in PYTHON | _SHELL:
-            known = "python, sh and bash"
-            return _refused(f"{block.language!r} blocks cannot be run here; known languages are {known}\n")
-        if (refusal := self._save(block.code)) is not None:
-            return _refused(refusal)
-        if block.language in PYTHON:
-            return self._kernel.execute(block.code, timeout=self.timeout, ask=self.ask)
-        return self._shell.execute(block.language, block.code, self.timeout)
+    def _steps(self, block: CodeBlock, own: str) -> list[AsyncGenerator[Output | Finished]]:
+        """What runs for a block, one after the other, in or beside a kernel of this language."""
+        inside = block.language in _family(own)
+        name = named(block.code)
+        if not (inside or (block.language in _SHELL and (self._place.beside or own == "python"))):
+            return [refused(unknown(block.language, own if own != "python" else "python, sh and bash"))]
+        steps: list[AsyncGenerator[Output | Finished]] = []
+        if name is not None and self._place.beside:
+            try:
+                saved(block.code, self.cwd)
+            except Refused as refusal:
+                return [refused(refusal)]
+        elif name is not None and own == "python":
+            steps.append(self._kernel.execute(keeping(name, block.code), silent=True))
+        if inside:
+            steps.append(self._inside(block.code))
+        elif self._place.beside:
+            steps.append(self._shell.execute(block.language, block.code, self.timeout))
+        else:
+            program = "bash" if block.language in BASH else "sh"
+            steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout))
+        return steps
 
-    def _save(self, code: str) -> str | None:
-        """Saves code whose first line names a file; returns why not, where it may not."""
-        first = code.lstrip("\n").partition("\n")[0]
-        found = _FILENAME.fullmatch(first.rstrip())
-        if found is None:
-            return None
-        name = found[1].strip()
-        root = self.cwd.resolve()
-        path = (root / name).resolve()
-        if root not in path.parents:
-            return f"{name!r} is not inside the working directory; nothing was saved or run\n"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(code, encoding="utf-8")
-        except (OSError, ValueError) as error:
-            return f"{name!r} cannot be saved ({error}); nothing was run\n"
-        return None
+    async def _inside(self, code: str) -> AsyncGenerator[Output | Finished]:
+        """What comes of a block in the kernel, whose lost state is restored before and after it if that is wanted."""
+        notes: list[str] = []
+        if self._kernel.lost:
+            async for output in self._again(notes):
+                yield output
+        finished = Finished(0)
+        async with aclosing(self._kernel.execute(code, timeout=self.timeout, ask=self.ask)) as items:
+            async for item in items:
+                if isinstance(item, Finished):
+                    finished = item
+                    notes.append(item.note)
+                else:
+                    if isinstance(item, Failure):
+                        notes.append(wanting(item, self._dropped))
+                    yield item
+        if finished.lost:
+            async for output in self._again(notes):
+                yield output
+        elif finished.ok and self._restore == "replay":
+            self._history.add(code)
+        yield replace(finished, note=" ".join(filter(None, notes)))
+
+    async def _again(self, notes: list[str]) -> AsyncGenerator[Output]:
+        """Runs again what had succeeded, and adds what is to be told to the notes."""
+        async with aclosing(self._history.again(self._kernel, timeout=self.timeout, ask=self.ask)) as items:
+            async for item in items:
+                if isinstance(item, Finished):
+                    notes.append(item.note)
+                else:
+                    yield item
+
+    def _make(self) -> None:
+        if self._place.beside:
+            make(self.cwd)
+        if self._overlay is not None:
+            self._overlay.make()
 
 
-async def _refused(reason: str) -> AsyncGenerator[Output | Finished]:
-    yield Stream("stderr", reason)
-    yield Finished(1)
+def _family(language: str) -> frozenset[str] | set[str]:
+    """The names of blocks that a kernel of this language runs."""
+    for family in (PYTHON, _SHELL):
+        if language in family:
+            return family
+    return {language}

@@ -4,15 +4,19 @@ import asyncio
 import codecs
 import os
 import shutil
-import subprocess
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.core.code import BASH
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.kernel import INTERRUPTED, TIMED_OUT, Finished
-from autogen_nb.kernels.processes import adopt, disown, ended, kill_tree, signal_group
+from autogen_nb.kernels.jobs import Job, LocalJob
+from autogen_nb.kernels.kernel import INTERRUPTED, LIMITED, TIMED_OUT, Finished
+from autogen_nb.kernels.launching import LOCAL
+from autogen_nb.kernels.limits import Limits, readable
+from autogen_nb.kernels.places import Place
+from autogen_nb.kernels.watching import Watch
 from autogen_nb.outputs import Stream
 
 _CHUNK = 2**16
@@ -25,112 +29,146 @@ _PATIENCE = 1.0
 
 
 class Shell:
-    """Runs shell blocks, one at a time, on the running asyncio loop.
+    """Runs shell blocks and other programs, one at a time, on the running asyncio loop.
 
     What a block leaves running in the background goes on until `stop`.
     """
 
-    def __init__(self, *, cwd: Path, environ: Mapping[str, str], grace: float) -> None:
+    def __init__(
+        self,
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        grace: float,
+        place: Place = LOCAL,
+        limits: Limits | None = None,
+    ) -> None:
         self._cwd = cwd
         self._environ = environ
         self._grace = grace
-        self._running: dict[int, asyncio.Future[int]] = {}
-        self._interrupted: set[int] = set()
-        self._left: dict[int, int] = {}
+        self._place = place
+        self._running: set[Job] = set()
+        self._interrupted: set[Job] = set()
+        self._left: set[Job] = set()
+        self._limits = Limits.usual() if limits is None else limits
+        self._expired: set[Job] = set()
+        self._passed: dict[Job, str] = {}
+        self._killing: set[asyncio.Task[None]] = set()
 
     async def execute(self, language: str, code: str, limit: float | None) -> AsyncGenerator[Stream | Finished]:
-        """Text as it comes, then exactly one `Finished`; closing the iterator ends the block's processes.
+        """What comes of a shell block; see `run`."""
+        async with aclosing(self.run([self.program(language), "-c", code], limit)) as items:
+            async for item in items:
+                yield item
 
-        Both streams go through one pipe, as on a terminal: two would lose their common order.
+    async def run(self, argv: Sequence[str], limit: float | None) -> AsyncGenerator[Stream | Finished]:
+        """Text as it comes, then exactly one `Finished`; closing the iterator ends the program and its children.
+
+        Raises
+        ------
+        ExecutionError
+            When the program cannot be started.
         """
-        process, pipe = self._start(language, code)
-        exited = self._running[process.pid] = ended(process, group=False)
+        job = await self._place.spawn(argv, self._cwd, self._environ)
+        self._running.add(job)
+        watch = self._watched(job)
+        room = float("inf") if self._limits.output is None else self._limits.output
+        try:
+            async with aclosing(self._text(job, limit)) as pieces:
+                async for text in pieces:
+                    if room >= 0 and (room := room - len(text)) < 0:
+                        self._end_at(job, f"output limit of {readable(self._limits.output or 0)}")
+                    if room >= 0:
+                        yield Stream("stdout", text)
+        finally:
+            if watch is not None:
+                watch.stop()
+            if not job.exited.done():
+                await asyncio.shield(self._end(job))
+            await self._close(job)
+        yield self._finished(job)
+
+    async def _text(self, job: Job, limit: float | None) -> AsyncGenerator[str]:
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         loop = asyncio.get_running_loop()
         deadline = None if limit is None else loop.time() + limit
-        expired = False
-        try:
-            while not exited.done():
-                left = None if deadline is None else deadline - loop.time()
-                if left is not None and left <= 0:
-                    expired = True
-                    break
-                if await _readable(pipe, exited, left) and (text := decoder.decode(_read(pipe))):
-                    yield Stream("stdout", text)
-            if expired:
-                await self._end(process.pid, exited)
-            # Only what was there at the end: a process in the background may go on writing.
-            for data in [_read(pipe) for _ in range(_FULL_PIPE)]:
-                if text := decoder.decode(data):
-                    yield Stream("stdout", text)
-            if text := decoder.decode(b"", final=True):
-                yield Stream("stdout", text)
-        finally:
-            if not exited.done():
-                await asyncio.shield(self._end(process.pid, exited))
-            self._close(process.pid, pipe)
-        yield self._finished(process.pid, exited.result(), expired=expired)
+        while not job.exited.done():
+            left = None if deadline is None else deadline - loop.time()
+            if left is not None and left <= 0:
+                self._expired.add(job)
+                await self._end(job)
+            elif await _readable(job, left) and (text := decoder.decode(_read(job.pipe))):
+                yield text
+        # Only what was there at the end: a process in the background may go on writing.
+        for data in [_read(job.pipe) for _ in range(_FULL_PIPE)]:
+            if text := decoder.decode(data):
+                yield text
+        if text := decoder.decode(b"", final=True):
+            yield text
+
+    def _watched(self, job: Job) -> Watch | None:
+        if not isinstance(job, LocalJob) or self._limits == Limits():
+            return None
+        watch = Watch(job.root, self._limits, own=lambda: None, passed=lambda passed: self._end_at(job, passed.limit))
+        watch.begin()
+        return watch
+
+    def _end_at(self, job: Job, limit: str) -> None:
+        self._passed.setdefault(job, limit)
+        task = asyncio.ensure_future(job.kill())
+        self._killing.add(task)
+        task.add_done_callback(self._killing.discard)
+
+    def program(self, language: str) -> str:
+        """The shell that runs blocks of a language."""
+        name = "bash" if language in BASH else "sh"
+        if not self._place.here:
+            return name
+        path = self._environ.get("PATH")
+        program = shutil.which(name, path=path) or shutil.which("sh", path=path)
+        if program is None:
+            raise ExecutionError(f"no shell was found for a {language} block")
+        return program
 
     async def interrupt(self) -> None:
         """Interrupts what runs, if anything does."""
-        for pid, exited in list(self._running.items()):
-            self._interrupted.add(pid)
-            await _interrupt(pid, exited, min(self._grace, _PATIENCE))
+        for job in list(self._running):
+            self._interrupted.add(job)
+            await _interrupt(job, min(self._grace, _PATIENCE))
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """Ends what blocks left running."""
-        for pid, pipe in list(self._left.items()):
-            signal_group(pid, "SIGKILL")
-            self._forget(pid, pipe)
+        for job in list(self._left):
+            await job.signal("SIGKILL")
+            self._forget(job)
 
-    def _start(self, language: str, code: str) -> "tuple[subprocess.Popen[bytes], int]":
-        program = shutil.which("bash" if language in BASH else "sh", path=self._environ.get("PATH"))
-        program = program or shutil.which("sh", path=self._environ.get("PATH"))
-        if program is None:
-            raise ExecutionError(f"no shell was found for a {language} block")
-        reading, writing = os.pipe()
-        os.set_blocking(reading, False)
-        try:
-            process = subprocess.Popen(  # noqa: S603 - running what the model wrote is what this is for
-                [program, "-c", code],
-                cwd=self._cwd,
-                env=dict(self._environ),
-                stdin=subprocess.DEVNULL,
-                stdout=writing,
-                stderr=writing,
-                start_new_session=True,
-            )
-        except OSError as error:
-            os.close(reading)
-            raise ExecutionError(f"a {language} block could not be started: {error}") from error
-        finally:
-            os.close(writing)
-        adopt(process.pid)
-        return process, reading
+    async def _end(self, job: Job) -> None:
+        await _interrupt(job, self._grace)
+        await job.kill()
+        await asyncio.wait([job.exited])
 
-    async def _end(self, pid: int, exited: "asyncio.Future[int]") -> None:
-        await _interrupt(pid, exited, self._grace)
-        kill_tree(pid)
-        await asyncio.wait([exited])
-
-    def _close(self, pid: int, pipe: int) -> None:
-        del self._running[pid]
-        self._left[pid] = pipe
-        if signal_group(pid, ""):
+    async def _close(self, job: Job) -> None:
+        self._running.discard(job)
+        self._left.add(job)
+        if await job.signal(""):
             # A process in the background must not end of a pipe that nobody reads.
-            asyncio.get_running_loop().add_reader(pipe, _discard, pipe)
+            asyncio.get_running_loop().add_reader(job.pipe, _discard, job.pipe)
         else:
-            self._forget(pid, pipe)
+            self._forget(job)
 
-    def _forget(self, pid: int, pipe: int) -> None:
-        del self._left[pid]
-        asyncio.get_running_loop().remove_reader(pipe)
-        os.close(pipe)
-        disown(pid)
+    def _forget(self, job: Job) -> None:
+        self._left.discard(job)
+        asyncio.get_running_loop().remove_reader(job.pipe)
+        os.close(job.pipe)
+        job.forget()
 
-    def _finished(self, pid: int, code: int, *, expired: bool) -> Finished:
-        interrupted = pid in self._interrupted
-        self._interrupted.discard(pid)
+    def _finished(self, job: Job) -> Finished:
+        code = job.exited.result()
+        interrupted, expired = job in self._interrupted, job in self._expired
+        self._interrupted.discard(job)
+        self._expired.discard(job)
+        if (passed := self._passed.pop(job, "")) and code != 0:
+            return Finished(LIMITED, f"The block passed its {passed} and was ended.")
         if expired:
             return Finished(TIMED_OUT, "The block ran out of time and was ended.")
         if interrupted and code != 0:
@@ -138,26 +176,26 @@ class Shell:
         return Finished(_SIGNALLED - code if code < 0 else code)
 
 
-async def _interrupt(pid: int, exited: "asyncio.Future[int]", seconds: float) -> None:
+async def _interrupt(job: Job, seconds: float) -> None:
     """Sends SIGINT until the process has ended or the time is over: a shell loses one that meets it in a fork."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
-    while not exited.done() and loop.time() < deadline:
-        signal_group(pid, "SIGINT")
-        await asyncio.wait([exited], timeout=min(_AGAIN, seconds))
+    while not job.exited.done() and loop.time() < deadline:
+        await job.signal("SIGINT")
+        await asyncio.wait([job.exited], timeout=min(_AGAIN, seconds))
 
 
-async def _readable(pipe: int, exited: "asyncio.Future[int]", seconds: float | None) -> bool:
+async def _readable(job: Job, seconds: float | None) -> bool:
     """Whether there is something to read; False when the process or the time has ended first."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
-    loop.add_reader(pipe, ready.set)
+    loop.add_reader(job.pipe, ready.set)
     waiting = asyncio.ensure_future(ready.wait())
-    waited: list[asyncio.Future[Any]] = [waiting, exited]
+    waited: list[asyncio.Future[Any]] = [waiting, job.exited]
     try:
         await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        loop.remove_reader(pipe)
+        loop.remove_reader(job.pipe)
         waiting.cancel()
     return ready.is_set()
 

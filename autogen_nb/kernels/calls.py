@@ -1,10 +1,13 @@
-"""Calls of our own code inside the agent's kernel, as the source of a silent request."""
+"""Calls of our own code inside the agent's kernel: as the source of a silent request, or past code that runs."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from autogen_nb.kernels.launching import Launched
 
 _HERE = Path(__file__).parent
 # Module objects of their own, so that nothing shows in the namespace of the agent's code.
@@ -12,15 +15,16 @@ _INSTALL = """\
 (lambda modules, new, sources: (
     [modules.__setitem__(name, new(name)) or exec(compile(source, name, "exec"), modules[name].__dict__)
      for name, source in sources.items()],
-    modules["autogen_nb_inside"].install(modules["autogen_nb_encode"].save),
+    modules["autogen_nb_inside"].install(modules["autogen_nb_encode"].save, modules["autogen_nb_pickles"]),
+    modules["autogen_nb_mending"].install(get_ipython()),
 ))(__import__("sys").modules, type(__import__("sys")), {!r})
 """
 
 
 @cache
 def installing() -> str:
-    """The source that brings `inside` and `encode` into a fresh kernel."""
-    names = ("encode", "inside")
+    """The source that brings `inside`, `encode`, `pickles` and `mending` into a fresh kernel."""
+    names = ("encode", "pickles", "inside", "mending")
     sources = {f"autogen_nb_{name}": _HERE.joinpath(f"{name}.py").read_text("utf-8") for name in names}
     return _INSTALL.format(sources)
 
@@ -32,3 +36,25 @@ def calling(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
     """
     called = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
     return f'__import__("sys").modules["autogen_nb_inside"].answer({called})'
+
+
+async def listed(launched: Launched, seconds: float) -> Any:
+    """What `inside` lists as variables while other code runs; None where the kernel does not answer in time.
+
+    It is asked on the control channel, which a kernel reads in a thread of its own.
+    """
+    inbox: asyncio.Queue[Any] = asyncio.Queue()
+    try:
+        identifier = launched.channels.send("control", "autogen_nb_variables", {}, inbox)
+    except KeyError:
+        # This kernel is not reached over sockets.
+        return None
+    try:
+        async with asyncio.timeout(seconds):
+            while (found := await inbox.get())[0] != "control":
+                pass
+            return found[1]["content"].get("variables")
+    except TimeoutError:
+        return None
+    finally:
+        launched.channels.forget(identifier)

@@ -1,39 +1,81 @@
 """The sockets of one kernel, read in one place and handed to whoever sent the request.
 
 1. Every message that comes is put into the inbox of the request that is its parent; without one it is dropped.
-2. Nothing is lost for want of room: a lost "idle" would be a request that never ends. (`inside` sees to the
-   kernel's end of it.)
+2. Nothing is lost for want of room: a lost "idle" would be a request that never ends. Where a reader is slow, the
+   socket is left alone, so that what waits does so in the kernel, under its limit of memory, and not here. (`inside`
+   sees to the kernel's end of it.)
 3. A message that cannot be read is dropped: the kernel may send what it likes.
 """
 
 import asyncio
+import sys
+from collections import deque
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-Inbox: TypeAlias = asyncio.Queue[Any]
 Message: TypeAlias = tuple[str, dict[str, Any]]
 """The channel that it came on, and the message as jupyter_client has it."""
 
 # So many messages in a row, then the loop gets its turn: a kernel that prints without end must not hold it.
 _BURST = 32
 _RECONNECT_MS = 10
+# Bytes of outputs that wait here for their reader, and messages that wait in the socket before that.
+_WAITING = 8 * 2**20
+_QUEUED = 64
+_KINDS = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
+
+
+class Inbox(asyncio.Queue[Any]):
+    """All that happens to one request, in order; it tells whether there is room for more."""
+
+    def _init(self, maxsize: int) -> None:
+        super()._init(maxsize)
+        self._sizes: deque[int] = deque()
+        self._size = self._held = 0
+        self._roomy = asyncio.Event()
+
+    def take(self, item: Any, size: int) -> None:
+        """Puts an item of so many bytes; there is always room for one more."""
+        self._size = size
+        self.put_nowait(item)
+        self._size = 0
+
+    async def room(self) -> None:
+        """Returns when not much is waiting any more."""
+        while self._held > _WAITING:
+            self._roomy.clear()
+            await self._roomy.wait()
+
+    def abandon(self) -> None:
+        """Nobody reads any more."""
+        self._held = -sys.maxsize
+        self._roomy.set()
+
+    def _put(self, item: Any) -> None:
+        super()._put(item)
+        self._sizes.append(self._size)
+        self._held += self._size
+
+    def _get(self) -> Any:
+        self._held -= self._sizes.popleft()
+        self._roomy.set()
+        return super()._get()
 
 
 class Channels:
-    """Shell, iopub and stdin of one kernel; made, used and closed on one running loop."""
+    """Shell, control, iopub and stdin of one kernel; made, used and closed on one running loop."""
 
     def __init__(self, manager: Any) -> None:
         import zmq
 
         self._zmq = zmq
         self._session = manager.session
-        self._inboxes: dict[str, Inbox] = {}
+        self._inboxes: dict[str, asyncio.Queue[Any]] = {}
         self.subscribed = asyncio.Event()
         self._lost = asyncio.Event()
         identity = self._session.bsession
         self._sockets = {
-            name: self._connect(manager, name, kind, identity)
-            for name, kind in (("shell", zmq.DEALER), ("stdin", zmq.DEALER), ("iopub", zmq.SUB))
+            name: self._connect(manager, name, getattr(zmq, kind), identity) for name, kind in _KINDS.items()
         }
         self._monitor = self._sockets["iopub"].get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self._pumps = [asyncio.ensure_future(self._pump(name)) for name in self._sockets]
@@ -44,8 +86,8 @@ class Channels:
         socket.linger = 0
         # The sockets of a kernel that is starting are not there yet; 100 ms, the default, is long.
         socket.reconnect_ivl = _RECONNECT_MS
-        # Without a limit: where a queue is full, the kernel's end drops messages.
-        socket.rcvhwm = 0
+        # A full queue has the kernel wait: it drops nothing (see `inside`).
+        socket.rcvhwm = _QUEUED if name == "iopub" else 0
         if name == "iopub":
             socket.subscribe(b"")
         else:
@@ -54,7 +96,7 @@ class Channels:
         socket.connect(f"{manager.transport}://{manager.ip}{separator}{getattr(manager, f'{name}_port')}")
         return socket
 
-    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: Inbox | None = None) -> str:
+    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: asyncio.Queue[Any] | None = None) -> str:
         """Sends a message without waiting, and returns its id; what it causes comes into the inbox."""
         message = self._session.msg(kind, content)
         identifier: str = message["header"]["msg_id"]
@@ -67,7 +109,9 @@ class Channels:
 
     def forget(self, identifier: str) -> None:
         """Drops what still comes for this request."""
-        self._inboxes.pop(identifier, None)
+        inbox = self._inboxes.pop(identifier, None)
+        if isinstance(inbox, Inbox):
+            inbox.abandon()
 
     async def drain(self, seconds: float = 0.5) -> None:
         """Returns when all that an ended kernel had sent is delivered."""
@@ -97,7 +141,9 @@ class Channels:
         socket = self._sockets[name]
         count = 0
         while True:
-            self._deliver(name, await socket.recv_multipart())
+            inbox = self._deliver(name, await socket.recv_multipart())
+            if name == "iopub" and isinstance(inbox, Inbox):
+                await inbox.room()
             count += 1
             if count % _BURST == 0:
                 await asyncio.sleep(0)
@@ -106,7 +152,7 @@ class Channels:
         await self._monitor.recv_multipart()
         self._lost.set()
 
-    def _deliver(self, name: str, frames: list[bytes]) -> None:
+    def _deliver(self, name: str, frames: list[bytes]) -> asyncio.Queue[Any] | None:
         if name == "iopub":
             self.subscribed.set()
         try:
@@ -114,6 +160,11 @@ class Channels:
             message = self._session.deserialize(parts)
             inbox = self._inboxes.get(message["parent_header"].get("msg_id"))
         except Exception:  # noqa: BLE001 - rule 3: any exception may come out of what a kernel made up
-            return
-        if inbox is not None and isinstance(message["content"], dict):
+            return None
+        if not isinstance(message["content"], dict):
+            return None
+        if isinstance(inbox, Inbox):
+            inbox.take((name, message), sum(map(len, frames)))
+        elif inbox is not None:
             inbox.put_nowait((name, message))
+        return inbox

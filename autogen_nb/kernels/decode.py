@@ -29,6 +29,7 @@ _MAX_MANIFEST = 2**30
 # Each container of the value is two lists of the manifest, each frame's column a few more.
 _MAX_DEPTH = 150
 _FILE = re.compile(r"\d{1,9}\.npy")
+_ARROW = re.compile(r"\d{1,9}\.arrow")
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
 _UNITS = ("s", "ms", "us", "ns")
@@ -117,6 +118,15 @@ class _Reader:
             _require(math.prod(shape) * dtype.itemsize == size - file.tell())
             file.seek(0)
             return _np().load(file, allow_pickle=False)
+
+    def arrow(self, name: Any) -> bytes:
+        _require(isinstance(name, str) and _ARROW.fullmatch(name) is not None)
+        with open_plain(self._folder / name) as file:
+            self._left -= file.seek(0, 2)
+            if self._left < 0:
+                raise TransferError(f"it is larger than {MAX_BYTES} bytes")
+            file.seek(0)
+            return file.read()
 
     def objects(self, shape: Any, parts: Any) -> Any:
         values = self.values(parts)
@@ -220,6 +230,17 @@ def _frames(name: str) -> Callable[..., Any]:
     return read
 
 
+def _columnar(name: str) -> Callable[..., Any]:
+    """A form whose reading is in `decode_arrow`, which pyarrow or polars alone needs."""
+
+    def read(reader: _Reader, file: Any) -> Any:
+        from autogen_nb.kernels import decode_arrow
+
+        return decode_arrow.READERS[name](reader.arrow(file))
+
+    return read
+
+
 _FORMS: dict[str, Callable[..., Any]] = {
     "int": lambda _, text: int(_text(text), 16),
     "float": lambda _, text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
@@ -242,5 +263,6 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "NaT": _missing("NaT"),
     "Timestamp": _timestamp,
     "Timedelta": _timedelta64,
+    **{name: _columnar(name) for name in ("pyarrow.Table", "polars.DataFrame", "polars.Series")},
     **{name: _frames(name) for name in ("Series", "DataFrame", "Index", "RangeIndex", "MultiIndex")},
 }

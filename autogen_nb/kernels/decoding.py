@@ -53,6 +53,18 @@ def exit_code(evalue: str) -> int | None:
         return None
 
 
+def size(output: Output) -> int:
+    """About how many bytes an output takes; images and other bundles by the length of their text."""
+    match output:
+        case Stream(text=text):
+            return len(text)
+        case Display(data=data) | Result(data=data):
+            return sum(len(value) if isinstance(value, str) else len(str(value)) for value in data.values())
+        case Failure(evalue=evalue, traceback=lines):
+            return len(evalue) + sum(map(len, lines))
+    return 0
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 

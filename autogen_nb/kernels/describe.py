@@ -1,22 +1,37 @@
-"""What a model is told of a variable: its type and shape, never a value out of it."""
+"""What a model is told of a variable: its type, shape, columns and memory; values out of it only where asked for."""
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb.kernels.inside import shape
 
+Share: TypeAlias = Literal["schema", "rows"]
+"""How much of a variable a model is told: what it is, or its first rows besides."""
+
+_ROWS = 5
+_ROWS_LENGTH = 2_000
+_WORTH_TELLING = 100_000
 _MAX_COLUMNS = 40
 _MAX_NAME = 60
 _SAMPLE = 1_000
+_UNITS = ("bytes", "KB", "MB", "GB", "TB")
+_THOUSAND = 1_000
 _CONTAINERS = (list, tuple, set, frozenset, dict)
+_SCALARS = (str, bytes, int, float, bool, complex, type(None))
 
 
-def describe(name: str, value: Any) -> str:
-    """One line: ```name`: type, shape: columns with their dtypes``; no values and no rows."""
+def describe(name: str, value: Any, *, share: Share = "schema") -> str:
+    """One line: ```name`: type, shape: columns with their dtypes; memory``; no values and no rows.
+
+    With `share="rows"`, the first rows or items follow, indented and bounded.
+    """
+    size = size_of(value)
+    memory = f"; {in_units(size)}" if size is not None and (size >= _WORTH_TELLING or _is_table(value)) else ""
     words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
-    detail = _detail(value)
-    return f"`{name}`: {words}{detail}"
+    rows = _rows(value) if share == "rows" else ""
+    return f"`{name}`: {words}{_detail(value)}{memory}{rows}"
 
 
 def size_of(value: Any) -> int | None:
@@ -30,6 +45,18 @@ def size_of(value: Any) -> int | None:
         return None
 
 
+def in_units(size: int | None) -> str:
+    """A size in bytes as a person reads it."""
+    if size is None:
+        return "size unknown"
+    number, unit = float(size), _UNITS[0]
+    for unit in _UNITS:  # the unit that the loop ends with is the one
+        if number < _THOUSAND or unit == _UNITS[-1]:
+            break
+        number /= _THOUSAND
+    return f"{number:.0f} {unit}" if unit == _UNITS[0] or number >= 10 else f"{number:.1f} {unit}"  # noqa: PLR2004 - two figures
+
+
 def _detail(value: Any) -> str:
     kind = _kind(value)
     if kind == "pandas.DataFrame":
@@ -37,10 +64,61 @@ def _detail(value: Any) -> str:
         return _columns(pairs, len(value.columns))
     if kind == "polars.DataFrame":
         return _columns(list(value.schema.items())[:_MAX_COLUMNS], value.width)
-    if kind in ("numpy.ndarray", "pandas.Series") or kind.endswith("Index"):
+    if kind == "pyarrow.Table":
+        names, types = value.schema.names[:_MAX_COLUMNS], value.schema.types
+        return _columns(list(zip(names, types, strict=False)), len(types))
+    if kind in ("numpy.ndarray", "pandas.Series", "polars.Series") or kind.endswith("Index"):
         dtype = getattr(value, "dtype", None)
-        return "" if dtype is None else f", {dtype}"
+        return "" if dtype is None else f", {_plain(dtype)}"
+    if kind.startswith("sklearn."):
+        return _fitted(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = [(field.name, getattr(field.type, "__name__", field.type)) for field in fields(value)]
+        return _columns(pairs[:_MAX_COLUMNS], len(pairs))
     return ""
+
+
+def _fitted(value: Any) -> str:
+    features = getattr(value, "n_features_in_", None)
+    if not isinstance(features, int):
+        return ", not fitted"
+    names = getattr(value, "feature_names_in_", None)
+    listed = "" if names is None else ": " + ", ".join(_one_line(name) for name in names[:_MAX_COLUMNS])
+    return f", fitted on {features} features{listed}"
+
+
+def _rows(value: Any) -> str:
+    """The first rows or items, each line indented; "" for what has none."""
+    try:
+        text = _first(value)
+    except Exception:  # noqa: BLE001 - a value's own code writes its rows
+        return ""
+    text = text if len(text) <= _ROWS_LENGTH else text[:_ROWS_LENGTH] + "…"
+    return "".join(f"\n    {line}" for line in text.splitlines())
+
+
+def _first(value: Any) -> str:
+    kind = _kind(value)
+    if kind == "pandas.DataFrame":
+        return str(value.iloc[:_ROWS, :_MAX_COLUMNS].to_csv(index=not _is_plain(value.index)))
+    if kind == "polars.DataFrame":
+        return str(value[:_ROWS, :_MAX_COLUMNS].write_csv())
+    if kind == "pyarrow.Table":
+        return "\n".join(map(str, value.slice(0, _ROWS).to_pylist()))
+    if kind in ("pandas.Series", "polars.Series", "numpy.ndarray"):
+        return str(value[:_ROWS].tolist()) + (" ..." if len(value) > _ROWS else "")
+    if type(value) in _CONTAINERS:
+        items = value.items() if isinstance(value, dict) else value
+        return "\n".join(f"{item!r:.200}" for item, _ in zip(items, range(_ROWS), strict=False))
+    return f"{value!r:.200}" if type(value) in _SCALARS else ""
+
+
+def _is_plain(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex"
+
+
+def _is_table(value: Any) -> bool:
+    return _kind(value) in ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table")
 
 
 def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:

@@ -1,4 +1,4 @@
-"""Writes a value as data only: a manifest in JSON, and .npy files without pickles beside it.
+"""Writes a value as data only: a manifest in JSON, and .npy files without pickles or Arrow files beside it.
 
 It runs inside the agent's kernel, where its source is sent, so it imports nothing of ours. `decode` is the
 other half, and lists the forms. What does not come back exactly as it was is refused.
@@ -24,8 +24,7 @@ _INSTEAD = {
     "PosixPath": "str(...) of it comes back",
     "WindowsPath": "str(...) of it comes back",
     "generator": "list(...) of it comes back",
-    "Table": "`.to_pandas()` of it comes back",
-    "LazyFrame": "`.collect().to_pandas()` of it comes back",
+    "LazyFrame": "`.collect()` of it comes back",
     "defaultdict": "dict(...) of it comes back",
     "OrderedDict": "dict(...) of it comes back",
     "Counter": "dict(...) of it comes back",
@@ -109,6 +108,8 @@ class _Writer:
             return self._scalar(value)
         if numpy is not None and kind is numpy.ndarray:
             return self._array(value)
+        if kind.__module__.partition(".")[0] in ("pyarrow", "polars"):
+            return self._columnar(value, kind)
         pandas = sys.modules.get("pandas")
         if pandas is None or not hasattr(pandas, "DataFrame"):
             return None
@@ -142,6 +143,29 @@ class _Writer:
         self._files += 1
         sys.modules["numpy"].save(os.path.join(self._folder, name), values, allow_pickle=False)  # noqa: PTH118 - same
         return name
+
+    def _columnar(self, value: Any, kind: type) -> Any:
+        name = f"{self._files}.arrow"
+        path = os.path.join(self._folder, name)  # noqa: PTH118 - same
+        form = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        try:
+            if form == "pyarrow.Table":
+                _write_table(value, path)
+            elif form == "polars.DataFrame":
+                value.write_ipc(path)
+            elif form == "polars.Series":
+                value.to_frame().write_ipc(path)
+            else:
+                return None
+        except Refused:
+            raise
+        except BaseException as error:
+            # A panic of polars, for a column of objects, is no Exception.
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+            raise Refused(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
+        self._files += 1
+        return [form, name]
 
     def index(self, index: Any) -> Any:
         pandas = sys.modules["pandas"]
@@ -203,6 +227,15 @@ class _Writer:
             table = frame if len(positions) == frame.shape[1] else frame.iloc[:, positions]
             parts.append(["table", positions, self._npy(table.to_numpy())])
         return ["DataFrame", self.index(frame.index), self.index(frame.columns), parts]
+
+
+def _write_table(table: Any, path: str) -> None:
+    arrow = sys.modules["pyarrow"]
+    for field in table.schema:
+        if isinstance(field.type, arrow.BaseExtensionType):
+            raise Refused(f"has the column {field.name!r:.60} of the type {field.type}, which is no plain data")
+    with arrow.OSFile(path, "wb") as sink, arrow.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
 
 
 _MASKED = frozenset(

@@ -7,7 +7,6 @@ Each request is a call of `answer`, whose reply is a JSON file in the folder tha
 import asyncio
 import json
 import os
-import pickle
 import signal
 import sys
 import warnings
@@ -15,20 +14,34 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _FLUSH_SECONDS = 0.02
+_FLUSH_PATIENCE = 60
+_PIECE = 2**18
 
 
-def install(save: Callable[[Any, str], Any]) -> None:
-    """Prepares the kernel that this runs in; once. `save` writes a value for the way back into a folder."""
+def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
+    """Prepares the kernel that this runs in; once.
+
+    `save` writes a value for the way back into a folder as data only, `pickles` is the module of that name.
+    """
 
     def save_variable(name: str, folder: str) -> Any:
         names = _shell().user_ns
         return save(names[name], folder) if name in names else {"missing": True}
 
-    _FUNCTIONS["save"] = save_variable
+    def load(files: dict[str, str]) -> dict[str, Any]:
+        found: dict[str, Any] = pickles.load_all(files, _shell().user_ns)
+        return found
+
+    def save_pickled(name: str, folder: str) -> Any:
+        names = _shell().user_ns
+        return pickles.save(names[name], folder) if name in names else {"missing": True}
+
+    _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled)
     _print_sooner()
     _drop_nothing(_shell().kernel)
     _wake_on_signals()
     _keep_the_kernel_on_exit(_shell())
+    _tell_past_running_code(_shell().kernel)
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
@@ -48,22 +61,6 @@ def warm(names: list[str]) -> None:
             continue
 
 
-def load(files: dict[str, str]) -> dict[str, str]:
-    """Binds each name to the value pickled in its file: all of them, or none.
-
-    Returns the name that failed and why, or nothing.
-    """
-    values = {}
-    for name, path in files.items():
-        try:
-            with open(path, "rb") as file:  # noqa: PTH123 - see above
-                values[name] = pickle.load(file)  # noqa: S301 - it comes from the person's own notebook
-        except Exception as error:  # noqa: BLE001 - unpickling runs any class's code
-            return {"name": name, "why": f"{type(error).__name__}: {error}"}
-    _shell().user_ns.update(values)
-    return {}
-
-
 def variables() -> list[dict[str, Any]]:
     """The variables that the agent's code made, as name, type, shape and size."""
     return [
@@ -74,9 +71,9 @@ def variables() -> list[dict[str, Any]]:
 
 def shape(value: Any) -> str:
     """How large a value is, in a few words; "" for what has no size worth telling."""
-    dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars")) else None
+    dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars", "pyarrow")) else None
     if isinstance(dimensions, tuple) and dimensions:
-        if type(value).__name__ == "DataFrame":
+        if type(value).__name__ in ("DataFrame", "Table"):
             return f"{dimensions[0]} rows x {dimensions[1]} columns"
         if len(dimensions) == 1:
             return _counted(dimensions[0], "value")
@@ -125,9 +122,28 @@ def _shell() -> Any:
 
 
 def _print_sooner() -> None:
-    for stream in (sys.stdout, sys.stderr):
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
+    for stream in streams:
         if hasattr(stream, "flush_interval"):
             stream.flush_interval = _FLUSH_SECONDS
+            # A busy machine is no misbehaviour, and ipykernel's complaint would be an output of the block.
+            stream.flush_timeout = _FLUSH_PATIENCE
+            _print_in_pieces(stream)
+
+
+def _print_in_pieces(stream: Any) -> None:
+    """Has a burst sent in pieces: a loop that prints can keep the sending thread away for hundreds of megabytes."""
+    name = "_flush_buffers"
+    buffers = getattr(stream, name, None)
+    if buffers is None:
+        return
+
+    def pieces() -> Iterator[tuple[Any, str]]:
+        for parent, text in buffers():
+            for start in range(0, len(text), _PIECE):
+                yield parent, text[start : start + _PIECE]
+
+    setattr(stream, name, pieces)
 
 
 def _drop_nothing(kernel: Any) -> None:
@@ -136,6 +152,16 @@ def _drop_nothing(kernel: Any) -> None:
     if thread is not None:
         # A socket may be touched on its own thread only.
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
+
+
+def _tell_past_running_code(kernel: Any) -> None:
+    """Answers what variables there are on the control channel, which has a thread of its own."""
+
+    def tell(stream: Any, identity: Any, parent: Any) -> None:
+        content = {"variables": variables()}
+        kernel.session.send(stream, "autogen_nb_variables_reply", content, parent, identity)
+
+    kernel.control_handlers["autogen_nb_variables"] = tell
 
 
 def _wake_on_signals() -> None:
@@ -168,4 +194,4 @@ def _keep_the_kernel_on_exit(shell: Any) -> None:
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"warm": warm, "load": load, "variables": variables}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"warm": warm, "variables": variables}

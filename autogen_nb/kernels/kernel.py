@@ -2,50 +2,43 @@
 
 1. One request at a time: whoever comes meanwhile waits for the turn.
 2. A request that is given up (its iterator is closed, its task cancelled) is interrupted, and the turn passes
-   on only when the kernel is idle again. What does not yield within the grace is killed.
+   on only when the kernel is idle again. What does not yield within the grace is killed, or, where there is a person
+   to ask, waits for their word; whoever gave it up does not.
 3. A kernel that died is replaced before the next request; who asks next is told that the state is lost.
 """
 
 import asyncio
-import itertools
 import os
-import signal
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from autogen_nb.errors import ExecutionError, TransferError
+from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels import transfer
-from autogen_nb.kernels.calls import calling, installing
+from autogen_nb.kernels.calls import calling, installing, listed
+from autogen_nb.kernels.decoding import size
 from autogen_nb.kernels.environment import scrubbed
-from autogen_nb.kernels.launching import Launched, launch
+from autogen_nb.kernels.exchange import Exchange
+from autogen_nb.kernels.launching import LOCAL, Launched, launch
+from autogen_nb.kernels.life import Life
+from autogen_nb.kernels.limits import Limits, readable
+from autogen_nb.kernels.places import Place
 from autogen_nb.kernels.request import Ask, Request
+from autogen_nb.kernels.status import OnStuck, Status, Stuck
+from autogen_nb.kernels.usage import measure, shared_out
+from autogen_nb.kernels.verdict import INTERRUPTED, LIMITED, LOST, TIMED_OUT, Finished, death, judge
+from autogen_nb.kernels.watching import Passed, Watch
 from autogen_nb.outputs import Failure, Output
 
-TIMED_OUT = 124
-"""The exit code of a block that met its time limit."""
-INTERRUPTED = 130
-"""The exit code of a block that was interrupted."""
+__all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel", "with_interpreter"]
 
-_SIGNALLED = 128
-_LOST = "its variables are lost"
-_FAREWELL = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """How a block ended; `note` is what must be told beyond the outputs."""
-
-    exit_code: int
-    note: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the block succeeded."""
-        return self.exit_code == 0
+_FAREWELL = 0.5
+_LISTING = 1.0
+_STRETCH = 0.25
+_REST = 1.0
+"""Seconds: when imports ahead of use have taken so long together, each further one waits so long for a first block."""
 
 
 class Kernel:
@@ -60,9 +53,19 @@ class Kernel:
     python
         The interpreter; it must have ipykernel.
     imports
-        Modules to import ahead of use, in the background; those that are not installed are passed over.
+        Modules to import ahead of use, in the background, in this order; those that are not installed are
+        passed over.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
+    place
+        Where the kernel runs; whoever made the place closes it.
+    limits
+        What a block may use at most; None is `Limits.usual()`. They bind where the processes can be seen from here.
+    on_stuck
+        Asks the person whether to wait for, or to kill, code that did not yield to their interrupt within the grace.
+        Without it, code that is interrupted is waited for, and code whose run was given up is killed.
+    folders
+        What belongs to the owner, and is removed if this process is killed.
     """
 
     def __init__(
@@ -73,30 +76,71 @@ class Kernel:
         python: str = sys.executable,
         imports: Sequence[str] = (),
         grace: float = 5.0,
+        place: Place = LOCAL,
+        limits: Limits | None = None,
+        on_stuck: OnStuck | None = None,
+        folders: Sequence[Path] = (),
     ) -> None:
         self.cwd = Path(cwd).absolute()
+        self._place = place
         self._environ = environ
         self._python = python
         self._imports = tuple(imports)
         self._grace = grace
-        self._launched: Launched | None = None
-        self._starting: asyncio.Task[None] | None = None
+        self.limits = Limits.usual() if limits is None else limits
+        self.on_stuck = on_stuck
+        self._folders = tuple(folders)
+        self._life = Life(self._launch)
         self._turn = asyncio.Lock()
-        self._count = itertools.count()
+        self._exchange = Exchange(self.start, lambda: self._life.launched, self.execute)
+        self._blocks = 0
+        self._since = 0.0
         self._lost = ""
         self._ending: str | None = None
         self._current: Request | None = None
-        self._settling: set[asyncio.Task[None]] = set()
+        self._watch: Watch | None = None
+        self._background: set[asyncio.Task[None]] = set()
 
     @property
     def alive(self) -> bool:
         """Whether the process runs."""
-        return self._launched is not None and self._launched.alive
+        return self._life.alive
 
     @property
     def pid(self) -> int | None:
         """The process's number; None while there is none."""
-        return self._launched.pid if self._launched is not None and self.alive else None
+        return self._life.launched.pid if self._life.launched is not None and self.alive else None
+
+    async def language(self) -> str:
+        """What the kernel runs, in lower case; it is started for that."""
+        await self.start()
+        launched = self._life.launched
+        return launched.language if launched is not None else ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether code runs."""
+        return self._current is not None
+
+    @property
+    def lost(self) -> bool:
+        """Whether the state has been lost since the last block, by a crash or by force."""
+        return bool(self._lost) or (self._life.launched is not None and not self.alive)
+
+    @property
+    def status(self) -> Status:
+        """How the kernel is at this moment; nothing is asked of it."""
+        launched = self._life.launched
+        if launched is None or not self.alive:
+            return Status("starting" if self._life.starting else "off", limits=self.limits)
+        return Status(
+            "idle" if self._current is None else "busy",
+            pid=launched.pid,
+            seconds=asyncio.get_running_loop().time() - self._since,
+            blocks=self._blocks,
+            memory=0 if launched.root is None else shared_out(measure(launched.root)),
+            limits=self.limits,
+        )
 
     async def start(self) -> None:
         """Starts the kernel where none runs; any number of callers may wait for the same start.
@@ -106,20 +150,7 @@ class Kernel:
         ExecutionError
             When it does not come up.
         """
-        if self.alive and self._starting is None:
-            return
-        if self._starting is None:
-            self._starting = asyncio.ensure_future(self._start())
-            self._starting.add_done_callback(self._started)
-        starting = self._starting
-        try:
-            # A caller that gives up must not take the kernel from the others.
-            await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if starting.cancelled() and task is not None and not task.cancelling():
-                raise ExecutionError("the agent's kernel was shut down while it started") from None
-            raise
+        await self._life.start()
 
     async def execute(
         self,
@@ -147,29 +178,29 @@ class Kernel:
             When there is no kernel and none can be started.
         """
         request = await self._open(code, limit=timeout, ask=ask, silent=silent)
-        concluded = False
+        room = float("inf") if silent or self.limits.output is None else self.limits.output
+        finished = None
         try:
             while (output := await request.next()) is not None:
-                yield output
+                if room >= 0 and (room := room - size(output)) < 0:
+                    request.exceed(Passed(f"output limit of {readable(self.limits.output or 0)}", "interrupt"))
+                if room >= 0 or isinstance(output, Failure):
+                    yield output
             finished = await self._conclude(request)
-            concluded = True
         finally:
-            if not concluded:
-                task = asyncio.ensure_future(self._settle(request))
-                self._settling.add(task)
-                task.add_done_callback(self._settled)
-                await asyncio.shield(task)
+            if finished is None:
+                await self._let_go(request)
         yield finished
 
     async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any; it never costs the state."""
+        """Interrupts the block that runs, if any; it costs the state only where the person says so (`on_stuck`)."""
         if self._current is not None:
-            self._current.interrupt(bounded=False)
+            self._current.interrupt(self._ask_person if self.on_stuck is not None else "wait")
 
     async def restart(self) -> None:
         """Ends the kernel, whatever it does, and starts a fresh one; a block that runs is told."""
         self._ending = "The kernel was restarted"
-        await self._end(grace=0)
+        await self._life.end(grace=0)
         async with self._turn:
             self._lost = ""
             await self.start()
@@ -177,75 +208,54 @@ class Kernel:
     async def shutdown(self) -> None:
         """Ends the kernel and what it started; it may be called twice, and a later use starts a new one."""
         self._ending = "The kernel was shut down"
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
-        await self._end(grace=_FAREWELL)
+        await self._life.give_up()
+        await self._life.end(grace=_FAREWELL)
         async with self._turn:
             self._lost = ""
 
-    async def put(self, values: Mapping[str, Any]) -> None:
+    async def put(self, values: Mapping[str, Any], *, limit: float = transfer.LIMIT) -> transfer.Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none.
 
         Raises
         ------
         TransferError
-            When a name is not a plain variable name, or a value cannot be pickled here or unpickled there.
+            When a name is not a plain variable name, a value cannot be pickled here or unpickled there, or all
+            together are larger than `limit` bytes.
         """
-        transfer.check_names(values)
-        await self.start()
-        with transfer.folder(self._private) as folder:
-            files = await asyncio.to_thread(transfer.pickle_all, values, folder)
-            transfer.check_loaded(await self._call("load", files=files))
+        return await self._exchange.put(values, limit=limit)
 
-    async def get(self, name: str) -> Any:
+    async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """A copy of a variable's value, as data only: nothing that the kernel wrote is unpickled or run.
+
+        With `unpickle`, anything that pickles comes back: code of the agent's may then run in this process.
 
         Raises
         ------
         TransferError
             When there is no such variable, or its value would not come back exactly as it is.
         """
-        transfer.check_names((name,))
-        await self.start()
-        with transfer.folder(self._private) as folder:
-            transfer.check_saved(name, await self._call("save", name=name, folder=str(folder)))
-            return await asyncio.to_thread(transfer.read, name, folder)
+        return await self._exchange.get(name, unpickle=unpickle)
 
     async def variables(self) -> tuple[transfer.Variable, ...]:
         """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
-        await self.start()
-        return transfer.variables(await self._call("variables"))
-
-    async def _call(self, function: str, **arguments: Any) -> Any:
-        """What a function of `inside` returns; it runs between blocks."""
-        reply = self._private / f"reply-{next(self._count)}.json"
-        code = calling(function, arguments, reply)
-        why = "the agent's kernel did not answer"
-        async with aclosing(self.execute(code, silent=True)) as items:
-            async for item in items:
-                if isinstance(item, Failure):
-                    why = f"{item.ename}: {item.evalue}"
-                if isinstance(item, Finished) and not item.ok:
-                    raise TransferError(transfer.printable(item.note or why))
-        return transfer.read_reply(reply)
-
-    @property
-    def _private(self) -> Path:
-        if self._launched is None:
-            raise ExecutionError("the agent's kernel is gone")
-        return self._launched.folder
+        return await self._exchange.variables()
 
     async def _open(self, source: str, *, limit: float | None, ask: Ask | None, silent: bool) -> Request:
         await self._turn.acquire()
         try:
-            if self._launched is not None and not self.alive:
-                code = await asyncio.shield(self._launched.exited)
-                self._lost = f"{_death(code)} since the last block and was restarted; {_LOST}."
+            launched = self._life.launched
+            if launched is not None and not self.alive:
+                code = await asyncio.shield(launched.exited)
+                self._lost = self._lost or f"{death(code)} since the last block and was restarted; {LOST}."
             await self.start()
-            assert self._launched is not None
+            assert self._life.launched is not None
             self._ending = None
-            self._current = Request(self._launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent)
+            self._blocks += not silent
+            if self._watch is not None:
+                self._watch.begin()
+            self._current = Request(
+                self._life.launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent
+            )
         except BaseException:
             self._turn.release()
             raise
@@ -254,91 +264,121 @@ class Kernel:
     async def _conclude(self, request: Request) -> Finished:
         """What came of the request; passes the turn on, with a kernel that runs."""
         lost, self._lost = self._lost, ""
-        finished = self._judge(request)
+        finished = judge(request, self._ending)
         notes = " ".join(note for note in (lost, finished.note) if note)
-        await self._recover(request)
-        self._current = None
-        self._turn.release()
-        return Finished(finished.exit_code, notes)
-
-    def _judge(self, request: Request) -> Finished:
-        if request.end == "died":
-            code = request.launched.exited.result()
-            what = self._ending or f"{_death(code)} while the block ran and was restarted"
-            return Finished(_SIGNALLED - code if code < 0 else code or 1, f"{what}; {_LOST}.")
         if request.end == "stuck":
-            what = "ran out of time" if request.expired else "was interrupted"
-            note = f"The block {what} and did not yield; the kernel was killed and restarted; {_LOST}."
-            return Finished(TIMED_OUT if request.expired else INTERRUPTED, note)
-        if request.expired:
-            return Finished(TIMED_OUT, "The block ran out of time and was interrupted; its variables are kept.")
-        if request.interrupted and request.exit_code:
-            return Finished(INTERRUPTED, "The block was interrupted; its variables are kept.")
-        return Finished(request.exit_code)
-
-    async def _recover(self, request: Request) -> None:
-        if request.end == "stuck":
-            await self._end(grace=0)
+            await self._life.end(grace=0)
         if not self.alive and self._ending is None:
             await self.start()
+        self._pass_on()
+        return replace(finished, note=notes)
+
+    async def _let_go(self, request: Request) -> None:
+        """Returns when the request that was given up is over, or waits for a person's word."""
+        task = asyncio.ensure_future(self._settle(request))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        asked = asyncio.ensure_future(request.asking.wait())
+        waited: list[asyncio.Future[Any]] = [task, asked]
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
 
     async def _settle(self, request: Request) -> None:
         """Brings a request that was given up to its end, for the next one to find an idle kernel."""
         try:
             if request.end is None:
-                request.interrupt(bounded=True)
+                request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
             while not await _passed(request):
                 pass
             if request.end == "stuck":
-                self._lost = self._judge(request).note
-                await self._end(grace=0)
+                self._lost = judge(request, self._ending).note
+                await self._life.end(grace=0)
         finally:
-            self._current = None
-            self._turn.release()
+            self._pass_on()
         if not self.alive and self._ending is None:
             # In the background: whoever gave up does not wait for it, the next request does.
-            self._starting = asyncio.ensure_future(self._start())
-            self._starting.add_done_callback(self._started)
+            self._life.begin()
 
-    async def _start(self) -> None:
+    def _pass_on(self) -> None:
+        self._current = None
+        if self._watch is not None:
+            self._watch.end()
+        self._turn.release()
+
+    async def _ask_person(self) -> Literal["wait", "kill"]:
+        assert self.on_stuck is not None
+        launched = self._life.launched
+        found = None if launched is None else await listed(launched, _LISTING)
+        return await self.on_stuck(Stuck(None if found is None else transfer.variables(found)))
+
+    def _limit(self, passed: Passed) -> None:
+        if self._current is not None:
+            self._current.exceed(passed)
+        elif passed.step == "kill":
+            self._lost = f"The kernel passed its {passed.limit} between blocks; it was killed and restarted; {LOST}."
+            self._behind(self._life.end(grace=0))
+
+    async def _launch(self) -> Launched:
         environ = scrubbed(os.environ) if self._environ is None else self._environ
-        await self._end(grace=0)
-        launched = await launch(cwd=self.cwd, environ=with_interpreter(environ, self._python), python=self._python)
+        environ = with_interpreter(environ, self._python)
+        launched = await launch(
+            cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders
+        )
         try:
-            request = Request(launched, installing(), ask=None, timeout=None, grace=self._grace, silent=True)
-            while await request.next() is not None:
-                pass
-            _check_prepared(request)
-            if self._imports:
-                reply = launched.folder / "warm.json"
-                code = calling("warm", {"names": list(self._imports)}, reply)
-                # Nobody waits for it: what is asked of the kernel meanwhile comes after it.
-                Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True)
+            if launched.python:
+                await self._prepare(launched)
         except BaseException:
             await launched.end(grace=0)
             raise
-        self._launched = launched
+        self._blocks, self._since = 0, asyncio.get_running_loop().time()
+        self._watch = self._watched(launched)
+        if launched.python:
+            self._behind(self._warm(launched))
+        return launched
 
-    def _started(self, task: "asyncio.Task[None]") -> None:
-        if self._starting is task:
-            self._starting = None
-        if not task.cancelled():
-            task.exception()  # told to whoever waits; here only marked as seen
+    async def _warm(self, launched: Launched) -> None:
+        """Imports one module after the other while nobody wants the kernel: a block waits for one of them at most."""
+        loop = asyncio.get_running_loop()
+        begun, rest = loop.time(), 0.0
+        for name in self._imports:
+            await asyncio.wait([launched.exited], timeout=rest)
+            async with self._turn:
+                if not launched.alive:
+                    return
+                code = launched.files.there(calling("warm", {"names": [name]}, launched.folder / "warm.json"))
+                request = Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True)
+                while await request.next() is not None:
+                    pass
+            # About now the first block comes.
+            rest = _REST if loop.time() - begun > _STRETCH else 0.0
 
-    def _settled(self, task: "asyncio.Task[None]") -> None:
-        self._settling.discard(task)
+    def _behind(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
-    async def _end(self, grace: float) -> None:
-        launched, self._launched = self._launched, None
-        if launched is not None:
-            await launched.end(grace)
+    async def _prepare(self, launched: Launched) -> None:
+        """Brings our own code in, and has modules imported ahead."""
+        request = Request(launched, installing(), ask=None, timeout=None, grace=self._grace, silent=True)
+        while await request.next() is not None:
+            pass
+        _check_prepared(request)
+
+    def _watched(self, launched: Launched) -> Watch | None:
+        if launched.root is None or self.limits == Limits():
+            return None
+        watch = Watch(launched.root, self.limits, own=lambda: launched.pid, passed=self._limit)
+        launched.exited.add_done_callback(lambda _: watch.stop())
+        return watch
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
     """The environment in which `python` on PATH is this interpreter."""
     place = str(Path(python).parent)
     path = environ.get("PATH", os.defpath)
-    return {**environ, "PATH": path if place in path.split(os.pathsep) else place + os.pathsep + path}
+    return {**environ, "PATH": path if path.split(os.pathsep)[0] == place else place + os.pathsep + path}
 
 
 def _check_prepared(request: Request) -> None:
@@ -352,10 +392,3 @@ async def _passed(request: Request) -> bool:
         return await request.next() is None
     except Exception:  # noqa: BLE001 - what `ask` raised; whoever asked has been told
         return False
-
-
-def _death(code: int) -> str:
-    if code >= 0:
-        return f"The kernel ended (exit code {code})"
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    return f"The kernel was killed by {name}"

@@ -1,4 +1,4 @@
-"""Starting a local kernel of this very interpreter, private to us, and ending it."""
+"""Starting a kernel in a place, ending it, and the place of the very interpreter that this runs in."""
 
 import asyncio
 import logging
@@ -6,72 +6,193 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.lifeline import Lifeline
+from autogen_nb.kernels.places import Beside, Body, Files, Order, Place, SameDisk, Wire
 from autogen_nb.kernels.processes import adopt, disown, ended, has_ended, kill_tree
 
-_START = Path(__file__).with_name("start.py")
+START = Path(__file__).with_name("start.py")
+"""The script that the kernel's process runs."""
 # A socket's path has at most 104 bytes on macOS, 108 on Linux; ours adds ten to the folder's.
 _LONGEST_FOLDER = 80
 _ASK_AGAIN = 0.25
 _TAIL = 2_000
+_PATIENCE = 5.0
 
 
 class Launched:
-    """One running kernel process with its folder and channels.
+    """One running kernel with its folder and channels, wherever it is.
 
     Attributes
     ----------
     folder : pathlib.Path
         Private to us and to the kernel (mode 0700), gone when the kernel has ended.
+    language : str
+        What the kernel runs, in lower case, as its `kernel_info_reply` says; "" before that.
     exited : asyncio.Future
-        Done, with the return code, when the process has ended.
+        Done, with the return code, when the kernel has ended.
     """
 
-    def __init__(self, folder: Path, manager: Any) -> None:
+    def __init__(self, folder: Path, body: Body) -> None:
         self.folder = folder
-        self._manager = manager
-        self._process = process = manager.provisioner.process
-        self.pid: int = process.pid
-        adopt(self.pid, folder)
-        self.exited = ended(process, group=True)
-        self.channels = Channels(manager)
+        self.language = ""
+        self._body = body
+        self.exited = body.exited
+        self.channels: Wire = body.channels
+        self.files: Files = body.files
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the kernel's process on this machine; None where it has none."""
+        return self._body.pid
+
+    @property
+    def root(self) -> int | None:
+        """The number of the process on this machine below which all is that the kernel started; None without one."""
+        return self._body.root if isinstance(self._body, Process) else None
+
+    @property
+    def python(self) -> bool:
+        """Whether the kernel runs Python."""
+        return self.language == "python"
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs at this very moment."""
-        return not self.exited.done() and not has_ended(self._process)
+        """Whether the kernel runs at this very moment."""
+        return not self.exited.done() and not self._body.ended
 
     async def interrupt(self) -> None:
-        """Sends SIGINT to the kernel and the processes of its group."""
+        """Interrupts the code that runs; processes of the kernel's group are interrupted with it where it has one."""
         if not self.exited.done():
-            await self._manager.interrupt_kernel()
+            await self._body.interrupt()
 
     async def end(self, grace: float) -> None:
-        """Ends the process, its descendants, and removes the folder; the code gets `grace` seconds to tidy up."""
+        """Ends the kernel, its descendants, and removes the folder; the code gets `grace` seconds to tidy up."""
         if not self.exited.done() and grace > 0:
-            await self.interrupt()
-            await self._manager.request_shutdown()
+            await self._body.interrupt()
+            await self._body.quit()
             await asyncio.wait([self.exited], timeout=grace)
         if not self.exited.done():
-            kill_tree(self.pid)
+            await self._body.kill()
             await asyncio.wait([self.exited])
         # A request that is still open gets what the code had sent.
         await self.channels.drain()
         self.channels.close()
-        # Closes jupyter_client's own socket and the context.
-        await self._manager.cleanup_resources()
+        await self._body.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        disown(self.pid)
+
+
+class Process:
+    """A kernel that jupyter_client started on this machine; a `places.Body`."""
+
+    def __init__(self, folder: Path, manager: Any, lifeline: Lifeline | None = None) -> None:
+        self._manager = manager
+        self._lifeline = lifeline
+        self._process = process = manager.provisioner.process
+        self._pid: int = process.pid
+        adopt(self._pid, folder)
+        self.exited = ended(process, group=True)
+        if lifeline is not None:
+            lifeline.begun(self.exited)
+        self.channels: Wire = Channels(manager)
+        self.files: Files = SameDisk()
+
+    @property
+    def pid(self) -> int | None:
+        """The kernel's own number, or its supervisor's before that has told it."""
+        started = None if self._lifeline is None else self._lifeline.started
+        return started.result() if started is not None and started.done() and not started.cancelled() else self._pid
+
+    @property
+    def root(self) -> int:
+        """The number of the process below which all is that the kernel started."""
+        return self._pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended at this very moment."""
+        return has_ended(self._process)
+
+    async def interrupt(self) -> None:
+        """Sends SIGINT to the kernel and the processes of its group, or the message where its spec says so."""
+        await self._manager.interrupt_kernel()
+
+    async def quit(self) -> None:
+        """Asks the kernel to end by itself."""
+        await self._manager.request_shutdown()
+
+    async def kill(self) -> None:
+        """Kills the process, its group and its descendants."""
+        if self._lifeline is not None:
+            self._lifeline.cut()
+            await asyncio.wait([self.exited], timeout=_PATIENCE)
+        if not self.exited.done():
+            kill_tree(self._pid)
+
+    async def close(self) -> None:
+        """Closes jupyter_client's own socket and the context."""
+        await self._manager.cleanup_resources()
+        if self._lifeline is not None:
+            self._lifeline.close()
+        disown(self._pid)
+
+
+class Local(Beside):
+    """The person's machine without walls: the code can do what its user can do."""
+
+    async def start(self, order: Order) -> Process:
+        """A kernel of the interpreter that the order names."""
+        return await started(manager_for(order), order, kernel_environ(order))
+
+
+LOCAL = Local()
+
+
+async def started(manager: Any, order: Order, environ: Mapping[str, str]) -> Process:
+    """The process that a manager of jupyter_client starts, its standard streams in the order's log."""
+    lifeline = _lifeline(manager, (order.folder, *order.folders))
+    streams: dict[str, Any] = {}
+    if lifeline is not None:
+        manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
+        streams = {"stdin": lifeline.stdin, "pass_fds": lifeline.passed}
+    try:
+        with order.log.open("wb") as log:
+            await manager.start_kernel(cwd=str(order.cwd), env=dict(environ), stdout=log, stderr=log, **streams)
+    except BaseException:
+        if manager.has_kernel:
+            body = Process(order.folder, manager, lifeline)
+            await body.kill()
+            await asyncio.wait([body.exited])
+            body.channels.close()
+            await body.close()
+        elif lifeline is not None:
+            lifeline.close()
+        raise
+    return Process(order.folder, manager, lifeline)
+
+
+def _lifeline(manager: Any, folders: Sequence[Path]) -> Lifeline | None:
+    """What has the kernel end with this process; None where that cannot be had, or another provisioner starts it."""
+    provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
+    if provisioner in (None, "local-provisioner") and Lifeline.possible():
+        return Lifeline(folders=folders)
+    return None
 
 
 async def launch(
-    *, cwd: Path, environ: Mapping[str, str], python: str = sys.executable, patience: float = 60
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    python: str = sys.executable,
+    place: Place = LOCAL,
+    folders: Sequence[Path] = (),
+    patience: float = 60,
 ) -> Launched:
     """A kernel that answers, and whose outputs reach us.
 
@@ -80,18 +201,14 @@ async def launch(
     ExecutionError
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
-    folder = _private_folder()
-    manager = _manager(folder, python)
+    folder = _private_folder(place.folders)
+    order = Order(folder, cwd, environ, python, tuple(folders))
     launched = None
     try:
-        with (folder / "log").open("wb") as log:
-            await manager.start_kernel(cwd=str(cwd), env=_environ(environ, folder), stdout=log, stderr=log)
-        launched = Launched(folder, manager)
+        launched = Launched(folder, await place.start(order))
         await _answers(launched, patience)
     except BaseException as error:
-        tail = _tail(folder / "log")
-        if launched is None and manager.has_kernel:
-            launched = Launched(folder, manager)
+        tail = _tail(order.log)
         if launched is not None:
             await launched.end(grace=0)
         shutil.rmtree(folder, ignore_errors=True)
@@ -117,8 +234,9 @@ async def _answers(launched: Launched, patience: float) -> None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_ASK_AGAIN):
                     await channels.subscribed.wait()
-                    while (await inbox.get())[0] != "shell":
+                    while (found := await inbox.get())[0] != "shell":
                         pass
+                    launched.language = _language(found[1]["content"])
                     return
 
     task = asyncio.ensure_future(answered())
@@ -135,10 +253,16 @@ async def _answers(launched: Launched, patience: float) -> None:
         raise TimeoutError(f"it did not answer within {patience:g} s")
 
 
-def _manager(folder: Path, python: str) -> Any:
+def _language(content: dict[str, Any]) -> str:
+    told = content.get("language_info")
+    return str(told.get("name", "")).lower() if isinstance(told, dict) else ""
+
+
+def manager_for(order: Order) -> Any:
+    """A manager of jupyter_client for a kernel of the order's interpreter; nothing is started yet."""
     from jupyter_client.manager import AsyncKernelManager
 
-    return _manager_of(AsyncKernelManager, folder, python)
+    return _manager_of(AsyncKernelManager, order.folder, order.python)
 
 
 def _manager_of(cls: Any, folder: Path, python: str) -> Any:
@@ -161,12 +285,17 @@ def _spec(python: str) -> Any:
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
     return KernelSpec(
         # Safe path: neither the script's folder nor the working directory comes first on sys.path.
-        argv=[python, "-P", str(_START), "-f", "{connection_file}", *options],
+        argv=[python, "-P", str(START), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
         # The environment can name another default provisioner.
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
     )
+
+
+def kernel_environ(order: Order) -> dict[str, str]:
+    """The order's environment with what a kernel of ours needs."""
+    return _environ(order.environ, order.folder)
 
 
 def _environ(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -179,9 +308,9 @@ def _environ(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
     }
 
 
-def _private_folder() -> Path:
-    folder = tempfile.mkdtemp(prefix="agn-")
-    if len(os.fsencode(folder)) > _LONGEST_FOLDER and hasattr(os, "fork"):
+def _private_folder(parent: Path | None = None) -> Path:
+    folder = tempfile.mkdtemp(prefix="agn-", dir=parent)
+    if parent is None and len(os.fsencode(folder)) > _LONGEST_FOLDER and hasattr(os, "fork"):
         Path(folder).rmdir()
         folder = tempfile.mkdtemp(prefix="agn-", dir="/tmp")
     return Path(folder)

@@ -6,7 +6,11 @@
 3. The time limit does not run while a question waits for its answer.
 4. An interrupt that meets ipykernel between two steps of its own makes it drop the request: it goes idle
    without a reply. The shell channel keeps its order, so the reply to a later question tells.
-5. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
+5. An interrupt is sent as often as it is asked for; what does not yield within the grace is over as "stuck", or,
+   where a person stopped it, the person is asked: nothing of theirs is destroyed unasked. Before it comes to that,
+   at half the grace, it is sent once more: IPython swallows one that meets its own hooks, and code that stops its
+   process may do so before we hear that it has begun.
+6. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
 """
 
 import asyncio
@@ -16,11 +20,14 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.decoding import exit_code, output
 from autogen_nb.kernels.launching import Launched
+from autogen_nb.kernels.watching import Passed
 from autogen_nb.outputs import Failure, Output, Stream
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
 """Asks a person: the prompt, and whether what is typed must not be shown. EOFError means "no more input"."""
 End: TypeAlias = Literal["idle", "died", "stuck"]
+Stuck: TypeAlias = Callable[[], Awaitable[Literal["wait", "kill"]]]
+"""Asks a person what becomes of code that did not yield to their interrupt."""
 
 _END_OF_FILE = "\x04"
 
@@ -38,6 +45,10 @@ class Request:
         Whether the time limit was met.
     interrupted
         Whether an interrupt was asked for.
+    passed
+        The limit that was passed, in words; "" for none.
+    asking
+        Set as soon as a person is asked what becomes of code that does not yield.
     """
 
     def __init__(
@@ -48,7 +59,7 @@ class Request:
         self._grace = grace
         self._silent = silent
         self._loop = asyncio.get_running_loop()
-        self._inbox: Inbox = asyncio.Queue()
+        self._inbox = Inbox()
         self._tasks: set[asyncio.Task[None]] = set()
         self._question: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
@@ -60,6 +71,8 @@ class Request:
         self.end: End | None = None
         self.expired = False
         self.interrupted = False
+        self.passed = ""
+        self.asking = asyncio.Event()
         launched.exited.add_done_callback(self._died)
         self._clock = _Clock(timeout, self._expired)
         sent = launched.channels.send(
@@ -104,14 +117,45 @@ class Request:
         self._close()
         return None
 
-    def interrupt(self, *, bounded: bool) -> None:
-        """Interrupts the code as soon as it has begun; if bounded, the request is over when the grace is."""
-        if bounded:
-            self._timers.append(self._loop.call_later(self._grace, self._inbox.put_nowait, "stuck"))
-        if not self.interrupted:
-            self.interrupted = True
-            if self._begun:
-                self._spawn(self.launched.interrupt())
+    def interrupt(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
+        """Interrupts the code as soon as it has begun; `stuck` says what is done when it has not yielded in time."""
+        self.interrupted = True
+        if self._begun:
+            self._spawn(self.launched.interrupt())
+        if stuck == "kill":
+            self._later(self._grace / 2, self._remind)
+            self._later(self._grace, self._inbox.put_nowait, "stuck")
+        elif stuck != "wait" and not self.asking.is_set():
+            self._later(self._grace / 2, self._remind)
+            self._later(self._grace, self._wonder, stuck)
+
+    def exceed(self, passed: Passed) -> None:
+        """Has the code that passed a limit interrupted, or its kernel killed."""
+        self.passed = self.passed or passed.limit
+        if passed.step == "kill":
+            self._inbox.put_nowait("stuck")
+        else:
+            self.interrupt("kill")
+
+    def _later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
+        self._timers.append(self._loop.call_later(seconds, call, *arguments))
+
+    def _remind(self) -> None:
+        if self.end is None:
+            self._spawn(self.launched.interrupt())
+
+    def _wonder(self, stuck: Stuck) -> None:
+        if not self.asking.is_set() and self.end is None:
+            self.asking.set()
+            # From here on it is the person who decides.
+            self._clock.pause()
+            self._spawn(self._ask_whether_to_wait(stuck))
+
+    async def _ask_whether_to_wait(self, stuck: Stuck) -> None:
+        answer = await stuck()
+        self.asking.clear()
+        if answer == "kill":
+            self._inbox.put_nowait("stuck")
 
     def _take(self, item: Any) -> Output | None:
         match item:
@@ -121,7 +165,7 @@ class Request:
                 self.end = item
             case "expired":
                 self.expired = True
-                self.interrupt(bounded=True)
+                self.interrupt("kill")
             case BaseException():
                 raise item
         return None

@@ -5,10 +5,9 @@ awaited cell and the one that waits: in the latter it never suspends (`autogen_n
 """
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
@@ -17,17 +16,20 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.prompts import ASSISTANT
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.agents.where import Where
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
-from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused
-from autogen_nb.kernels.describe import describe, size_of
-from autogen_nb.kernels.transfer import Variable
+from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
+from autogen_nb.kernels.describe import Share, describe, size_of
+from autogen_nb.kernels.status import OnStuck
+from autogen_nb.kernels.transfer import Variable, clashes
 from autogen_nb.models.budget import Budget, budgeted
 from autogen_nb.models.select import model_for
-from autogen_nb.notebook import connections, variables
+from autogen_nb.notebook import connections, stuck, variables
+from autogen_nb.notebook.chat_folder import made
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, Turn
 from autogen_nb.notebook.orders import Order
-from autogen_nb.notebook.persons import Person
+from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping
 from autogen_nb.notebook.settings import Defaults, Terms
 from autogen_nb.notebook.styles import Tone
 from autogen_nb.run import View, Waits, interruptible, result, ticking
@@ -46,6 +48,7 @@ class Notebook:
     defaults: Defaults
     publish: Callable[[ChatResult], None]
     connection: connections.Connection | None = None
+    told: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
 
     def model(self, spec: Any) -> Model:
@@ -84,6 +87,10 @@ class CellRun:
         Who is asked.
     view
         Where it is shown.
+    where
+        Where its code runs.
+    aside
+        Asks whether to wait for code that does not yield, when the cell has ended already; None where that cannot be.
     """
 
     def __init__(
@@ -96,6 +103,8 @@ class CellRun:
         person: Person,
         view: CellView,
         waits: Waits,
+        where: Where,
+        aside: Callable[[str], Awaitable[Stopping]] | None = None,
     ) -> None:
         self._notebook = notebook
         self._order = order
@@ -104,6 +113,8 @@ class CellRun:
         self._person = person
         self._view = view
         self._waits = waits
+        self._where = where
+        self._aside = aside
 
     async def run(self) -> ChatResult:
         """The result of the cell's turn.
@@ -117,12 +128,14 @@ class CellRun:
         with closing(self._view), ticking(self._view.tick) if self._waits == "async" else nullcontext():
             model, budget = self._budgeted(await self._model())
             chat, kept = self._conversation()
+            chat.settle(self._where, self._notebook.defaults.where)
             if budget is not None:
                 for reply in chat.paid():
                     budget.spend(reply.usage, reply.cost)
             if kept is not None:
                 self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
-            with _folder(chat):
+            await self._unstuck(chat)
+            with made(chat.cwd / chat.folder):
                 turn = self._resumed(chat, task, inputs) or await self._begun(chat, task, inputs)
                 done = await self._chat(chat, turn, model)
             try:
@@ -150,6 +163,10 @@ class CellRun:
             spec = connections.choose(given.model or named, given, os.environ)
             # The built-in analysis was chosen for this task alone; the next one is asked again.
             notebook.connection = None if given.model == "offline" else given
+        for host in connections.hosts(spec, os.environ):
+            if (host, self._share) not in notebook.told:
+                notebook.told.add((host, self._share))
+                self._view.note(variables.receives(host, self._share), kind="host")
         return notebook.model(spec or "")
 
     def _budgeted(self, model: Model) -> tuple[Model, Budget | None]:
@@ -163,12 +180,12 @@ class CellRun:
     def _conversation(self) -> tuple[Conversation, str | None]:
         """The cell's conversation, and the name under which an older one is kept."""
         conversations = self._notebook.conversations
-        again = conversations.holding(self._origin)
-        if again is not None and (self._order.new or self._order.chat in (None, again.name)):
-            return again, None
-        if self._order.new:
-            return conversations.renew(self._order.chat)
-        return conversations.named(self._order.chat), None
+        found = conversations.meant(self._order, self._origin)
+        if found is not None:
+            return found, None
+        return (
+            conversations.renew(self._order.chat) if self._order.new else (conversations.named(self._order.chat), None)
+        )
 
     async def _offered(self, chat: Conversation, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The variables that the task names and that the person lets go over."""
@@ -208,9 +225,12 @@ class CellRun:
         inputs |= await self._offered(chat, task, inputs)
         if inputs:
             self._view.awaiting(f"copying {', '.join(inputs)}")
-            await self._engine(chat.executor.put(inputs))
-            chat.hand(inputs)
-        message = task + variables.told([describe(name, value) for name, value in inputs.items()])
+            taken = chat.hand(inputs, await self._engine(chat.executor.put(inputs)))
+            if taken:
+                self._view.note(variables.replaced(taken, "the agent's kernel"))
+        if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
+            self._view.note(variables.stale(older, self._named(chat)), tone="warning")
+        message = task + variables.told([describe(name, value, share=self._share) for name, value in inputs.items()])
         turn, replaced = chat.begin(self._origin, task, message, self._terms.flow)
         if replaced:
             more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""
@@ -219,6 +239,28 @@ class CellRun:
                 "The agent's kernel keeps its variables."
             )
         return turn
+
+    async def _unstuck(self, chat: Conversation) -> None:
+        """Asks about code of an earlier run that has not yielded to Stop."""
+        chat.stuckness.withdraw()
+        chat.executor.on_stuck = self._on_stuck(chat)
+        if not chat.executor.busy:
+            return
+        self._view.awaiting("waiting for code that was stopped")
+        if not await self._engine(chat.stuckness.unyielding(lambda: chat.executor.busy)):
+            return
+        what = stuck.question(chat.stuckness.stuck)
+        if await _answered(lambda: self._person.stopping(what)) == "kill":
+            await self._engine(chat.executor.restart())
+            self._view.note(stuck.KILLED, kind="decision")
+
+    def _on_stuck(self, chat: Conversation) -> OnStuck | None:
+        """Who is asked when the person stops this run and its code does not yield."""
+        if isinstance(self._person, AbsentPerson):
+            return None
+        if self._aside is None or self._waits == "sync":
+            return chat.stuckness.noting
+        return chat.stuckness.asking(self._aside)
 
     async def _chat(self, conversation: Conversation, turn: Turn, model: Model) -> ChatResult:
         conversation.executor.timeout = self._terms.block_timeout
@@ -262,7 +304,11 @@ class CellRun:
             WithoutCode(),
             self._terms.max_turns - 1,
             self._terms.human_input,
-            code_execution_config={"executor": conversation.executor, "confirm": self._terms.confirm},
+            code_execution_config={
+                "executor": conversation.executor,
+                "confirm": self._terms.confirm,
+                "output_dir": conversation.cwd / conversation.folder,
+            },
             default_auto_reply=None,
         )
         for earlier in conversation.turns[: conversation.turns.index(turn)]:
@@ -286,22 +332,37 @@ class CellRun:
         namespace = self._notebook.namespace
         if self._order.answer:
             namespace[self._order.answer] = without("TERMINATE", _last_words(turn) or done.summary)
-        values = {name: await self._engine(chat.executor.get(name)) for name in self._order.outputs}
+        unpickle = self._order.unpickle
+        values = {name: await self._engine(chat.executor.get(name, unpickle=unpickle)) for name in self._order.outputs}
+        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
         namespace.update(values)
         chat.hand(values)
+        if taken:
+            self._view.note(variables.replaced(taken, "your notebook"))
 
     async def _list_new(self, chat: Conversation) -> None:
         """Says which variables the agent's kernel has that nobody was told of yet."""
         new = [each for each in await self._variables(chat) if each.name not in chat.listed]
         chat.listed |= {each.name for each in new}
         if new:
-            named = chat.name if chat.name != self._notebook.conversations.current else None
-            self._view.note(variables.listed(new, named))
+            self._view.note(variables.listed(new, self._named(chat)))
+
+    @property
+    def _share(self) -> Share:
+        return self._order.share or self._notebook.defaults.share
+
+    def _named(self, chat: Conversation) -> str | None:
+        """The chat's name where a command must say it."""
+        return chat.name if chat.name != self._notebook.conversations.current else None
 
     async def _variables(self, chat: Conversation) -> Sequence[Variable]:
         if not chat.executor.alive:
             return ()
-        return await self._engine(chat.executor.variables())
+        try:
+            return await self._engine(chat.executor.variables())
+        except TransferError:
+            # Only a Python kernel can tell.
+            return ()
 
     async def _engine(self, work: Coroutine[Any, Any, T]) -> T:
         return await result(work, waits=self._waits)
@@ -325,19 +386,3 @@ async def _answered(ask: Callable[[], T | Awaitable[T]]) -> T:
 
 def _counted(turns: Sequence[Turn]) -> str:
     return "the one" if len(turns) == 1 else f"the {len(turns)}"
-
-
-@contextmanager
-def _folder(chat: Conversation) -> Iterator[None]:
-    """Makes the folder for the chat's files, and takes it away again where nothing was written."""
-    folder = chat.cwd / chat.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
-    try:
-        yield
-    finally:
-        for empty in (folder, folder.parent):
-            with suppress(OSError):
-                Path(empty).rmdir()

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from autogen_nb.models.config_list import LIST, found
 
 DEFAULT_MODEL = "gpt-4o-mini"
 """The model that a key alone is used with."""
 
+_USUAL_HOST = "api.openai.com"
 _LOCAL = ("offline", "replay:")
 
 
@@ -58,6 +60,24 @@ def choose(named: str | None, given: Connection | None, environ: Mapping[str, st
     if environ.get("OPENAI_BASE_URL") and name:
         return name
     return None
+
+
+def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The hosts that requests to a model go to, by what `choose` gave; none where it answers on its own."""
+    if isinstance(spec, str) and spec.startswith(_LOCAL):
+        return ()
+    entries = spec.get("config_list", [spec]) if isinstance(spec, Mapping) else [{}]
+    return tuple(dict.fromkeys(_host(entry, environ) for entry in entries if not _is_local(entry)))
+
+
+def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    usual = "AZURE_OPENAI_ENDPOINT" if entry.get("api_type") == "azure" else "OPENAI_BASE_URL"
+    address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or environ.get(usual)
+    return urlsplit(str(address)).hostname or "the model's server" if address else _USUAL_HOST
+
+
+def _is_local(entry: Mapping[str, Any]) -> bool:
+    return str(entry.get("model") or "").startswith(_LOCAL)
 
 
 def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -12,10 +12,16 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import ref
 
+from autogen_nb.agents.where import Where
 from autogen_nb.core.approval import Confirm
 from autogen_nb.core.human_input import Mode
+from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
-from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.kernels import machine
+from autogen_nb.kernels.fingerprints import Fingerprint
+from autogen_nb.kernels.transfer import Handed
+from autogen_nb.notebook.orders import Order
+from autogen_nb.notebook.stuck import Stuckness
 from autogen_nb.run import engine
 
 FILES = "autogen_files"
@@ -98,11 +104,13 @@ class Conversation:
         self.cwd = cwd
         self.folder = folder
         self.turns: list[Turn] = []
-        self.executor = JupyterExecutor(cwd=cwd)
-        self._forget = engine.at_exit(self.executor.stop)
+        self.where = self._usual = Where()
+        self._open()
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
+        self._prints: dict[str, Fingerprint] = {}
         self.declined: set[str] = set()
+        self.stuckness = Stuckness()
         self.listed: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
 
@@ -111,18 +119,78 @@ class Conversation:
         replies = (*self._replaced, *(reply for turn in self.turns for reply in turn.replies()))
         return [reply for reply in replies if not reply.cached]
 
+    def wanted(self, order: Order, usual: Where) -> Where:
+        """Where the chat's code runs by this order, where `usual` is what the settings say now.
+
+        A chat keeps its place: what the order or changed settings say otherwise is an error, and nothing is moved.
+
+        Raises
+        ------
+        ConfigError
+            When the chat's code runs elsewhere already, or what is wanted excludes itself.
+        """
+        wanted = asked(order, self.where if self.turns and usual == self._usual else usual)
+        if self.turns and wanted != self.where:
+            here, there = (each.text or "no sandbox" for each in (self.where, wanted))
+            raise ConfigError(
+                f"chat {self.name!r} has its kernel already ({here}), and another was asked for ({there}); "
+                "a new chat (--new) can have that one"
+            )
+        return wanted
+
+    def settle(self, where: Where, usual: Where) -> None:
+        """Has the chat's code run there from now on.
+
+        Raises
+        ------
+        ConfigError
+            When the place cannot be had; the chat stays where it was.
+        """
+        if where != self.where:
+            where.check(self.cwd)
+            self.end()
+            self.where = where
+            self.handed.clear()
+            self._prints.clear()
+            self.listed = frozenset()
+            self._open()
+        self._usual = usual
+
+    def _open(self) -> None:
+        self.executor = self.where.executor(cwd=self.cwd, imports=machine.preimports())
+        self._forget = engine.at_exit(self.executor.stop)
+
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
         self._forget()
         engine.submit(self.executor.stop())
 
-    def hand(self, values: Mapping[str, object]) -> None:
-        """Remembers that these very objects are in the agent's kernel under their names."""
+    def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
+        """Remembers that these very objects are in the agent's kernel under their names.
+
+        Parameters
+        ----------
+        handed
+            What the kernel said when they were handed over; None where they came back from it.
+
+        Returns
+        -------
+        tuple of str
+            The names under which the agent had something of its own, which is replaced.
+        """
         if self.executor.pid != self._pid:
             self.handed.clear()
+            self._prints.clear()
             self._pid = self.executor.pid
+        clashes = tuple(name for name in handed.overwritten if name not in self.handed) if handed else ()
+        self._prints.update((handed or Handed.of(values)).prints)
         self.handed.update({name: _same_as(value) for name, value in values.items()})
         self.listed |= set(values)
+        return clashes
+
+    def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
+        """The names whose objects in the notebook have changed since the agent's kernel got its copies."""
+        return Handed(self._prints).stale(namespace) if self.executor.pid == self._pid else ()
 
     def holds(self, name: str, value: object) -> bool:
         """Whether this very object was handed, under that name, to the kernel that the agent has now."""
@@ -162,6 +230,24 @@ class Conversation:
         return next((index for index, turn in enumerate(self.turns) if origin.repeats(turn.origin)), None)
 
 
+def asked(order: Order, otherwise: Where) -> Where:
+    """Where an order says that code runs, and `otherwise` where it says nothing.
+
+    Raises
+    ------
+    ConfigError
+        When its options exclude each other.
+    """
+    if order.sandbox is None and order.kernel is None and not order.net:
+        return otherwise
+    # A sandbox takes the place of a kernel that the settings name, and the other way round.
+    sandbox = order.sandbox or ("none" if order.kernel else otherwise.sandbox)
+    kernel = order.kernel or ("" if order.sandbox not in (None, "none") else otherwise.kernel)
+    if order.net and sandbox == "none":
+        raise ConfigError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
+    return Where(sandbox, sandbox != "none" and (order.net or otherwise.net), kernel)
+
+
 def _same_as(value: object) -> Callable[[object], bool]:
     """A test for being this very object, which does not keep it alive where that can be avoided."""
     try:
@@ -177,7 +263,7 @@ class Conversations:
     """All conversations of a notebook, by name; one of them is the current one."""
 
     def __init__(self, cwd: Path, default: str = "main") -> None:
-        self._cwd = cwd
+        self.cwd = cwd
         self._all: dict[str, Conversation] = {}
         self._folders: set[str] = set()
         self.current = default
@@ -189,7 +275,7 @@ class Conversations:
         """The conversation of that name, begun if there is none; without a name, the current one."""
         name = name or self.current
         if name not in self._all:
-            self._all[name] = Conversation(name, self._cwd, self._folder(name))
+            self._all[name] = Conversation(name, self.cwd, self._folder(name))
         return self._all[name]
 
     def renew(self, name: str | None = None) -> tuple[Conversation, str | None]:
@@ -202,6 +288,13 @@ class Conversations:
         old.name = kept
         self._all[kept] = self._all.pop(name)
         return self.named(name), kept
+
+    def meant(self, order: Order, origin: Origin) -> Conversation | None:
+        """The conversation that a cell goes on with; None where it begins one."""
+        again = self.holding(origin)
+        if again is not None and (order.new or order.chat in (None, again.name)):
+            return again
+        return None if order.new else self._all.get(order.chat or self.current)
 
     def holding(self, origin: Origin) -> Conversation | None:
         """The conversation in which an earlier execution of the cell has a turn."""

@@ -9,21 +9,25 @@ import math
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from keyword import iskeyword
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 
+from autogen_nb.agents.where import SANDBOXES, Sandbox
 from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.describe import Share
 from autogen_nb.models.budget import Budget
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 HUMAN_INPUTS: Mapping[str, Mode] = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
+
+SHARES: tuple[Share, ...] = get_args(Share)
 
 _QUOTED = r'"[^"]*"|\'[^\']*\''
 _TOKEN = re.compile(rf"--[\w-]+=(?:{_QUOTED})|{_QUOTED}|\S+")
@@ -46,6 +50,12 @@ class Order:
     max_turns: int | None = None
     block_timeout: float | None = None
     budget: str | None = None
+    sandbox: Sandbox | None = None
+    net: bool = False
+    # An address may hold a token.
+    kernel: str | None = field(default=None, repr=False)
+    share: Share | None = None
+    unpickle: bool = False
 
 
 def documented(magic: F) -> F:
@@ -72,6 +82,17 @@ def documented(magic: F) -> F:
             metavar="SUM",
             help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may take, its "
             "earlier cells counted: it stops before the request that would pass it [no limit]",
+        ),
+        argument(
+            "--sandbox", choices=SANDBOXES, help="walls around the chat's code; it runs behind them or not [none]"
+        ),
+        argument("--net", action="store_true", help="let code in the sandbox use the network"),
+        argument("--kernel", metavar="NAME|URL", help="an installed kernel, or a Jupyter server whose kernel to use"),
+        argument(
+            "--share", choices=SHARES, help="what the model is told of variables: schema, or some rows too [schema]"
+        ),
+        argument(
+            "--unpickle", action="store_true", help="let -o bring back anything, by code that the agent can choose"
         ),
         argument("task", nargs="*", help="the task, or its beginning; the cell's body follows it"),
     ]
@@ -122,6 +143,11 @@ def _order(task: str, parsed: Namespace) -> Order:
         max_turns=parsed.max_turns,
         block_timeout=parsed.block_timeout,
         budget=parsed.budget,
+        sandbox=parsed.sandbox,
+        net=parsed.net,
+        kernel=_kernel(parsed.kernel),
+        share=parsed.share,
+        unpickle=parsed.unpickle,
     )
 
 
@@ -182,6 +208,12 @@ def _one_name(option: str, value: str | None) -> str | None:
     if len(names) > 1:
         raise ConfigError(f"%%autogen: {option} takes one name, not {value!r}")
     return names[0] if names else None
+
+
+def _kernel(name: str | None) -> str | None:
+    if name is not None and not name.strip():
+        raise ConfigError("%%autogen: --kernel is empty; name an installed kernel, or a server's address")
+    return name
 
 
 def _chat_name(name: str) -> str:

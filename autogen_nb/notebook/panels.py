@@ -15,7 +15,7 @@ from autogen_nb.errors import ChatUnfinished
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.notebook import rendering, styles
 from autogen_nb.notebook.connections import DEFAULT_MODEL, Connection
-from autogen_nb.notebook.persons import Copying
+from autogen_nb.notebook.persons import Copying, Stopping
 from autogen_nb.notebook.reruns import Superseded
 
 _LOOK = 0.2
@@ -273,6 +273,16 @@ class CopyPanel(Panel):
         self.show(_html(rendering.question(what)), widgets.HBox([copy, leave, stop], layout=_ROW))
 
 
+class StoppingPanel(Panel):
+    """Wait for code that does not yield, or kill it?"""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        wait = self.button("Wait", lambda: self.answer("wait"), hint="Leave the code alone; nothing is lost")
+        kill = self.button("Kill", lambda: self.answer("kill"), hint="End the kernel with all it holds", style="danger")
+        self.show(_html(rendering.question(what)), widgets.HBox([wait, kill], layout=_ROW))
+
+
 class ButtonPerson:
     """A person who sees the notebook and clicks."""
 
@@ -295,6 +305,10 @@ class ButtonPerson:
     async def copying(self, what: str) -> Copying:
         """Whether the person lets variables be copied."""
         return _not_stopped(await CopyPanel(what).ask(self._foot, self._superseded))  # type: ignore[no-any-return]  # as above
+
+    async def stopping(self, what: str) -> Stopping:
+        """Whether the person waits for code that does not yield."""
+        return await StoppingPanel(what).ask(self._foot, self._superseded)  # type: ignore[no-any-return]  # as above
 
 
 def _not_stopped(answer: Any) -> Any:

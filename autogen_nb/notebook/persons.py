@@ -1,7 +1,7 @@
 """Who can be asked from a cell: a person with buttons, a person who types, or nobody.
 
-Besides a chat's own questions a cell has two: which model to use when none is configured, and whether to copy
-variables that the task names.
+Besides a chat's own questions a cell has three: which model to use when none is configured, whether to copy
+variables that the task names, and what becomes of code that does not yield to Stop.
 """
 
 import getpass
@@ -15,6 +15,7 @@ from autogen_nb.human.terminal import TerminalHuman
 from autogen_nb.notebook.connections import DEFAULT_MODEL, Connection
 
 Copying: TypeAlias = Literal["copy", "leave"]
+Stopping: TypeAlias = Literal["wait", "kill"]
 
 
 class Person(Human, Protocol):
@@ -25,6 +26,9 @@ class Person(Human, Protocol):
 
     def copying(self, what: str) -> Copying | Awaitable[Copying]:
         """Whether to copy variables that the task names; `what` names them with their sizes."""
+
+    def stopping(self, what: str) -> Stopping | Awaitable[Stopping]:
+        """Whether to wait for code that does not yield; `what` names what would be lost with it."""
 
 
 class AbsentPerson(Nobody):
@@ -42,6 +46,11 @@ class AbsentPerson(Nobody):
         """Leaves the variables where they are, since nobody allows otherwise."""
         del what
         return "leave"
+
+    def stopping(self, what: str) -> Stopping:
+        """Kills, since nobody would ever say so."""
+        del what
+        return "kill"
 
 
 class TypingPerson(TerminalHuman):
@@ -71,6 +80,10 @@ class TypingPerson(TerminalHuman):
     def copying(self, what: str) -> Copying:
         """What the person types."""
         return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
+
+    def stopping(self, what: str) -> Stopping:
+        """What the person types."""
+        return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
 
 
 def _typed(prompt: str) -> str:

@@ -25,6 +25,9 @@ _LONGEST = 1_000_000
 """Characters of one text that the cell holds at most; its middle is left out, and a line says so."""
 
 
+_REMARK = 200
+
+
 class RunOutputs:
     """Where the outputs of one run go.
 
@@ -83,7 +86,8 @@ class RunOutputs:
         now = time.monotonic()
         if not at_last and now - self._flushed < self._sent / _RATE:
             return
-        text = elided(self._text.text, _LONGEST)
+        # One line may be as long as it likes.
+        text = elided(self._text.text, _LONGEST + _REMARK)
         self._dirty, self._flushed, self._sent = False, now, len(text)
         self._text_slot.show({"text/plain": text}, _about("stream"))
 
@@ -95,7 +99,7 @@ class RunOutputs:
 
     def _feed(self, text: str) -> None:
         if self._text is None:
-            self._text = TerminalText()
+            self._text = TerminalText(_LONGEST)
             self._text_slot = self._next()
         self._text.feed(text)
         self._dirty = True

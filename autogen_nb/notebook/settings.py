@@ -4,14 +4,15 @@ import os
 from dataclasses import dataclass
 from typing import get_args
 
-from traitlets import CFloat, CInt, Enum, Unicode
+from traitlets import Bool, CFloat, CInt, Enum, Unicode
 from traitlets.config import Configurable
 
+from autogen_nb.agents.where import SANDBOXES, Where
 from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.budget import Budget
-from autogen_nb.notebook.orders import HUMAN_INPUTS, Order
+from autogen_nb.notebook.orders import HUMAN_INPUTS, SHARES, Order
 
 UNATTENDED_TIMEOUT = 300.0
 """Seconds for one block of code where nobody is there to stop it."""
@@ -31,7 +32,22 @@ class Defaults(Configurable):
     ).tag(config=True)
     budget = Unicode("", help="dollars ('0.50') or tokens ('20000 tokens') that one chat may take").tag(config=True)
     ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
+    sandbox = Enum(SANDBOXES, "none", help="walls around the code of chats that begin").tag(config=True)
+    net = Bool(False, help="whether code in a sandbox may use the network").tag(config=True)  # traitlets' way
+    kernel = Unicode("", help="an installed kernel's name or a server's address, for chats that begin").tag(config=True)
+    share = Enum(SHARES, "schema", help="what the model is told of variables: schema, or rows too").tag(config=True)
     record = Unicode("", help="a file that every reply of a model is recorded in").tag(config=True)
+
+    @property
+    def where(self) -> Where:
+        """Where the code of a chat runs that says nothing else.
+
+        Raises
+        ------
+        ConfigError
+            When the settings exclude each other.
+        """
+        return Where(self.sandbox, self.net and self.sandbox != "none", self.kernel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@
 """
 
 import re
+import sys
 from dataclasses import dataclass, field
 
+from autogen_nb.core.bounded import HeadAndTail
 from autogen_nb.notebook.escaping import encodable
 
 _ESCAPE = (
@@ -63,6 +65,10 @@ class _Line:
     _column: int = 0
 
     @property
+    def simple(self) -> bool:
+        return self._cells is None and not self.before and not self.style
+
+    @property
     def shown(self) -> str:
         if self._cells is None:
             return "".join(self._plain)
@@ -106,22 +112,35 @@ class _Line:
 class TerminalText:
     """Text that grows; `feed` takes the next piece, which may end anywhere, even within an escape sequence."""
 
-    _finished: list[str] = field(default_factory=list)
+    limit: int = sys.maxsize
+    """Characters of finished lines that are kept at most, half from the start and half from the end."""
+    _finished: HeadAndTail = field(init=False)
     _line: _Line = field(default_factory=_Line)
     _pending: str = ""
 
+    def __post_init__(self) -> None:
+        self._finished = HeadAndTail(self.limit)
+
     @property
     def text(self) -> str:
-        """Everything so far."""
-        return "".join((*self._finished, self._line.shown))
+        """Everything so far; where it is longer than the limit, a line says how much of its middle is left out."""
+        return self._finished.text("print less to see them") + self._line.shown
 
     def feed(self, text: str) -> None:
         """Takes in the next piece of the stream."""
         text, self._pending = _whole(self._pending + text)
-        *complete, rest = text.split("\n")
-        for line in complete:
+        if self._line.simple and not _CONTROL.search(text):
+            # Most text is plain, and a million lines of it are one piece.
+            complete, newline, rest = text.rpartition("\n")
+            if newline:
+                self._finished.add(f"{self._line.shown}{encodable(complete)}\n")
+                self._line = _Line()
+            self._line.write(rest)
+            return
+        *lines, rest = text.split("\n")
+        for line in lines:
             self._line.write(line.removesuffix("\r"))
-            self._finished.append(self._line.shown + "\n")
+            self._finished.add(self._line.shown + "\n")
             self._line = _Line(self._line.style, self._line.style)
         self._line.write(rest)
 

@@ -7,6 +7,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.describe import Share
 from autogen_nb.kernels.transfer import Variable
 
 _NO_DATA = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
@@ -100,6 +101,31 @@ def listed(variables: Sequence[Variable], chat: str | None) -> str:
     shown = ", ".join(f"`{each.name}` ({_kind(each)})" for each in variables[:_LISTED])
     more = f" and {len(variables) - _LISTED} more" if len(variables) > _LISTED else ""
     return f"In the agent's kernel: {shown}{more}. `{pull(variables[0].name, chat)}` copies one here."
+
+
+def stale(names: Sequence[str], chat: str | None) -> str:
+    """That the agent's copies of these variables are older than the notebook's."""
+    quoted = _quoted(names)
+    have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
+    push = f"%autogen push {' '.join(names)}" + (f" -c {chat}" if chat else "")
+    return (
+        f"{quoted} {have} changed since: the agent's {copy} older. `-i {','.join(names)}` or `{push}` brings the new."
+    )
+
+
+def replaced(names: Sequence[str], whose: str) -> str:
+    """That values under these names were replaced, so that no clash is silent."""
+    return f"Replaced in {whose}, where the name was taken: {_quoted(names)}."
+
+
+def receives(host: str, share: Share) -> str:
+    """Which host a notebook's first request goes to, and what it gets."""
+    rows = "names, types and first rows" if share == "rows" else "names and types (no rows)"
+    return f"`{host}` receives your task, {rows} of variables you hand over, and what the agent's code prints."
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def pull(name: str, chat: str | None) -> str:

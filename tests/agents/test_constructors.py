@@ -145,7 +145,25 @@ def test_a_model_itself_is_taken() -> None:
         ({"confirm": "perhaps"}, ValueError, "confirm is 'perhaps'"),
         ({"timeout": 0}, ValueError, "timeout is 0"),
         ({"timeout": "long"}, ValueError, "timeout is 'long'"),
-        ({"use_docker": True}, ValueError, "use_docker is True"),
+        ({"use_docker": 1.5}, ValueError, "use_docker is 1.5; it must be True, False"),
+        ({"use_docker": [1]}, ValueError, "an image's name or a list of names"),
+        ({"use_docker": True, "sandbox": "bwrap"}, ValueError, "give one of them"),
+        ({"sandbox": "jail"}, ValueError, "must be one of none, bwrap, docker"),
+        ({"sandbx": "bwrap"}, TypeError, "did you mean 'sandbox'?"),
+        ({"limit": {}}, TypeError, "did you mean 'limits'?"),
+        ({"limits": {"memry": 1}}, ValueError, "limits has no 'memry' .did you mean 'memory'?"),
+        ({"output_dir": 3}, ValueError, "output_dir is 3; it must be a folder's path"),
+        ({"limits": 3}, ValueError, "limits is 3; it must be a dict"),
+        ({"limits": {"cpu": 3}, "kernel": "https://host/"}, ValueError, "limits cannot be kept on a server"),
+        ({"restore": "all"}, ValueError, "restore is 'all'; it must be one of nothing, replay"),
+        ({"passed": "KEY"}, ValueError, "passed is 'KEY'; it must be a list of names"),
+        ({"kernel": ""}, ValueError, "kernel is ''"),
+        ({"kernel": "no-such"}, ValueError, "there is no kernelspec 'no-such'; installed are: .*python3"),
+        ({"kernel": "https://"}, ValueError, "it must be http.s.://host"),
+        ({"kernel": "python3", "sandbox": "bwrap"}, ValueError, "either a kernel or a sandbox"),
+        ({"net": True}, ValueError, "there is no sandbox"),
+        ({"net": 1, "sandbox": "bwrap"}, ValueError, "net is 1; it must be True or False"),
+        ({"executor": ScriptedExecutor({}), "restore": "replay"}, ValueError, "restore belongs to the executor"),
     ],
 )
 def test_a_code_execution_config_that_cannot_be_meant(config: Any, kind: type[Exception], said: str) -> None:
@@ -164,7 +182,17 @@ def test_how_far_code_is_looked_for(reach: Any) -> None:
     assert agent.code.reach == reach
 
 
-@pytest.mark.parametrize("config", [{}, {"use_docker": False}, {"use_docker": None, "timeout": 5}])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"use_docker": False},
+        {"use_docker": None, "timeout": 5},
+        {"sandbox": "none", "limits": {"memory": "2 GB"}, "restore": "replay", "passed": ["GITHUB_TOKEN"]},
+        {"kernel": "python3"},
+        {"kernel": "http://localhost:8888/?token=secret"},
+    ],
+)
 def test_a_kernel_by_default(config: dict[str, Any]) -> None:
     """Any configuration without an executor means a Jupyter kernel of the agent's own, not started yet."""
     agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)

@@ -168,6 +168,15 @@ def test_message_is_read_once() -> None:
     assert scene.reading("b", "a", 0) is before
 
 
+def test_there_is_no_message_after_the_last() -> None:
+    """A message that was not exchanged has no reading."""
+    scene = heard(Message("one"))
+    scene.hear("user", "assistant", [Message("instead")])
+
+    with pytest.raises(IndexError):
+        scene.reading("user", "assistant", 1)
+
+
 def test_code_is_claimed_once_by_each_agent() -> None:
     """A message's code is run once, and another agent's run of it is its own."""
     scene = heard(Message("x"))

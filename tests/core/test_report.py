@@ -143,6 +143,12 @@ def test_outputs_settle(outputs: list[Output], kept: list[Output]) -> None:
         pytest.param("\x1b[2K\x1b[?25lx\x1b(B", "x", id="movements"),
         pytest.param("\x1b]0;title\x07x\x1b]8;;u\x1b\\y", "xy", id="titles and links"),
         pytest.param("x\x1b", "x", id="one that is cut off"),
+        pytest.param(
+            "outer 0%\ninner 0%\r\x1b[A\router 50%\ninner 50%\r\x1b[1Aouter 100%\n\ndone",
+            "outer 100%\ninner 50%\ndone",
+            id="two progress bars",
+        ),
+        pytest.param("a\x1b[99Ab", "b", id="up beyond the top"),
     ],
 )
 def test_text_is_what_a_terminal_would_leave(text: str, kept: str) -> None:
@@ -160,6 +166,29 @@ def test_one_endless_line_is_plain_at_once() -> None:
 def test_many_pieces_are_joined_at_once() -> None:
     """The work grows with the number of pieces and not with its square: this would take minutes."""
     assert settled([out("0123456789")] * 50_000) == [out("0123456789" * 50_000)]
+
+
+FRAME = '<div><table border="1" class="dataframe">'
+
+
+def test_a_small_frame_is_its_text() -> None:
+    """Its columns stay aligned."""
+    text = "      a    b\n0     1  2.5"
+
+    assert text_of([Result({"text/html": FRAME, "text/plain": text})]) == text
+
+
+def test_a_wide_frame_is_compact() -> None:
+    """Padding is no information, and beyond 3,000 characters neither is more of the same."""
+    rows = [f"{n}" + "".join(f"{n * k:>20}" for k in range(8)) + "   \\  " for n in range(100)]
+    bundle = {"text/html": [FRAME, "..."], "text/plain": "\n".join(rows)}
+
+    text = text_of([Result(bundle)])
+
+    assert text.startswith("0  0  0  0")
+    assert text.endswith("99  0  99  198  297  396  495  594  693  \\")
+    assert "characters left out" in text
+    assert len(text) < 3_100
 
 
 def test_long_output_loses_its_middle() -> None:

@@ -55,7 +55,7 @@ class Ran:
         last = items[-1]
         assert isinstance(last, Finished)
         self.finished = last
-        self.outputs = [item for item in items[:-1] if not isinstance(item, Finished)]
+        self.outputs = _joined([item for item in items[:-1] if not isinstance(item, Finished)])
 
     @property
     def stdout(self) -> str:
@@ -66,6 +66,18 @@ class Ran:
     def failures(self) -> list[str]:
         """The names of the exceptions."""
         return [item.ename for item in self.outputs if isinstance(item, Failure)]
+
+
+def _joined(outputs: list[Output]) -> list[Output]:
+    """The outputs with text that follows text of the same stream put together: where bursts end is chance."""
+    found: list[Output] = []
+    for item in outputs:
+        last = found[-1] if found else None
+        if isinstance(item, Stream) and isinstance(last, Stream) and last.name == item.name:
+            found[-1] = Stream(item.name, last.text + item.text)
+        else:
+            found.append(item)
+    return found
 
 
 async def collected(kernel: Kernel, code: str, **options: Any) -> Ran:

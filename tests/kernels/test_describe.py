@@ -1,12 +1,21 @@
 """What a model is told of a variable."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from autogen_nb.kernels.describe import describe, size_of
+from autogen_nb.kernels.describe import describe, in_units, size_of
+
+
+@dataclass
+class Point:
+    """A value of the person's own class."""
+
+    x: float
+    name: str
 
 
 @pytest.mark.parametrize(
@@ -14,11 +23,14 @@ from autogen_nb.kernels.describe import describe, size_of
     [
         (
             pd.DataFrame({"species": ["a", "b"], "mass": [1.5, 2.5]}),
-            "`v`: DataFrame, 2 rows x 2 columns: species (str), mass (float64)",
+            "`v`: DataFrame, 2 rows x 2 columns: species (str), mass (float64); {size}",
         ),
-        (pd.DataFrame(), "`v`: DataFrame, 0 rows x 0 columns"),
+        (pd.DataFrame(), "`v`: DataFrame, 0 rows x 0 columns; {size}"),
         (pd.Series([1, 2]), "`v`: Series, 2 values, int64"),
-        (pd.DataFrame({"c": pd.Categorical(["secret"])}), "`v`: DataFrame, 1 rows x 1 columns: c (category)"),
+        (
+            pd.DataFrame({"c": pd.Categorical(["secret"])}),
+            "`v`: DataFrame, 1 rows x 1 columns: c (category); {size}",
+        ),
         (np.zeros((3, 4), "f4"), "`v`: ndarray, 3 x 4, float32"),
         ([1, 2, 3], "`v`: list, 3 items"),
         ({"secret": 1}, "`v`: dict, 1 item"),
@@ -26,19 +38,21 @@ from autogen_nb.kernels.describe import describe, size_of
         (42, "`v`: int"),
         (None, "`v`: NoneType"),
         (object(), "`v`: object"),
+        (Point(1, "secret"), "`v`: Point: x (float), name (str)"),
+        (np.zeros((1000, 1000)), "`v`: ndarray, 1000 x 1000, float64; 8.0 MB"),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_one_line_without_values(value: Any, line: str) -> None:
     """A variable is described by type, shape and columns; none of its values is told."""
-    assert describe("v", value) == line
+    assert describe("v", value) == line.format(size=in_units(size_of(value)))
 
 
 def test_columns_are_capped() -> None:
     """A wide frame's columns are listed up to a limit, and the rest is counted."""
     line = describe("wide", pd.DataFrame(np.zeros((1, 100))))
 
-    assert line.endswith("39 (float64) and 60 more columns")
+    assert "39 (float64) and 60 more columns; " in line
 
 
 def test_the_name_of_a_column_is_one_short_line() -> None:
@@ -80,3 +94,72 @@ def test_a_value_that_cannot_be_measured_has_no_size() -> None:
             raise RuntimeError
 
     assert size_of(Hostile()) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "rows"),
+    [
+        (pd.DataFrame({"a": range(9), "b": "x"}), ["a,b", "0,x", "1,x", "2,x", "3,x", "4,x"]),
+        (pd.DataFrame({"a": [1]}, index=["k"]), [",a", "k,1"]),
+        (pd.Series(range(9)), ["[0, 1, 2, 3, 4] ..."]),
+        (np.arange(3), ["[0, 1, 2]"]),
+        ({"a": 1, "b": [2]}, ["('a', 1)", "('b', [2])"]),
+        (list(range(9)), ["0", "1", "2", "3", "4"]),
+        ("text", ["'text'"]),
+        (object(), []),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_rows_are_told_on_request(value: Any, rows: list[str]) -> None:
+    """`share="rows"` adds the first rows or items, one to a line; without it none of them is told."""
+    first, *more = describe("v", value, share="rows").split("\n")
+
+    assert first == describe("v", value)
+    assert [line.strip() for line in more] == rows
+
+
+def test_told_rows_are_bounded() -> None:
+    """However long a text is, what is told of it is short."""
+    frame = pd.DataFrame({"text": ["x" * 10_000] * 5})
+
+    assert len(describe("v", frame, share="rows")) < 2_200
+
+
+def test_a_value_whose_rows_cannot_be_had_is_still_described() -> None:
+    """Where a value's own code fails, its line stands alone."""
+
+    class Hostile:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    assert describe("v", [Hostile()], share="rows") == "`v`: list, 1 item"
+
+
+def test_an_arrow_table_is_described() -> None:
+    """An Arrow table is told by its columns."""
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"a": [1, 2], "b": ["x", None]})
+
+    first, *rows = describe("t", table, share="rows").split("\n")
+    assert first.startswith("`t`: Table, 2 rows x 2 columns: a (int64), b (string); ")
+    assert rows == ["    {'a': 1, 'b': 'x'}", "    {'a': 2, 'b': None}"]
+
+
+def test_a_polars_frame_is_described() -> None:
+    """A polars frame is told by its columns."""
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": [1, 2], "b": ["x", None]})
+
+    first, *rows = describe("t", frame, share="rows").split("\n")
+    assert first.startswith("`t`: DataFrame, 2 rows x 2 columns: a (Int64), b (String); ")
+    assert rows == ["    a,b", "    1,x", "    2,"]
+
+
+def test_a_fitted_model_is_described() -> None:
+    """A model is told by what it was fitted on, not by what it learnt."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    model = linear_model.LinearRegression()
+    assert describe("m", model) == "`m`: LinearRegression, not fitted"
+
+    model.fit(pd.DataFrame({"mass": [1.0, 2], "length": [2.0, 3]}), [1, 2])
+    assert describe("m", model) == "`m`: LinearRegression, fitted on 2 features: mass, length"

@@ -33,7 +33,7 @@ def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) ->
     environ = {**scrubbed({}), "PYTHONPATH": str(tmp_path)}
 
     async def main() -> bool:
-        launched = await launch(cwd=tmp_path, environ=environ, patience=10)
+        launched = await launch(cwd=tmp_path, environ=environ, patience=60)
         alive = launched.alive
         await launched.end(grace=0)
         return alive

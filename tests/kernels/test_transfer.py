@@ -48,7 +48,7 @@ def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
 
 def test_nothing_is_half_handed_over(agent: SharedKernel) -> None:
     """One value that cannot be pickled stops all; the error names it."""
-    with pytest.raises(TransferError, match=r"`bad` \(Unpicklable\).*not me.*nothing was handed over"):
+    with pytest.raises(TransferError, match=r"`bad` \(Unpicklable, 56 bytes\).*not me.*nothing was handed over"):
         agent.do(agent.kernel.put({"good_one": 1, "bad": Unpicklable()}))
     assert agent.execute("good_one").failures == ["NameError"]
 

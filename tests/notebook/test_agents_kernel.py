@@ -142,6 +142,25 @@ def test_output_streams_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -
     assert cell.about("stream") == ["first\nsecond\n"]
 
 
+def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The cell shows head and tail; the whole is in a file of the chat's folder, which model and person are told."""
+    model.add(python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
+
+    cell = fresh.run("%%autogen --confirm never\nGo.")
+    kept = fresh.cwd / "autogen_files" / "main" / "output-1.txt"
+    text = kept.read_text()
+    kept.unlink()
+    kept.parent.rmdir()
+    kept.parent.parent.rmdir()
+    shown = cell.about("stream")[0]
+
+    assert text == f"begin\n{'x' * 3_000_000}\nend\n"
+    assert len(shown) < 1_100_000
+    assert (shown[:5], shown.rstrip()[-3:]) == ("begin", "end")
+    assert "'autogen_files/main/output-1.txt'" in cell.text
+    assert "'autogen_files/main/output-1.txt'" in str(model.requests[1].body["messages"][-1]["content"])
+
+
 @pytest.mark.kernel
 def test_the_persons_set_up_does_not_leak_in(tmp_path: Path, model: FakeOpenAI) -> None:
     """A start-up file, an auto-loaded extension, a `python3` kernelspec, a key: none reaches the agent's kernel."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.connections import Connection, choose
+from autogen_nb.notebook.connections import Connection, choose, hosts
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 
@@ -149,3 +149,29 @@ def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOp
     assert "OAI_CONFIG_LIST" in broken.error
     shown = cell.text + cell.html() + str(cell.outputs) + broken.text + str(broken.outputs) + str(fresh.widgets)
     assert SECRET not in shown
+
+
+@pytest.mark.parametrize(
+    ("spec", "environ", "found"),
+    [
+        ("offline", {}, ()),
+        ("replay:talk.jsonl", {}, ()),
+        ("gpt-4o", {}, ("api.openai.com",)),
+        ("gpt-4o", {"OPENAI_BASE_URL": "http://key@localhost:11434/v1"}, ("localhost",)),
+        ({"model": "m", "base_url": "https://models.example/v1"}, {}, ("models.example",)),
+        (
+            {"config_list": [{"model": "a"}, {"model": "b", "base_url": "https://b.example"}]},
+            {},
+            ("api.openai.com", "b.example"),
+        ),
+        (
+            {"config_list": [{"model": "a", "api_type": "azure"}]},
+            {"AZURE_OPENAI_ENDPOINT": "https://z.example"},
+            ("z.example",),
+        ),
+        ({"config_list": [{"model": "offline"}]}, {}, ()),
+    ],
+)
+def test_the_hosts_that_are_asked(spec: object, environ: dict[str, str], found: tuple[str, ...]) -> None:
+    """The hosts of all servers that may be asked are known before the first request; of an address no more is told."""
+    assert hosts(spec, environ) == found

@@ -203,3 +203,61 @@ def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -
     hint = "'made_there' is in the agent's kernel: %autogen pull made_there copies it here."
     assert hint in missing.text.splitlines()
     assert "agent's kernel" not in unknown.text
+
+
+def test_a_changed_object_is_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A copy that is older than the notebook's object is told before the chat; `-i` brings the new one."""
+    model.add("Fine.", "Fine.", python("print(values)"), "Fine.")
+
+    fresh.run("values = [1, 2]", "values")
+    fresh.run("%%autogen -i values\nLook.", "one")
+    fresh.run("values.append(3)", "change")
+    older = fresh.run("%%autogen\nGo on.", "two")
+    newer = fresh.run("%%autogen -i values --confirm never\nGo on.", "three")
+
+    assert "the agent's copy is older. `-i values` or `%autogen push values` brings the new." in older.text
+    assert newer.about("stream") == ["[1, 2, 3]\n"]
+    assert "older" not in newer.text
+
+
+def test_clashes_are_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """What takes the place of another value, on either side, is told; one's own earlier copy is none."""
+    model.add(python("mine = 1\nboth = 2"), "Fine.", "Fine.")
+
+    fresh.run("%%autogen --confirm never\nGo.", "one")
+    fresh.run("mine = both = 3", "values")
+    back = fresh.run("%%autogen -i mine -o both\nGo on.", "two")
+    again = fresh.run("%autogen pull both", "pull")
+    pushed = fresh.run("%autogen push mine", "push")
+
+    assert "Replaced in the agent's kernel, where the name was taken: `mine`." in back.text
+    assert "Replaced in your notebook, where the name was taken: `both`." in back.text
+    assert (again.text, pushed.text) == ("", "")
+
+
+def test_rows_are_shared_where_that_is_said(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """By default no rows go to the model; with `--share rows` the first ones do, and the host line says so."""
+    model.add("Fine.", "Fine.")
+    fresh.run("import pandas as pd\ntable = pd.DataFrame({'colour': ['blue']})", "values")
+
+    schema = fresh.run("%%autogen -i table\nLook.", "one")
+    rows = fresh.run("%%autogen -i table --share rows\nLook.", "two")
+    first, second = (str(request.body["messages"][-1]) for request in model.requests)
+
+    assert "colour (" in first
+    assert "blue" not in first
+    assert "blue" in second
+    assert schema.about("host")[0].startswith("`127.0.0.1` receives your task, names and types (no rows)")
+    assert "names, types and first rows" in rows.about("host")[0]
+
+
+def test_unpickling_is_asked_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """What is no plain data comes back only where unpickling was asked for."""
+    model.add(python("import fractions\nhalf = fractions.Fraction(1, 2)"), "Fine.")
+
+    refused = fresh.run("%%autogen --confirm never -o half\nGo.", "one")
+    taken = fresh.run("%autogen pull half --unpickle", "pull")
+
+    assert "`half`" in refused.error
+    assert taken.status == "ok"
+    assert fresh.value("half") == "1/2"

@@ -2,7 +2,9 @@
 
 import pytest
 
+from autogen_nb.agents.where import Where
 from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.conversations import asked
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.settings import Defaults, terms
 
@@ -88,3 +90,37 @@ def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGEN_NB_BUDGET", "-1")
     with pytest.raises(ConfigError, match="AUTOGEN_NB_BUDGET: the budget is '-1'"):
         terms(Order("go"), Defaults(), attended=True)
+
+
+@pytest.mark.parametrize(
+    ("order", "otherwise", "where"),
+    [
+        (Order("go"), Where("bwrap"), Where("bwrap")),
+        (Order("go", sandbox="none"), Where("bwrap", net=True), Where()),
+        (Order("go", net=True), Where("bwrap"), Where("bwrap", net=True)),
+        (Order("go", sandbox="bwrap"), Where(kernel="bash"), Where("bwrap")),
+        (Order("go", kernel="bash"), Where("bwrap", net=True), Where(kernel="bash")),
+        (Order("go", sandbox="docker"), Where("docker", net=True), Where("docker", net=True)),
+    ],
+)
+def test_where_code_runs(order: Order, otherwise: Where, where: Where) -> None:
+    """A cell's options win over the settings; a kernel and a sandbox take each other's place."""
+    assert asked(order, otherwise) == where
+
+
+def test_the_network_of_no_sandbox() -> None:
+    """Without a sandbox there is no network to be let through, and a kernel by name has no walls of ours."""
+    with pytest.raises(ConfigError, match="name one with --sandbox"):
+        asked(Order("go", net=True), Where())
+    with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
+        asked(Order("go", sandbox="bwrap", kernel="bash"), Where())
+    with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
+        _ = Defaults(sandbox="bwrap", kernel="bash").where
+
+
+def test_an_address_is_told_without_its_token() -> None:
+    """Of a server only its host is shown, and nothing of the address in a repr."""
+    where = Where(kernel="https://hub.example/user/ada/?token=secret")
+
+    assert where.text == "kernel on hub.example"
+    assert "secret" not in repr(where) + repr(Order("go", kernel=where.kernel))

@@ -6,6 +6,9 @@ from typing import Literal
 
 import pytest
 
+from autogen_nb.kernels.status import Stuck
+from autogen_nb.kernels.transfer import Variable
+from autogen_nb.notebook.stuck import question
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
@@ -166,3 +169,82 @@ def test_a_stopped_cell_stops_what_is_queued(notebook: FrontEnd, model: FakeOpen
 
     assert queued.status == "aborted"
     assert notebook.value("6 * 7") == "42"
+
+
+STUBBORN = """kept = 'kept'
+import os
+print('stubborn')
+while not os.path.exists('let go'):
+    try:
+        while not os.path.exists('let go'): pass
+    except KeyboardInterrupt:
+        pass"""
+
+
+def stubborn(front: FrontEnd, model: FakeOpenAI, *after: str) -> Run:
+    """A stopped cell whose code does not yield."""
+    model.add(python(STUBBORN), *after)
+    cell = front.start("%%autogen --confirm never\nGo.", "stubborn")
+    front.wait(lambda: cell.about("stream") == ["stubborn\n"], "the code")
+    front.interrupt()
+    front.finish(cell)
+    assert cell.error == "Stopped."
+    return cell
+
+
+def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """After the grace a panel below the stopped cell names what would be lost; Wait loses nothing."""
+    cell = stubborn(fresh, model, python("print(kept)"), "Kept.")
+    fresh.asked("Kill")
+    asked = cell.html() + str(list(fresh.visible()))
+    fresh.click("Wait")
+    fresh.wait(lambda: "The code goes on" in cell.text, "the word on it")
+    (fresh.cwd / "let go").touch()
+    fresh.wait(lambda: "idle" in fresh.run("%autogen kernel status", "status").text, "the code to end")
+    after = fresh.run("%%autogen --confirm never\nShow it.", "after")
+    (fresh.cwd / "let go").unlink()
+
+    assert "has not yielded to Stop" in asked
+    assert "<code>kept</code> (str" in asked
+    assert after.about("stream") == ["kept\n"]
+
+
+def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Kill ends the kernel; the next cell has a fresh one, and model and person are told what was lost."""
+    cell = stubborn(fresh, model, python("print('kept' in globals())"), "Gone.")
+    fresh.click("Kill")
+    fresh.wait(lambda: "was killed" in cell.text, "the word on it")
+    after = fresh.run("%%autogen --confirm never\nShow it.", "after")
+
+    assert after.about("stream") == ["False\n"]
+    assert not list(fresh.visible())
+
+
+def test_the_next_cell_asks_as_well(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A cell that finds the code still running asks in words, where that is how questions are asked."""
+    fresh.run("%config AutogenMagics.ask = 'text'", "config")
+    stubborn(fresh, model, python("print('kept' in globals())"), "Gone.")
+    fresh.answers.append("k")
+    after = fresh.run("%%autogen --confirm never\nShow it.", "after")
+
+    assert "[w]ait, [k]ill" in fresh.prompts[-1]
+    assert after.about("stream") == ["False\n"]
+    assert "killed" in after.text
+
+
+@pytest.mark.parametrize(
+    ("stuck", "said"),
+    [
+        (None, "cannot tell which"),
+        (Stuck(None), "cannot tell which"),
+        (Stuck(()), "no variables"),
+        (
+            Stuck((Variable("a", "int"), Variable("b", "DataFrame", "3 x 2", 5000))),
+            "`b` (DataFrame, 5.0 KB), `a` (int)",
+        ),
+        (Stuck(tuple(Variable(f"v{number}", "int") for number in range(9))), "and 1 more"),
+    ],
+)
+def test_what_would_be_lost(stuck: Stuck | None, said: str) -> None:
+    """The question names the variables with their sizes, the largest first."""
+    assert said in question(stuck)

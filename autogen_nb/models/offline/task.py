@@ -14,7 +14,7 @@ _HEADING = re.compile(r"^Variables in your kernel:\s*$", re.MULTILINE)
 _VARIABLE = re.compile(r"^- `([^`\n]+)`: ([^\n]*)$", re.MULTILINE)
 _FOLDER = re.compile(r"^Your folder for files:.*$", re.MULTILINE)
 _SHAPE = re.compile(r"DataFrame, ([\d,]+) rows? x ([\d,]+) columns?(?:: (.*))?")
-_COLUMN = re.compile(r"(.+?) \(([\w\[\], :<>]+?)\)(?:, |$)")
+_COLUMN = re.compile(r"(.+?) \(([\w\[\], :<>]+?)\)(?:, |; |$)")
 
 _TYPES = r"(?:csv|tsv|xlsx?|parquet|feather|jsonl?|ndjson)(?:\.(?:gz|bz2|zip|xz))?"
 _QUOTED = re.compile(rf"([\"'`])((?:(?!\1).)+\.{_TYPES})\1", re.IGNORECASE)

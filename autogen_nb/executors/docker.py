@@ -1,0 +1,140 @@
+"""Runs code blocks in a container: in a kernel where the image has one, by command line where it has none."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.errors import TransferError
+from autogen_nb.executors.blocks import make
+from autogen_nb.executors.command_line import CommandLineExecutor
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.kernels.containers import IMAGE, Container
+from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.request import Ask
+from autogen_nb.kernels.transfer import Variable
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Output
+
+_NO_KERNEL = (
+    "The image {image!r} has no ipykernel that could be used, so each block runs as a program of its own, "
+    "and no variables are kept between blocks."
+)
+
+
+class DockerExecutor:
+    """Runs blocks in a container that starts at first use; an `autogen_nb.core.ports.Executor`.
+
+    Parameters
+    ----------
+    cwd
+        The directory that code runs in, shared with the container; it is made, with its parents, if it is not there.
+    images
+        Names of images; the first that is here or can be pulled is taken.
+    timeout
+        Seconds for one block, from its start to idle; None waits for ever.
+    ask
+        Answers `input()` in the code, where the image has a kernel; without it, `input()` raises there.
+    environ
+        Variables for the code, beside the container's own and the locale.
+    grace
+        Seconds that code has to yield to an interrupt before it is killed.
+    net
+        Whether the code may use the network.
+
+    Raises
+    ------
+    ConfigError
+        When there is no engine, or no Docker library; the message says what to do.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: str | Path = ".",
+        images: Sequence[str] = (IMAGE,),
+        timeout: float | None = None,
+        ask: Ask | None = None,
+        environ: Mapping[str, str] | None = None,
+        grace: float = 5.0,
+        net: bool = False,
+    ) -> None:
+        self.cwd = Path(cwd).absolute()
+        self.timeout = timeout
+        self.ask = ask
+        self._place = Container(cwd=self.cwd, images=images, net=net)
+        self._environ = scrubbed({}) if environ is None else environ
+        self._grace = grace
+        self._inner: JupyterExecutor | CommandLineExecutor | None = None
+        self._told = False
+
+    async def start(self) -> None:
+        """Starts the container, and the kernel where the image has one.
+
+        Raises
+        ------
+        ExecutionError
+            When no image can be had, or the container or the kernel does not start.
+        """
+        inner = await self._chosen()
+        if isinstance(inner, JupyterExecutor):
+            await inner.start()
+
+    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
+        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
+
+        Raises
+        ------
+        ExecutionError
+            When no image can be had, or the container or the kernel does not start.
+        """
+        inner = await self._chosen()
+        inner.timeout = self.timeout
+        if isinstance(inner, JupyterExecutor):
+            inner.ask = self.ask
+        async for item in inner.run(blocks):
+            yield self._with_note(item) if isinstance(item, RunEnded) else item
+
+    async def stop(self) -> None:
+        """Ends the container and all in it; it may be called twice, and a later use starts a new one."""
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            await inner.stop()
+        await self._place.close()
+
+    async def interrupt(self) -> None:
+        """Interrupts the block that runs, if any."""
+        if self._inner is not None:
+            await self._inner.interrupt()
+
+    async def put(self, values: Mapping[str, Any]) -> Any:
+        """Binds copies of the values to their names in the kernel (`Kernel.put`)."""
+        return await (await self._kernel()).put(values)
+
+    async def get(self, name: str) -> Any:
+        """A copy of a variable's value, as data only (`Kernel.get`)."""
+        return await (await self._kernel()).get(name)
+
+    async def variables(self) -> tuple[Variable, ...]:
+        """The variables that the agent's code made (`Kernel.variables`)."""
+        return await (await self._kernel()).variables()
+
+    async def _kernel(self) -> JupyterExecutor:
+        inner = await self._chosen()
+        if not isinstance(inner, JupyterExecutor):
+            raise TransferError(f"the image {self._place.image!r} has no kernel that could hold variables")
+        return inner
+
+    async def _chosen(self) -> JupyterExecutor | CommandLineExecutor:
+        make(self.cwd)
+        if self._inner is None:
+            kind = JupyterExecutor if await self._place.has_kernel() else CommandLineExecutor
+            self._inner = kind(cwd=self.cwd, environ=self._environ, grace=self._grace, place=self._place)
+        return self._inner
+
+    def _with_note(self, end: RunEnded) -> RunEnded:
+        if self._told or isinstance(self._inner, JupyterExecutor):
+            return end
+        self._told = True
+        note = _NO_KERNEL.format(image=self._place.image)
+        return RunEnded(end.exit_code, end.ran, f"{end.note} {note}".strip())

@@ -1,0 +1,75 @@
+"""The blocks that have succeeded, to run them again where a crash took what they had made."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels.kernel import Finished, Kernel
+from autogen_nb.kernels.request import Ask
+from autogen_nb.outputs import Output, Stream
+
+_TITLE = 60
+
+
+class History:
+    """What a kernel's state came from: code that succeeded, and values that were handed over (not copies of them)."""
+
+    def __init__(self) -> None:
+        self._steps: list[str | Mapping[str, Any]] = []
+
+    def add(self, step: str | Mapping[str, Any]) -> None:
+        """Keeps a block, or values by name."""
+        self._steps.append(step)
+
+    def clear(self) -> None:
+        """Forgets all: the state was given up on purpose."""
+        self._steps.clear()
+
+    async def again(
+        self,
+        kernel: Kernel,
+        *,
+        timeout: float | None,  # noqa: ASYNC109 - it is the limit of each block
+        ask: Ask | None,
+    ) -> AsyncGenerator[Output | Finished]:
+        """Runs all again in order, in sight; the `Finished` tells how that went. What fails ends it."""
+        steps, self._steps = self._steps, []
+        if not steps:
+            return
+        count = sum(isinstance(step, str) for step in steps)
+        yield Stream("stderr", f"The kernel was restarted. What had succeeded runs again: {_blocks(count)}.\n")
+        done = 0
+        told = ""
+        for step in steps:
+            if isinstance(step, str):
+                done += 1
+                yield Stream("stderr", f"[{done} of {count}] {_title(step)}\n")
+                async with aclosing(kernel.execute(step, timeout=timeout, ask=ask)) as items:
+                    async for item in items:
+                        if not isinstance(item, Finished):
+                            yield item
+                            continue
+                        # The first block is told how the state was lost.
+                        told += f"{item.note} " if item.note else ""
+                        if not item.ok:
+                            failed = f"{told}Block {done} of {count} failed when it was run again."
+                            yield Finished(item.exit_code, failed)
+                            return
+            else:
+                try:
+                    await kernel.put(step)
+                except TransferError as error:
+                    yield Finished(1, f"What had been handed over could not be again: {error}.")
+                    return
+            self._steps.append(step)
+        yield Finished(0, f"{told}What had succeeded was run again: {_blocks(count)}.")
+
+
+def _blocks(count: int) -> str:
+    return "1 block" if count == 1 else f"{count} blocks"
+
+
+def _title(code: str) -> str:
+    first = next((line for line in code.splitlines() if line.strip()), "")
+    return first if len(first) <= _TITLE else first[:_TITLE] + "…"

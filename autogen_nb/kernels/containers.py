@@ -1,0 +1,299 @@
+"""A container of an engine that speaks Docker's API (Docker, Podman), with a kernel and programs in it.
+
+1. One container for a working directory, made at first use; the kernel and each program are executed in it.
+2. It sees the working directory and a private folder under the paths that they have here, nothing else of this
+   machine, and no network unless it was asked for.
+3. It ends when it is closed, and also when this process does, however that ends: its main program reads a stream
+   that we hold open. The engine removes it then.
+"""
+
+import asyncio
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.execs import Exec, hang_up
+from autogen_nb.kernels.launching import START, kernel_environ, manager_for
+from autogen_nb.kernels.places import Files, Order, SameDisk, Wire, by_signal
+
+IMAGE = "python:3-slim"
+"""The image that is taken where none is named."""
+
+_HOME = "/tmp"  # noqa: S108 - the container's own
+_PYTHON = "python3"
+_LOCALE = ("LANG", "LC_", "TZ")
+_HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system service`), set DOCKER_HOST to where it is"
+_PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 8)))"
+
+
+class Container:
+    """A container as a place for code.
+
+    Parameters
+    ----------
+    cwd
+        The working directory: the one place of this machine that the code sees and writes.
+    images
+        Names of images; the first that is here or can be pulled is taken.
+    net
+        Whether the code may use the network.
+
+    Raises
+    ------
+    ConfigError
+        When there is no engine, or no Docker library; the message says what to do.
+    """
+
+    here = False
+    beside = True
+    language: str | None = "python"
+
+    def __init__(self, *, cwd: Path, images: Sequence[str] = (IMAGE,), net: bool = False) -> None:
+        self._client = _engine()
+        self.cwd = cwd.absolute()
+        self.images = tuple(images)
+        self.image = ""
+        self._net = net
+        self._folders: Path | None = None
+        self._started: Any = None
+        self._line: Any = None
+        self._making = asyncio.Lock()
+        self._probed: bool | None = None
+
+    @property
+    def folders(self) -> Path:
+        """Where private folders must be for the container to see them."""
+        if self._folders is None:
+            self._folders = Path(tempfile.mkdtemp(prefix="agn-", dir="/tmp"))
+        return self._folders
+
+    async def has_kernel(self) -> bool:
+        """Whether a kernel can run in this container: its image has ipykernel, and sockets can be shared with it."""
+        if self._probed is None:
+            # A Unix socket does not reach into the virtual machine that runs the containers elsewhere.
+            shared = sys.platform == "linux"
+            job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if shared else None
+            self._probed = job is not None and await job.exited == 0
+            if job is not None:
+                os.close(job.pipe)
+        return self._probed
+
+    async def start(self, order: Order) -> "ContainerKernel":
+        """A kernel in the container.
+
+        Raises
+        ------
+        ExecutionError
+            When no image can be had, or the container cannot be started.
+        """
+        manager = manager_for(order)
+        manager.write_connection_file()
+        # On its own, so that no module beside it is found by its name.
+        script = order.folder / "start.py"
+        shutil.copyfile(START, script)
+        spec: Sequence[str] = manager.kernel_spec.argv
+        options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]
+        argv = [_PYTHON, str(script), "-f", manager.connection_file, *options]
+        environ = {**kernel_environ(order), "PYTHONSAFEPATH": "1"}
+        job = await self._executed(argv, environ, log=order.log)
+        return ContainerKernel(job, manager)
+
+    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Exec:  # noqa: ARG002
+        """A program in the container, in its working directory."""
+        return await self._executed(argv, environ)
+
+    async def close(self) -> None:
+        """Ends the container, which the engine removes then."""
+        async with self._making:
+            started, self._started = self._started, None
+            line, self._line = self._line, None
+            if started is not None:
+                atexit.unregister(started.kill)
+                await asyncio.to_thread(_ended, started, line)
+            self._client.close()
+            if self._folders is not None:
+                shutil.rmtree(self._folders, ignore_errors=True)
+                self._folders = None
+
+    async def _executed(self, argv: Sequence[str], environ: Mapping[str, str], log: Path | None = None) -> Exec:
+        async with self._making:
+            if self._started is None or not await asyncio.to_thread(_runs, self._started):
+                self._started, self._line = await asyncio.to_thread(self._make)
+                atexit.register(self._started.kill)
+            started = self._started
+        return await Exec.begun(
+            self._client.api,
+            started.id,
+            argv,
+            cwd=self.cwd.resolve(),
+            environ=_portable(environ),
+            folder=self.folders,
+            log=log,
+        )
+
+    def _make(self) -> tuple[Any, Any]:
+        """A fresh container that runs, and the stream that keeps it running."""
+        types = import_module("docker.types")
+        errors = import_module("docker.errors")
+        self.cwd.mkdir(parents=True, exist_ok=True)
+        self.image = _image(self._client, self.images)
+        bound = [self.cwd.resolve(), self.folders]
+        try:
+            # A shell, since the first process has to take in the children that others leave.
+            container = self._client.containers.create(
+                self.image,
+                ["sh", "-c", "cat >/dev/null; :"],
+                entrypoint=[],
+                stdin_open=True,
+                auto_remove=True,
+                network_mode=None if self._net else "none",
+                user=f"{os.getuid()}:{os.getgid()}",
+                working_dir=str(self.cwd.resolve()),
+                mounts=[types.Mount(str(path), str(path), type="bind") for path in bound],
+                cap_drop=["ALL"],
+                security_opt=["no-new-privileges"],
+                labels={"autogen_nb": "agent"},
+            )
+            line = container.attach_socket(params={"stdin": 1, "stream": 1})
+            container.start()
+        except errors.DockerException as error:
+            raise ExecutionError(f"the container of {self.image!r} could not be started: {error}") from error
+        return container, line
+
+
+class ContainerKernel:
+    """A kernel that runs in a container; a `places.Body`."""
+
+    pid = None
+
+    def __init__(self, job: Exec, manager: Any) -> None:
+        self._job = job
+        self._manager = manager
+        self._control = manager.connect_control()
+        self.exited = by_signal(job.exited)
+        self.channels: Wire = Channels(manager)
+        self.files: Files = SameDisk()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended, as far as the engine has told."""
+        return self._job.exited.done()
+
+    async def interrupt(self) -> None:
+        """Interrupts by message: what a signal meets in a container depends on the engine."""
+        self._tell("interrupt_request")
+
+    async def quit(self) -> None:
+        """Asks the kernel to end by itself."""
+        self._tell("shutdown_request", restart=False)
+
+    async def kill(self) -> None:
+        """Kills the kernel and its group; the rest of what it started ends with the container."""
+        await self._job.kill()
+
+    async def close(self) -> None:
+        """Closes the sockets."""
+        os.close(self._job.pipe)
+        self._control.close(linger=0)
+        self._manager.context.destroy(linger=0)
+
+    def _tell(self, kind: str, **content: Any) -> None:
+        session = self._manager.session
+        self._control.send_multipart(session.serialize(session.msg(kind, content)))
+
+
+def _engine() -> Any:
+    """A client of the engine that the environment names, once it has answered."""
+    try:
+        docker = import_module("docker")
+    except ImportError as error:
+        raise ConfigError(
+            "a container needs the Docker library for Python, which is not installed: `pip install autogen-nb[docker]`"
+        ) from error
+    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
+    socket = address.removeprefix("unix://")
+    try:
+        # The library would leave an open socket behind.
+        if socket != address and not Path(socket).exists():
+            raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - told below, like any other reason
+        client = docker.from_env()
+        client.ping()
+    # The library lets errors of its transport through, of several kinds.
+    except Exception as error:
+        raise ConfigError(
+            f"no container engine answers ({error}): {_HOW}, or set use_docker=False to run code without a container"
+        ) from error
+    return client
+
+
+def _image(client: Any, names: Sequence[str]) -> str:
+    """The first of the images that is here or can be pulled."""
+    errors = import_module("docker.errors")
+    whys = []
+    for name in names:
+        try:
+            try:
+                client.images.get(name)
+            except errors.ImageNotFound:
+                repository, tag = _parted(name)
+                client.images.pull(repository, tag=tag)
+        except errors.DockerException as error:
+            whys.append(f"{name!r}: {error}")
+        else:
+            return name
+    wanted = f"docker pull {names[0]}" if names else "docker pull python:3-slim"
+    raise ExecutionError(
+        f"no image can be had ({'; '.join(whys)}): bring one by `{wanted}` or `docker build -t NAME .`, "
+        "and name it by use_docker='NAME'"
+    )
+
+
+def _parted(name: str) -> tuple[str, str | None]:
+    """The repository and the tag of an image; without a tag or digest it is the latest one."""
+    if "@" in name:
+        return name, None
+    repository, colon, tag = name.rpartition(":")
+    return (repository, tag) if colon and "/" not in tag else (name, "latest")
+
+
+def _portable(environ: Mapping[str, str]) -> dict[str, str]:
+    """What of an environment means the same in a container: the locale, and what was asked for by name."""
+    kept = {
+        name: value
+        for name, value in environ.items()
+        # What `scrubbed` lets through unasked are paths and settings of this machine.
+        if name.startswith(_LOCALE) or name not in scrubbed({name: value})
+    }
+    own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
+    return {**kept, **own, "HOME": _HOME}
+
+
+def _runs(container: Any) -> bool:
+    errors = import_module("docker.errors")
+    try:
+        container.reload()
+    except errors.DockerException:
+        return False
+    return bool(container.status == "running")
+
+
+def _ended(container: Any, line: Any) -> None:
+    errors = import_module("docker.errors")
+    # It may be gone already: it removes itself.
+    for act in (container.kill, lambda: hang_up(line), lambda: container.remove(force=True)):
+        _try(act, errors.DockerException)
+
+
+def _try(act: Callable[[], object], expected: type[Exception]) -> None:
+    with suppress(expected, OSError):
+        act()

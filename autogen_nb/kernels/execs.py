@@ -1,0 +1,167 @@
+"""A program executed in a running container, by Docker's API."""
+
+import asyncio
+import itertools
+import os
+import select
+import struct
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ExecutionError
+
+_count = itertools.count()
+# A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
+_ASK = 0.25
+_CHUNK = 2**16
+_HEADER = 8
+# The shell's number is the program's, and that of its process group. One stream: two would lose their common order.
+_BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
+_BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
+
+
+class Exec:
+    """A program in a container; a `jobs.Job`."""
+
+    def __init__(self, api: Any, container: str, number: Path) -> None:
+        self._api = api
+        self._container = container
+        self._number = number
+        self._loop = asyncio.get_running_loop()
+        self.exited: asyncio.Future[int] = self._loop.create_future()
+        self.pipe, self._writing = os.pipe()
+        os.set_blocking(self.pipe, False)
+
+    @classmethod
+    async def begun(
+        cls,
+        api: Any,
+        container: str,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        folder: Path,
+        log: Path | None = None,
+    ) -> "Exec":
+        """The program, started; `folder` is seen by both sides, and `log` takes both streams where it is given.
+
+        Raises
+        ------
+        ExecutionError
+            When the engine refuses.
+        """
+        number = folder / f"exec-{next(_count)}"
+        begin = [_BEGIN, str(number)] if log is None else [_BEGIN_LOGGED, str(number), str(log)]
+        made = cls(api, container, number)
+        try:
+            await asyncio.to_thread(made._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
+        # The library lets errors of its transport through, of several kinds.
+        except Exception as error:
+            os.close(made.pipe)
+            os.close(made._writing)
+            raise ExecutionError(f"{argv[0]!r} could not be started in the container: {error}") from error
+        return made
+
+    async def signal(self, name: str) -> bool:
+        """Sends a signal to the program's group; False when the program has ended."""
+        if self.exited.done() or not name:
+            return not self.exited.done()
+        with suppress(OSError, ValueError):
+            number = int(self._number.read_text("ascii"))
+            await asyncio.to_thread(self._kill, name.removeprefix("SIG"), number)
+        return True
+
+    async def kill(self) -> None:
+        """Kills the program and its group; the rest of what it started ends with the container."""
+        await self.signal("SIGKILL")
+
+    def forget(self) -> None:
+        """Removes the file with its number."""
+        self._number.unlink(missing_ok=True)
+
+    def _begin(self, command: list[str], cwd: str, environ: dict[str, str]) -> None:
+        made = self._api.exec_create(self._container, command, environment=environ, workdir=cwd)["Id"]
+        stream = self._api.exec_start(made, socket=True)
+        thread = threading.Thread(target=self._read, args=(made, stream), name="autogen_nb-exec", daemon=True)
+        thread.start()
+
+    def _read(self, made: str, stream: Any) -> None:
+        """Passes on what the program writes, until it has ended."""
+        try:
+            _pass_on(_socket(stream), self._writing, lambda: self._runs(made))
+        finally:
+            code = self._code(made)
+            os.close(self._writing)
+            # The loop may have been closed meanwhile: then nobody waits.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._settle, code)
+            hang_up(stream)
+
+    def _settle(self, code: int) -> None:
+        if not self.exited.done():
+            self.exited.set_result(code)
+
+    def _runs(self, made: str) -> bool:
+        try:
+            return bool(self._api.exec_inspect(made)["Running"])
+        except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so
+            return False
+
+    def _code(self, made: str) -> int:
+        try:
+            code = self._api.exec_inspect(made)["ExitCode"]
+        except Exception:  # noqa: BLE001 - same
+            code = None
+        return code if isinstance(code, int) else 137
+
+    def _kill(self, name: str, number: int) -> None:
+        # The shell's own: the program of that name is not in every image.
+        command = ["sh", "-c", f"kill -s {name} -- -{number}"]
+        made = self._api.exec_create(self._container, command)["Id"]
+        with suppress(Exception):
+            self._api.exec_start(made)
+
+
+def hang_up(stream: Any) -> None:
+    """Closes a stream of the engine's, and the socket that lies under it."""
+    under = _socket(stream)
+    for end in (stream, under):
+        with suppress(OSError):
+            end.close()
+
+
+def _socket(stream: Any) -> Any:
+    """The socket under a stream, which is one itself where the engine is reached by TLS."""
+    return getattr(stream, "_sock", stream)
+
+
+def _pass_on(stream: Any, writing: int, runs: Any) -> None:
+    """Writes the payload of the engine's frames to the pipe, until the stream or the program has ended."""
+    held = b""
+    while True:
+        if not select.select([stream], [], [], _ASK)[0]:
+            if not runs():
+                return
+            continue
+        data = stream.recv(_CHUNK)
+        if not data:
+            return
+        held += data
+        while len(held) >= _HEADER:
+            size = struct.unpack(">BxxxL", held[:_HEADER])[1]
+            if len(held) < _HEADER + size:
+                break
+            try:
+                _write(writing, held[_HEADER : _HEADER + size])
+            except BrokenPipeError:
+                return
+            held = held[_HEADER + size :]
+
+
+def _write(writing: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(writing, data) :]

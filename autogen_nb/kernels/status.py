@@ -1,0 +1,36 @@
+"""What a kernel says of itself to a person."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autogen_nb.kernels.limits import Limits
+from autogen_nb.kernels.transfer import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Code that did not yield to a person's interrupt.
+
+    Attributes
+    ----------
+    variables
+        What would be lost with the kernel; None where it cannot tell.
+    """
+
+    variables: tuple[Variable, ...] | None
+
+
+OnStuck = Callable[[Stuck], Awaitable[Literal["wait", "kill"]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a kernel is: `seconds` since its start, `blocks` it ran, `memory` in bytes with all that it started."""
+
+    state: Literal["off", "starting", "idle", "busy"]
+    pid: int | None = None
+    seconds: float = 0.0
+    blocks: int = 0
+    memory: int = 0
+    limits: Limits = field(default_factory=Limits)

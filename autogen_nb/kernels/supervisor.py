@@ -1,0 +1,216 @@
+"""The main script of the process between its owner and what the agent runs; it leaves no orphan. Linux only.
+
+It runs in a process of its own, as a file and not as a part of this package, and imports little: it starts with
+each kernel and each shell block.
+
+1. It is a child subreaper: whatever its child starts stays below it, in a session of its own too.
+2. Its standard input is the owner's lifeline. When something comes or it ends, or the owner's process does, all
+   below is killed and the supervisor ends. Where the owner is gone, the folders named are removed as well.
+3. When the child ends, what is left below is killed, and the supervisor ends as the child did. With `keep` it says
+   so at once and lets the rest go on, until that ends by itself or rule 2 applies.
+4. SIGINT is passed on to the child's process group, which is woken for it if it was stopped.
+5. Its own death is the child's.
+"""
+
+import ctypes
+import os
+import resource
+import select
+import shutil
+import signal
+import sys
+import time
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_LIFELINE = 0
+_PATIENCE = 10.0
+_PAUSE = 0.005
+
+_prctl = ctypes.CDLL(None).prctl
+
+
+def main(owner: int, report: int, keep: bool, folders: list[str], cgroup: str, command: list[str]) -> int:
+    """Runs the command; returns its exit code, a signal's number negated."""
+    os.set_inheritable(report, False)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    woken, wake = os.pipe()
+    for end in (woken, wake):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, lambda *_: None)
+    child = _started(command, cgroup)
+    _free_the_streams()
+    os.write(report, b"started %d\n" % child)
+    watched, owners_end = _watched(owner, woken)
+    code = None
+    while True:
+        ready = {descriptor for descriptor, _ in watched.poll()}
+        told = _told(woken) if woken in ready else b""
+        if signal.SIGINT in told:
+            _interrupt(child)
+        ended = _reaped()
+        if child in ended and code is None:
+            code = ended[child]
+            _say(report, b"%s %d\n" % (b"left" if keep and _below() else b"ended", code))
+        cut = _LIFELINE in ready or owners_end in ready or signal.SIGTERM in told
+        if cut or (code is not None and not (keep and _below())):
+            break
+    code = _end_all().get(child, code)
+    if _owner_is_gone(owners_end):
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+    return 0 if code is None else code
+
+
+def _started(command: list[str], cgroup: str) -> int:
+    supervisor = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.setsid()
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != supervisor:
+            os._exit(1)
+        signal.set_wakeup_fd(-1)
+        # Python ignores these, and what is ignored stays so in the command.
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        # Writing a core of gigabytes would put off the news of a crash.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        if cgroup:
+            with open(f"{cgroup}/cgroup.procs", "w", encoding="ascii") as file:  # noqa: PTH123 - pathlib takes long to import
+                file.write("0")
+        # It names the owner, and ipykernel would take the supervisor for a stranger.
+        os.environ.pop("JPY_PARENT_PID", None)
+        os.execvp(command[0], command)  # noqa: S606 - it is what this is for
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error}\n".encode(errors="replace"))
+    finally:
+        os._exit(127)
+
+
+def _free_the_streams() -> None:
+    # They are the child's: a reader must see their end when the child has closed them.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+def _watched(owner: int, woken: int) -> "tuple[select.poll, int]":
+    """What to wait for, and a descriptor of the owner's process, which a child of the owner cannot keep open; or -1."""
+    poll = select.poll()
+    poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
+    poll.register(woken, select.POLLIN)
+    try:
+        owners_end = os.pidfd_open(owner)
+    except OSError:
+        return poll, -1
+    poll.register(owners_end, select.POLLIN)
+    return poll, owners_end
+
+
+def _owner_is_gone(owners_end: int) -> bool:
+    if owners_end >= 0:
+        return bool(select.select([owners_end], [], [], 0)[0])
+    # An owner that lives says so before it closes the lifeline.
+    return not os.read(_LIFELINE, 1)
+
+
+def _told(woken: int) -> bytes:
+    try:
+        return os.read(woken, 4096)
+    except BlockingIOError:
+        return b""
+
+
+def _say(report: int, line: bytes) -> None:
+    try:
+        os.write(report, line)
+    except OSError:
+        # Nobody listens any more; the lifeline tells.
+        return
+
+
+def _interrupt(child: int) -> None:
+    for number in (signal.SIGINT, signal.SIGCONT):
+        try:
+            os.killpg(child, number)
+        except OSError:
+            return
+
+
+def _reaped() -> dict[int, int]:
+    """The codes of the children that have ended."""
+    found: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        found[pid] = os.waitstatus_to_exitcode(status)
+
+
+def _end_all() -> dict[int, int]:
+    """Kills all below, and returns the codes of those that were ours to reap."""
+    found = {}
+    seen: set[int] = set()
+    until = time.monotonic() + _PATIENCE
+    while (alive := _below()) and time.monotonic() < until:
+        fresh = alive - seen
+        # First all are stopped: what forks faster than it is killed would never end.
+        _send(fresh or alive, signal.SIGSTOP if fresh else signal.SIGKILL)
+        seen |= fresh
+        found.update(_reaped())
+        if not fresh:
+            time.sleep(_PAUSE)
+    return found | _reaped()
+
+
+def _send(pids: set[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            continue
+
+
+def _below() -> set[int]:
+    """The processes below this one that have not ended."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - as above
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
+                    state, parent, *_ = file.read().rpartition(b")")[2].split()
+            except (OSError, ValueError):
+                continue
+            if state not in b"ZX":
+                children.setdefault(int(parent), []).append(int(name))
+    found: set[int] = set()
+    new = children.get(os.getpid(), [])
+    while new:
+        found.update(new)
+        new = [child for pid in new for child in children.get(pid, []) if child not in found]
+    return found
+
+
+def _leave(code: int) -> None:
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.set_wakeup_fd(-1)
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code if code >= 0 else 1)
+
+
+if __name__ == "__main__":
+    _owner, _report, _keep, _folders, _cgroup, *_command = sys.argv[1:]
+    _given = [folder for folder in _folders.split("\n") if folder]
+    _leave(main(int(_owner), int(_report), _keep == "keep", _given, _cgroup, _command))

@@ -1,0 +1,103 @@
+"""One executor measured, in whichever environment runs this file: ``_peer.py ours|embedded|agentchat``.
+
+It prints a JSON object. It imports nothing of the other two, so that each environment needs its own library only.
+"""
+
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import Any
+
+TIMEOUT = 3
+PATIENCE = 15
+ROUNDS = 30
+Run = Callable[[str], Awaitable[str]]
+
+
+async def ours() -> tuple[Run, Callable[[], Awaitable[Any]]]:
+    executors = import_module("autogen_nb.executors.jupyter")
+    report, messages = import_module("autogen_nb.core.report"), import_module("autogen_nb.messages")
+    executor = executors.JupyterExecutor(timeout=TIMEOUT)
+    await executor.start()
+
+    async def run(code: str) -> str:
+        outputs = [item async for item in executor.run([messages.CodeBlock("python", code)])]
+        return str(report.text_of(outputs[:-1]))
+
+    return run, executor.stop
+
+
+async def embedded() -> tuple[Run, Callable[[], Awaitable[Any]]]:
+    coding, jupyter = import_module("autogen.coding"), import_module("autogen.coding.jupyter")
+    executor = jupyter.EmbeddedIPythonCodeExecutor(timeout=TIMEOUT)
+
+    async def run(code: str) -> str:
+        block = coding.CodeBlock(language="python", code=code)
+        result = await asyncio.to_thread(executor.execute_code_blocks, [block])
+        return str(result.output)
+
+    async def stop() -> None:
+        executor._kernel_client.stop_channels()  # noqa: SLF001 - it has no way of its own
+        executor._kernel_manager.shutdown_kernel(now=True)  # noqa: SLF001 - same
+
+    return run, stop
+
+
+async def agentchat() -> tuple[Run, Callable[[], Awaitable[Any]]]:
+    core, code_executor = import_module("autogen_core"), import_module("autogen_core.code_executor")
+    jupyter = import_module("autogen_ext.code_executors.jupyter")
+    executor = jupyter.JupyterCodeExecutor(timeout=TIMEOUT)
+    await executor.start()
+
+    async def run(code: str) -> str:
+        block = code_executor.CodeBlock(code=code, language="python")
+        result = await executor.execute_code_blocks([block], core.CancellationToken())
+        return str(result.output)
+
+    return run, executor.stop
+
+
+async def measured(kind: str) -> dict[str, Any]:
+    begun = time.perf_counter()
+    run, stop = await {"ours": ours, "embedded": embedded, "agentchat": agentchat}[kind]()
+    await run("x=1")
+    found: dict[str, Any] = {"ready, first block included (ms)": (time.perf_counter() - begun) * 1e3}
+    found["block x=1, median (ms)"] = statistics.median([await timed(run, "x=1") for _ in range(ROUNDS)])
+    found["10,000 printed lines (ms)"] = await timed(run, "for i in range(10_000): print(i)")
+    found["characters to the model of 300,000 printed"] = len(await tried(run, "print('x' * 300_000)"))
+    found["a print before an error reaches the model"] = "kept" in await tried(run, "print('ke' + 'pt'); 1/0")
+    await tried(run, "while True: pass")
+    begun = time.perf_counter()
+    answer = await tried(run, "print(6 * 7)")
+    took = (time.perf_counter() - begun) * 1e3
+    found["next block after one that ran out of time (ms)"] = took if "42" in answer else f"none in {PATIENCE} s"
+    try:
+        await asyncio.wait_for(stop(), PATIENCE)
+    except Exception:  # noqa: BLE001 - it is over
+        found["stops"] = False
+    return found
+
+
+async def timed(run: Run, code: str) -> float:
+    begun = time.perf_counter()
+    await tried(run, code)
+    return (time.perf_counter() - begun) * 1e3
+
+
+async def tried(run: Run, code: str) -> str:
+    try:
+        return await asyncio.wait_for(run(code), PATIENCE)
+    except Exception as error:  # noqa: BLE001 - how a peer fails is what is measured
+        return f"{type(error).__name__}: {error}"
+
+
+if __name__ == "__main__":
+    print("measured:" + json.dumps(asyncio.run(measured(sys.argv[1]))), flush=True)
+    # A thread that waits for a lost kernel would keep the process.
+    import os
+
+    os._exit(0)

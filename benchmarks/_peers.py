@@ -1,0 +1,56 @@
+"""Our executor beside AutoGen 0.2.40's and AgentChat 0.7.5's Jupyter executors, each in an environment of its own.
+
+`make bench-peers` runs it; the environments are made in the folder that is its argument, once.
+"""
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+from benchmarks._table import table
+
+HERE = Path(__file__).parent
+PEERS = {
+    "AutoGen 0.2.40": ("embedded", ["autogen-agentchat==0.2.40", "ipykernel", "jupyter_client"]),
+    "AgentChat 0.7.5": ("agentchat", ["autogen-agentchat==0.7.5", "autogen-ext[jupyter-executor]==0.7.5"]),
+}
+
+
+def environment(folder: Path, packages: list[str]) -> Path:
+    """The interpreter of an environment that holds these packages."""
+    python = folder / "bin" / "python"
+    if not (folder / "ready").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+        (folder / "ready").touch()
+    return python
+
+
+def measured(python: Path, kind: str, cwd: Path) -> dict[str, Any]:
+    command = [str(python), str(HERE / "_peer.py"), kind]
+    ran = subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    (line,) = (line for line in ran.stdout.splitlines() if line.startswith("measured:"))
+    found: dict[str, Any] = json.loads(line.removeprefix("measured:"))
+    return found
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    columns = {"autogen_nb": measured(Path(sys.executable), "ours", folder)}
+    for name, (kind, packages) in PEERS.items():
+        columns[name] = measured(environment((folder / kind).absolute(), packages), kind, folder)
+    rows = [[what, *(_cell(found.get(what)) for found in columns.values())] for what in columns["autogen_nb"]]
+    print(table(["", *columns], rows))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,58 @@
+"""One agent for each way to run code; a way that this machine cannot have is skipped by name."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.contract.ways import WAYS, Agent, Cannot, Way, running
+
+
+class Agents:
+    """The agents of this run, each made when it is first asked for."""
+
+    def __init__(self, stack: ExitStack, factory: pytest.TempPathFactory) -> None:
+        self._stack = stack
+        self._factory = factory
+        self._made: dict[str, Agent | Cannot] = {}
+
+    def of(self, way: Way) -> Agent:
+        """The agent of a way; skips the test where there can be none."""
+        if way.name not in self._made:
+            try:
+                folder = self._factory.mktemp("work").resolve()
+                self._made[way.name] = self._stack.enter_context(running(way, folder))
+            except Cannot as cannot:
+                self._made[way.name] = cannot
+        found = self._made[way.name]
+        if isinstance(found, Cannot):
+            pytest.skip(f"{way.name}: {found}")
+        return found
+
+
+@pytest.fixture(scope="session")
+def agents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agents]:
+    """All agents."""
+    with ExitStack() as stack:
+        yield Agents(stack, tmp_path_factory)
+
+
+def _params(*, keeps: bool) -> list[object]:
+    # One worker for a way: each of its tests uses the same kernel.
+    return [
+        pytest.param(way, id=way.name, marks=[*way.marks, pytest.mark.xdist_group(way.name)])
+        for way in WAYS
+        if way.keeps or not keeps
+    ]
+
+
+@pytest.fixture(params=_params(keeps=False))
+def agent(request: pytest.FixtureRequest, agents: Agents) -> Agent:
+    """Any way to run code."""
+    return agents.of(request.param)
+
+
+@pytest.fixture(params=_params(keeps=True))
+def kernel(request: pytest.FixtureRequest, agents: Agents) -> Agent:
+    """Any way that keeps variables."""
+    return agents.of(request.param)

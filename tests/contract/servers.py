@@ -1,0 +1,128 @@
+"""Servers that run kernels, and a wire between them and us that a test can cut."""
+
+import os
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from tests.conftest import home_variables
+
+App = Literal["server", "gateway"]
+
+_SECONDS = 90.0
+_LATER = 0.05
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that runs; its kernels work in `root`."""
+
+    url: str
+    token: str
+    root: Path
+
+
+@contextmanager
+def serving(app: App, folder: Path) -> Iterator[Serving]:
+    """A Jupyter Server or a Kernel Gateway with a token, until the block ends; all that it writes is in `folder`."""
+    root, token, port = folder / "root", secrets.token_hex(16), _free_port()
+    root.mkdir()
+    environment = {**os.environ, **home_variables(folder / "home"), "PYTHONPATH": ""}
+    if app == "server":
+        command = [
+            *("jupyter_server", "--allow-root", "--no-browser", f"--port={port}", "--ServerApp.port_retries=0"),
+            *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}", "--ServerApp.ip=127.0.0.1"),
+        ]
+    else:
+        command = [
+            *("kernel_gateway", f"--KernelGatewayApp.port={port}", "--KernelGatewayApp.port_retries=0"),
+            *(f"--KernelGatewayApp.auth_token={token}", "--KernelGatewayApp.ip=127.0.0.1"),
+        ]
+    log = folder / "log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command], cwd=root, env=environment, stdout=out, stderr=subprocess.STDOUT
+        )
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait(process, Request(f"{url}/api", headers={"Authorization": f"token {token}"}), log)
+            yield Serving(url, token, root)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _wait(process: "subprocess.Popen[bytes]", request: Request, log: Path) -> None:
+    until = time.monotonic() + _SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        with suppress(URLError, ConnectionError), urlopen(request, timeout=_SECONDS):
+            return
+        time.sleep(_LATER)
+    raise RuntimeError(f"the server did not start within {_SECONDS:g} s:\n{log.read_text()}")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
+
+
+class Wire:
+    """A port of this machine that leads to another one, until it is cut."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self.count = 0
+        self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._closed = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Breaks every connection that there is; new ones are taken."""
+        pairs, self._pairs = self._pairs, []
+        for pair in pairs:
+            for end in pair:
+                with suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Breaks all, and takes no more."""
+        self._closed = True
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self.cut()
+
+    def _accept(self) -> None:
+        while not self._closed:
+            try:
+                near, _ = self._listening.accept()
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:
+                continue
+            self.count += 1
+            self._pairs.append((near, far))
+            threading.Thread(target=_pass_on, args=(near, far), daemon=True).start()
+
+
+def _pass_on(near: socket.socket, far: socket.socket) -> None:
+    with near, far, suppress(OSError):
+        while True:
+            for ready in select.select([near, far], [], [])[0]:
+                data = ready.recv(2**16)
+                if not data:
+                    return
+                (far if ready is near else near).sendall(data)

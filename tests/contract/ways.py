@@ -1,0 +1,231 @@
+"""Every way to run code, made ready for tests that do not care which it is."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, aclosing, closing, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from autogen_nb.core.ports import Executor, RunEnded
+from autogen_nb.errors import ConfigError
+from autogen_nb.executors.command_line import CommandLineExecutor
+from autogen_nb.executors.docker import DockerExecutor
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.kernels.bubblewrap import Bubblewrap
+from autogen_nb.kernels.containers import _engine
+from autogen_nb.kernels.remote import Server
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Failure, Output, Result, Stream
+from tests.contract.servers import App, serving
+from tests.kernels.looping import Loop, all_of
+
+GRACE = 3.0
+IMAGE = "AGENT_IMAGE"
+"""The variable that names an image with a kernel; `scripts/containers.sh` sets it."""
+
+
+class Cannot(Exception):
+    """A way that this machine does not have what it needs for; the message says what."""
+
+
+class Runs(Executor, Protocol):
+    """An executor of ours: it can be interrupted too, and has a time limit that a test may set."""
+
+    timeout: float | None
+
+    async def interrupt(self) -> None:
+        """Interrupts the block that runs."""
+
+
+class Agent:
+    """An executor with a loop to run it on.
+
+    Attributes
+    ----------
+    folder
+        The working directory of the code, as this machine sees it.
+    """
+
+    def __init__(self, loop: Loop, executor: Runs, folder: Path) -> None:
+        self.loop = loop
+        self.executor = executor
+        self.folder = folder
+
+    def run(self, *blocks: tuple[str, str], timeout: float | None = None) -> "Ran":
+        """What comes of the blocks."""
+        self.executor.timeout = timeout
+        found = self.loop.run(all_of(self.executor.run([CodeBlock(*block) for block in blocks])), 120)
+        return Ran(found)
+
+    def python(self, code: str, timeout: float | None = None) -> "Ran":
+        """What comes of a Python block."""
+        return self.run(("python", code), timeout=timeout)
+
+    def given_up(self, language: str, code: str) -> None:
+        """Runs a block, and closes the run at its first output."""
+
+        async def close() -> None:
+            async with aclosing(self._begun(language, code)) as items:
+                await anext(items)
+
+        self.executor.timeout = None
+        self.loop.run(close())
+
+    def interrupted(self, language: str, code: str) -> "Ran":
+        """What comes of a block that is interrupted when it has printed a line."""
+
+        async def interrupt() -> list[Output | RunEnded]:
+            found: list[Output | RunEnded] = []
+            async with aclosing(self._begun(language, code)) as items:
+                # `print` writes a line and its end one after the other.
+                while not any("\n" in item.text for item in found if isinstance(item, Stream)):
+                    found.append(await anext(items))
+                await self.executor.interrupt()
+                return [*found, *[item async for item in items]]
+
+        self.executor.timeout = None
+        return Ran(self.loop.run(interrupt()))
+
+    def _begun(self, language: str, code: str) -> Any:
+        return self.executor.run([CodeBlock(language, code)])
+
+
+class Ran:
+    """The outputs of a run and how it ended."""
+
+    def __init__(self, items: list[Output | RunEnded]) -> None:
+        last = items[-1]
+        assert isinstance(last, RunEnded)
+        self.exit_code = last.exit_code
+        self.ran = last.ran
+        self.note = last.note
+        self.outputs = [item for item in items[:-1] if not isinstance(item, RunEnded)]
+
+    @property
+    def text(self) -> str:
+        """What both streams, errors and results came to, in order."""
+        return "".join(_text(item) for item in self.outputs)
+
+
+def _text(item: Output) -> str:
+    match item:
+        case Stream():
+            return item.text
+        case Failure():
+            return f"{item.ename}: {item.evalue}\n"
+        case Result():
+            return f"{item.data.get('text/plain', '')}\n"
+    return ""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an executor for a folder is made, and where that is seen; `keeps`: variables live from block to block."""
+
+    name: str
+    make: Callable[[Path, ExitStack], tuple[Any, Path]]
+    keeps: bool = True
+    marks: tuple[Any, ...] = ()
+
+
+def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any, Path]]:
+    """An executor that works in the folder itself, and leaves nothing to end."""
+    return lambda folder, _: (make(folder), folder)
+
+
+def _local(folder: Path) -> JupyterExecutor:
+    return JupyterExecutor(cwd=folder, grace=GRACE)
+
+
+def _bwrap(folder: Path) -> JupyterExecutor:
+    return JupyterExecutor(cwd=folder, grace=GRACE, place=_bubblewrap())
+
+
+def _command_line(folder: Path) -> CommandLineExecutor:
+    return CommandLineExecutor(cwd=folder, grace=GRACE)
+
+
+def _command_line_bwrap(folder: Path) -> CommandLineExecutor:
+    return CommandLineExecutor(cwd=folder, grace=GRACE, place=_bubblewrap())
+
+
+def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[JupyterExecutor, Path]]:
+    def make(folder: Path, stack: ExitStack) -> tuple[JupyterExecutor, Path]:
+        server = stack.enter_context(serving(app, folder))
+        place = Server(server.url, token=server.token)
+        return JupyterExecutor(cwd=folder / "nowhere", grace=GRACE, place=place), server.root
+
+    return make
+
+
+def _docker(folder: Path) -> DockerExecutor:
+    return _container(folder)
+
+
+def _docker_command_line(folder: Path) -> CommandLineExecutor:
+    place = _container(folder)._place
+    return CommandLineExecutor(cwd=folder, environ={}, grace=GRACE, place=place)
+
+
+def _container(folder: Path) -> DockerExecutor:
+    return DockerExecutor(cwd=folder, images=[image()], grace=GRACE)
+
+
+def image() -> str:
+    """The name of an image with ipykernel in an engine that answers; `Cannot` where there is none."""
+    name = os.environ.get(IMAGE)
+    if name is None:
+        raise Cannot(os.environ.get("NO_ENGINE", f"{IMAGE} names no image (`make places` brings engine and image)"))
+    try:
+        with closing(_engine()) as engine:
+            engine.images.get(name)
+    except (ConfigError, import_module("docker.errors").ImageNotFound) as error:
+        raise Cannot(f"docker: {error}") from error
+    return name
+
+
+def _bubblewrap() -> Bubblewrap:
+    try:
+        return Bubblewrap()
+    except ConfigError as error:
+        raise Cannot(str(error)) from error
+
+
+WAYS = (
+    Way("kernel", plain(_local)),
+    Way("kernel-bwrap", plain(_bwrap)),
+    Way("command-line", plain(_command_line), keeps=False),
+    Way("command-line-bwrap", plain(_command_line_bwrap), keeps=False),
+    Way("kernel-docker", plain(_docker), marks=(pytest.mark.places,)),
+    Way("command-line-docker", plain(_docker_command_line), keeps=False, marks=(pytest.mark.places,)),
+    Way("kernel-on-server", _on_server("server"), marks=(pytest.mark.places,)),
+    Way("kernel-on-gateway", _on_server("gateway"), marks=(pytest.mark.places,)),
+)
+
+
+@contextmanager
+def running(way: Way, folder: Path) -> Iterator[Agent]:
+    """An agent of this way; `Cannot` where there can be none."""
+    loop = Loop()
+    try:
+        with ExitStack() as stack:
+            executor, seen = way.make(folder, stack)
+            yield Agent(loop, executor, seen)
+            loop.run(executor.stop())
+    finally:
+        loop.close()
+
+
+def asked(answers: dict[str, str]) -> Any:
+    """A person who answers prompts by this table."""
+
+    async def ask(prompt: str, password: bool) -> str:
+        await asyncio.sleep(0)
+        return answers[prompt]
+
+    return ask

@@ -1,0 +1,161 @@
+"""What belongs to one chat: packages it installs, blocks it can run again, variables it is denied."""
+
+import base64
+import hashlib
+import os
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Stream
+from tests.kernels.looping import Loop, all_of
+
+pytestmark = pytest.mark.kernel
+
+
+class Chat:
+    """An executor on a loop in a thread."""
+
+    def __init__(self, executor: JupyterExecutor) -> None:
+        self.loop = Loop()
+        self.executor = executor
+
+    def run(self, code: str, language: str = "python") -> tuple[str, RunEnded]:
+        """What a block printed, and its end."""
+        *outputs, end = self.loop.run(all_of(self.executor.run([CodeBlock(language, code)])), 120)
+        assert isinstance(end, RunEnded)
+        return "".join(item.text for item in outputs if isinstance(item, Stream)), end
+
+
+@pytest.fixture
+def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Chat]:
+    """An executor that replays, with the keywords that a test gives it."""
+    made = Chat(JupyterExecutor(cwd=tmp_path / "work", restore="replay", **getattr(request, "param", {})))
+    yield made
+    made.loop.run(made.executor.stop())
+    made.loop.close()
+
+
+def wheel(folder: Path, name: str) -> Path:
+    """A wheel of one module that holds one value."""
+    info = f"{name}-1.0.dist-info"
+    files = {
+        f"{name}.py": "value = 'from the wheel'\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = ""
+    for inner, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        record += f"{inner},sha256={digest},{len(text)}\n"
+    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n"
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for inner, text in files.items():
+            archive.writestr(inner, text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [("%pip install --no-index {}", "python"), ("!python -m pip install --no-index {}", "python"),
+     ("python -m pip install --no-index {}", "sh")],
+    ids=["magic", "command", "shell block"],
+)  # fmt: skip
+def test_packages_are_installed_for_this_chat_only(chat: Chat, tmp_path: Path, code: str, language: str) -> None:
+    """What a chat installs is there at once, survives a restart, and is gone with the chat, which alone had it."""
+    chat.run("x = 1")
+    said, _ = chat.run(code.format(wheel(tmp_path, "autogen_nb_sample")), language)
+    assert "Successfully installed autogen_nb_sample-1.0" in said.replace("autogen-nb-sample", "autogen_nb_sample")
+
+    look = "import autogen_nb_sample; print(autogen_nb_sample.value, autogen_nb_sample.__file__)"
+    text, _ = chat.run(look)
+    assert text.startswith("from the wheel")
+    assert not text.split()[-1].startswith(os.path.realpath(os.__file__).rpartition("lib")[0])
+    chat.loop.run(chat.executor.restart())
+    assert chat.run(look)[0] == text
+    assert chat.run(f'python -c "{look}"', "sh")[0] == text
+    chat.loop.run(chat.executor.stop())
+    assert not Path(text.split()[-1]).exists()
+    assert chat.run(look)[1].exit_code == 1
+
+
+def test_what_the_notebook_has_counts_as_installed(chat: Chat) -> None:
+    """Installing what the notebook's environment has already changes nothing."""
+    said, end = chat.run("%pip install --no-index ipykernel")
+
+    assert "already satisfied: ipykernel" in said
+    assert end.exit_code == 0
+
+
+def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
+    """After a crash the blocks that had succeeded run again in order, in sight, those that failed do not."""
+    chat.run("a = [1]; print('first')")
+    chat.run("1 / 0")
+    chat.run("a.append(2)")
+    chat.loop.run(chat.executor.put({"b": 5}))
+    text, end = chat.run("import os\nos._exit(3)")
+
+    assert "[1 of 2] a = [1]; print('first')\nfirst\n[2 of 2] a.append(2)\n" in text
+    assert end.exit_code == 3
+    assert end.note.endswith("its variables are lost. What had succeeded was run again: 2 blocks.")
+    assert chat.run("print(a, b)")[0] == "[1, 2] 5\n"
+
+
+def test_a_replay_before_a_block(chat: Chat) -> None:
+    """A kernel that died between two blocks has its state again before the second one runs."""
+    chat.run("a = 7")
+    pid = chat.executor.pid
+    assert pid is not None
+    os.kill(pid, 9)
+
+    deadline = time.monotonic() + 10
+    while chat.executor.alive:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    text, end = chat.run("print(a)")
+
+    assert text.endswith("\n7\n")
+    assert "SIGKILL" in end.note
+
+
+def test_a_replay_that_fails_is_told(chat: Chat) -> None:
+    """Where a block fails when it runs again, the replay ends there and says so."""
+    chat.run("import pathlib\npathlib.Path('once').mkdir()")
+    _, end = chat.run("import os\nos._exit(3)")
+
+    assert "Block 1 of 1 failed when it was run again." in end.note
+
+
+def test_a_restart_on_purpose_replays_nothing(chat: Chat) -> None:
+    """Whoever restarts the kernel gets an empty one."""
+    chat.run("a = 7")
+    chat.loop.run(chat.executor.restart())
+
+    assert "NameError" in str(chat.loop.run(all_of(chat.executor.run([CodeBlock("python", "a")]))))
+
+
+def test_a_variable_that_was_kept_from_the_code_is_named(
+    chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block that fails for want of an environment variable that was dropped is told its name, never its value."""
+    monkeypatch.setenv("MY_API_KEY", "planted")
+    lacking = Chat(JupyterExecutor(cwd=tmp_path))
+    having = Chat(JupyterExecutor(cwd=tmp_path, passed=["MY_API_KEY"]))
+    _, end = lacking.run("import os\nos.environ['MY_API_KEY']")
+    _, other = lacking.run("{}['MY_API_KEY']")
+    said, _ = having.run("import os\nprint(os.environ['MY_API_KEY'])")
+    for each in (lacking, having):
+        each.loop.run(each.executor.stop())
+        each.loop.close()
+
+    assert "MY_API_KEY is set in the notebook and kept from the agent's code" in end.note
+    assert "planted" not in end.note
+    assert other.note == ""
+    assert said == "planted\n"

@@ -1,0 +1,171 @@
+"""The sandbox of namespaces: what code in it can and cannot do."""
+
+import asyncio
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.kernels import bubblewrap
+from autogen_nb.kernels.bubblewrap import Bubblewrap
+from autogen_nb.messages import CodeBlock
+from tests.contract.ways import Agent, Cannot, Way, plain, running
+from tests.kernels.looping import all_of
+
+pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-bwrap")]
+
+KEY = "planted-key-4711"
+SEARCH = """
+import os, pathlib
+found = [name for name, value in os.environ.items() if KEY in value]
+for root in ROOTS:
+    for folder, _, files in os.walk(root):
+        for path in (pathlib.Path(folder, name) for name in files):
+            try:
+                data = path.read_bytes()[:100_000] if path.is_file() else b""
+            except OSError:
+                continue
+            if KEY.encode() in data:
+                found.append(str(path))
+print(found)
+"""
+
+
+def place(*, net: bool = False) -> Bubblewrap:
+    """The sandbox, if there can be one here."""
+    try:
+        return Bubblewrap(net=net)
+    except ConfigError as error:
+        pytest.skip(f"bwrap: {error}")
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    """One sandboxed kernel for the tests of this module."""
+    sandbox = place()
+    way = Way("bwrap", plain(lambda folder: JupyterExecutor(cwd=folder, place=sandbox)))
+    try:
+        with running(way, tmp_path_factory.mktemp("work").resolve()) as found:
+            yield found
+    except Cannot as cannot:
+        pytest.skip(str(cannot))
+
+
+def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key in the environment, in the home and in the memory of who started the kernel is out of reach."""
+    sandbox = place()
+    home = Path.home()
+    (home / ".config").mkdir(exist_ok=True)
+    (home / ".config" / "key.txt").write_text(KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    inside = f"KEY = {KEY[:8]!r} + {KEY[8:]!r}\nROOTS = [{str(home)!r}, '/home', '/root', '/tmp', '/run', '/proc']\n"
+
+    def make(folder: Path) -> JupyterExecutor:
+        return JupyterExecutor(cwd=folder, place=sandbox)
+
+    try:
+        with running(Way("bwrap", plain(make)), tmp_path) as agent:
+            text = agent.python(inside + SEARCH).text
+            shell = agent.run(("sh", f"cat /proc/*/environ {home}/.config/* 2>/dev/null; env")).text
+            parents = agent.python("import os\nprint(sorted(map(int, filter(str.isdigit, os.listdir('/proc')))))").text
+    finally:
+        (home / ".config" / "key.txt").unlink()
+
+    assert text == "[]\n"
+    assert KEY not in shell
+    assert str(os.getpid()) not in parents
+
+
+@pytest.mark.parametrize("path", ["/usr/x", "/etc/x", "/root/x", "~/x", "{prefix}/x", "/x"])
+def test_writing_outside_fails(agent: Agent, path: str) -> None:
+    """Only the working directory can be written; neither the system, nor the home, nor the packages."""
+    code = f"import os, sys\nopen(os.path.expanduser({path!r}.format(prefix=sys.prefix)), 'w')"
+
+    assert "OSError" in agent.python(code).text or "NotFoundError" in agent.python(code).text
+    assert agent.run(("sh", f"echo x > {path.replace('{prefix}', '/usr')}")).exit_code != 0
+
+
+def test_tmp_is_its_own(agent: Agent) -> None:
+    """What the code writes to /tmp is not in this machine's /tmp."""
+    ran = agent.python(
+        "open('/tmp/of-the-sandbox.txt', 'w').write('x')\nimport os\nos.path.exists('/tmp/of-the-sandbox.txt')"
+    )
+
+    assert ran.text.endswith("True\n")
+    assert not os.path.lexists("/tmp/of-the-sandbox.txt")
+
+
+def test_the_network_is_refused(agent: Agent) -> None:
+    """Not even this machine's own ports can be reached."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        code = f"import socket\nsocket.create_connection(('127.0.0.1', {port}), timeout=5)"
+        python, shell = agent.python(code), agent.run(("bash", f"exec 3<>/dev/tcp/127.0.0.1/{port}"))
+
+    assert "ConnectionRefusedError" in python.text
+    assert shell.exit_code != 0
+
+
+def test_the_network_is_there_if_asked_for(tmp_path: Path) -> None:
+    """With `net`, the code may use it."""
+    sandbox = place(net=True)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        async def main() -> RunEnded:
+            executor = JupyterExecutor(cwd=tmp_path, place=sandbox)
+            *_, end = await all_of(executor.run([CodeBlock("bash", f"exec 3<>/dev/tcp/127.0.0.1/{port}")]))
+            await executor.stop()
+            assert isinstance(end, RunEnded)
+            return end
+
+        assert asyncio.run(main()).exit_code == 0
+
+
+def test_a_message_interrupts_what_the_kernel_waits_for(agent: Agent) -> None:
+    """An interrupt reaches a program that the code waits for, and the kernel's variables are kept."""
+    agent.python("kept = 1")
+    ran = agent.interrupted("python", "print('on', flush=True)\n!sleep 99")
+
+    assert ran.text.startswith("on\n")
+    assert agent.python("kept").text == "1\n"
+
+
+def test_a_folder_around_the_home_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The home is no working directory in a sandbox that hides it, nor is a folder around it."""
+    sandbox = place()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+
+    async def main() -> None:
+        await JupyterExecutor(cwd=tmp_path, place=sandbox).start()
+
+    with pytest.raises(ExecutionError, match="choose a folder of its own"):
+        asyncio.run(main())
+
+
+def test_without_bwrap_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A sandbox that is asked for on a machine without bwrap is an error that says how to get it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(ConfigError, match="apt-get install bubblewrap"):
+        Bubblewrap()
+
+
+def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where the system lets nobody make namespaces, as many containers do, the error holds what bwrap said."""
+    shell = shutil.which("sh")
+    program = tmp_path / "bwrap"
+    program.write_text(f"#!{shell}\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    bubblewrap._refusal.cache_clear()
+
+    with pytest.raises(ConfigError, match=r"No permissions to create a new namespace\); choose another sandbox"):
+        Bubblewrap()

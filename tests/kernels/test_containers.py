@@ -1,0 +1,125 @@
+"""Containers: what is said where there is none, and what is left when all is over."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.docker import DockerExecutor
+from autogen_nb.kernels.containers import _parted, _portable
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Output
+from tests.contract.ways import IMAGE, Cannot, Ran, image
+from tests.kernels.looping import all_of
+
+places = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("kernel-docker")]
+
+
+@pytest.fixture
+def engine() -> Any:
+    """A client of the engine."""
+    try:
+        image()
+    except Cannot as cannot:
+        pytest.skip(str(cannot))
+    client = import_module("docker").from_env()
+    yield client
+    client.close()
+
+
+def ran(executor: DockerExecutor, code: str) -> Ran:
+    """What comes of a block."""
+
+    async def main() -> list[Output | RunEnded]:
+        try:
+            return await all_of(executor.run([CodeBlock("python", code)]))
+        finally:
+            await executor.stop()
+
+    return Ran(asyncio.run(main()))
+
+
+def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A container that is asked for where no engine answers is an error at construction, which says what to do."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
+
+    with pytest.raises(ConfigError, match=r"no container engine answers .* set DOCKER_HOST .* use_docker=False"):
+        DockerExecutor(cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("python:3-slim", ("python", "3-slim")),
+        ("python", ("python", "latest")),
+        ("host:5000/python", ("host:5000/python", "latest")),
+        ("host:5000/python:3", ("host:5000/python", "3")),
+        ("python@sha256:00", ("python@sha256:00", None)),
+    ],
+)
+def test_image_names_are_taken_apart(name: str, parts: tuple[str, str | None]) -> None:
+    """Repository and tag of an image are told apart, so that one image is pulled and not all of its tags."""
+    assert _parted(name) == parts
+
+
+def test_this_machines_paths_stay_here() -> None:
+    """Of the environment, the locale and what was asked for by name go into a container."""
+    environ = {"PATH": "/x", "VIRTUAL_ENV": "/y", "LANG": "C.UTF-8", "ASKED_FOR": "1"}
+
+    assert _portable(environ) == {"LANG": "C.UTF-8", "ASKED_FOR": "1", "HOME": "/tmp"}
+
+
+class TestForReal:
+    """With an engine."""
+
+    pytestmark = places
+
+    def test_no_image_is_an_error_that_says_how(self, engine: Any, tmp_path: Path) -> None:
+        """Where no image can be had, the error names each and how to bring one."""
+        executor = DockerExecutor(cwd=tmp_path, images=["localhost:1/not/there:1"])
+
+        with pytest.raises(ExecutionError, match=r"no image can be had .*docker pull localhost:1/not/there:1"):
+            ran(executor, "1")
+
+    def test_the_first_image_that_can_be_had_is_taken(self, engine: Any, tmp_path: Path) -> None:
+        """A list of images means the first of them that is there."""
+        executor = DockerExecutor(cwd=tmp_path, images=["localhost:1/not/there:1", os.environ[IMAGE]])
+
+        assert ran(executor, "print(1)").text == "1\n"
+
+    def test_there_is_no_network_and_no_home(self, engine: Any, tmp_path: Path) -> None:
+        """The code sees neither a network nor the person's files."""
+        code = f"import os, socket\nprint(os.path.exists({str(Path(__file__))!r}), socket.if_nameindex())"
+
+        assert ran(DockerExecutor(cwd=tmp_path, images=[os.environ[IMAGE]]), code).text == "False [(1, 'lo')]\n"
+
+    def test_the_container_ends_with_the_process(self, engine: Any, tmp_path: Path) -> None:
+        """A process that is killed leaves no container."""
+        program = (
+            "import asyncio, os, signal, sys\n"
+            "from autogen_nb.executors.docker import DockerExecutor\n"
+            "async def main():\n"
+            f"    executor = DockerExecutor(cwd={str(tmp_path)!r}, images=[{os.environ[IMAGE]!r}])\n"
+            "    await executor.start()\n"
+            "    print(executor._place._started.id, flush=True)\n"
+            "    os.kill(os.getpid(), signal.SIGKILL)\n"
+            "asyncio.run(main())\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+        identifier = done.stdout.strip()
+        until = time.monotonic() + 30
+        while any(one.id == identifier for one in engine.containers.list()):
+            assert time.monotonic() < until
+            time.sleep(0.1)
+
+        assert identifier

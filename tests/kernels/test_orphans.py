@@ -1,0 +1,162 @@
+"""Nothing that an agent started outlives its owner. Linux: elsewhere only the kernel itself ends."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.kernels.kernel import Kernel
+from tests.kernels.looping import collected, shared_kernel
+
+pytestmark = [
+    pytest.mark.kernel,
+    pytest.mark.skipif(sys.platform != "linux", reason="child subreapers are a thing of Linux"),
+]
+
+# Children of every kind: plain, in a session of their own, and forked twice.
+CHILDREN = """
+import os, subprocess, tempfile, pathlib
+pids = [subprocess.Popen(["sleep", "321"], start_new_session=apart).pid for apart in (False, True)]
+pids.append(int(subprocess.check_output("setsid sleep 321 >&- 2>&- & echo $!", shell=True)))
+folder = pathlib.Path(os.environ["IPYTHONDIR"]).parent
+print(os.getpid(), *pids, folder)
+"""
+OWNER = f"""
+import asyncio, os, sys, time
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Stream
+
+async def main():
+    executor = JupyterExecutor()
+    blocks = [CodeBlock("python", {CHILDREN!r}), CodeBlock("sh", "setsid sleep 321 & echo $!")]
+    text = [item.text async for item in executor.run(blocks) if isinstance(item, Stream)]
+    if sys.argv[1] == "forked" and not os.fork():
+        # It holds all that its parent had open.
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+    print(*text, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs; one that has ended and is not reaped does not."""
+    return stat(pid)[1] not in ("Z", "")
+
+
+def stat(pid: int) -> tuple[str, str, int]:
+    """The name of a process, its state and its parent's number; empty where there is none."""
+    with suppress(OSError):
+        head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+        return head.partition("(")[2], tail.split()[0], int(tail.split()[1])
+    return "", "", 0
+
+
+def seconds_of_twenty(folder: Path) -> float:
+    """How long it takes to shut twenty kernels down together."""
+
+    async def main() -> tuple[float, list[int | None]]:
+        kernels = [Kernel(cwd=folder) for _ in range(20)]
+        for kernel in kernels:
+            await collected(kernel, "x = 1")
+        pids = [kernel.pid for kernel in kernels]
+        started = time.monotonic()
+        await asyncio.gather(*[kernel.shutdown() for kernel in kernels])
+        return time.monotonic() - started, pids
+
+    seconds, pids = asyncio.run(main())
+    assert not any(alive(pid) for pid in pids if pid is not None)
+    return seconds
+
+
+def wait_until_gone(pids: list[int], folder: Path, seconds: float) -> None:
+    """Returns when the processes have ended and the folder is removed."""
+    deadline = time.monotonic() + seconds
+    while [pid for pid in pids if alive(pid)] or folder.exists():
+        assert time.monotonic() < deadline, [pid for pid in pids if alive(pid)] or folder
+        time.sleep(0.02)
+
+
+@contextmanager
+def owner(kind: str, folder: Path) -> Iterator[tuple[int, list[str]]]:
+    """The process of a notebook, and what it says: the numbers of processes, and a folder."""
+    argv = [sys.executable, "-c", OWNER, kind]
+    with subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        words: list[str] = []
+        while len(words) < 6 + (kind == "forked"):
+            line = process.stdout.readline()
+            assert line, "the owner has ended"
+            words += line.split()
+        yield process.pid, words
+        process.kill()
+
+
+def seconds_until_gone(pid: int, words: list[str]) -> float:
+    """How long the kernel, what blocks started, and the private folder outlive their killed owner."""
+    (folder,) = [Path(word) for word in words if not word.isdigit()]
+    numbers = [int(word) for word in words if word.isdigit()]
+    # The owner's own forked child is the owner's matter.
+    forked = [number for number in numbers if stat(number)[0].startswith("python")]
+    kernel = [number for number in forked if stat(number)[2] != pid]
+    pids = [number for number in numbers if number not in forked] + kernel
+    started = time.monotonic()
+    os.kill(pid, signal.SIGKILL)
+    try:
+        wait_until_gone(pids, folder, 60)
+        assert len(pids) == 5
+        return time.monotonic() - started
+    finally:
+        for number in set(forked) - set(kernel):
+            os.kill(number, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("kind", ["alone", "forked"])
+def test_all_is_gone_when_the_owner_is_killed(tmp_path: Path, kind: str) -> None:
+    """Within 5 s of the owner's end by SIGKILL, its kernel, all that blocks started and the private folder are gone."""
+
+    def seconds() -> float:
+        with owner(kind, tmp_path) as (pid, words):
+            return seconds_until_gone(pid, words)
+
+    # The best of a few: what else this machine does is not what is measured.
+    assert any(seconds() < 5 for _ in range(3))
+
+
+def test_a_crash_takes_what_the_kernel_started(tmp_path: Path) -> None:
+    """When a kernel dies, processes that it started end too, those in sessions of their own included."""
+    with shared_kernel(tmp_path) as agent:
+        *pids, _ = agent.execute(CHILDREN).stdout.split()
+        agent.execute("os._exit(3)")
+        deadline = time.monotonic() + 30
+        while any(alive(int(pid)) for pid in pids):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
+    """Code that kills the process above it has killed its kernel, which is noticed and replaced."""
+    with shared_kernel(tmp_path) as agent:
+        pid = agent.kernel.pid
+        ran = agent.execute("import os, time; os.kill(os.getppid(), 9); time.sleep(60)")
+
+        assert "SIGKILL" in ran.finished.note
+        assert pid is not None
+        assert not alive(pid)
+        assert agent.execute("print(1)").stdout == "1\n"
+
+
+def test_twenty_kernels_end_within_two_seconds(tmp_path: Path) -> None:
+    """Twenty kernels that are shut down together are gone 2 s later."""
+    # The best of a few, and with a share of the processors only: what else this machine does is not what is measured.
+    assert any(seconds_of_twenty(tmp_path) < 2 * max(1, os.getloadavg()[0] / (os.cpu_count() or 1)) for _ in range(3))

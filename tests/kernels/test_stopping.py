@@ -1,0 +1,176 @@
+"""A person's Stop never destroys unasked."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from autogen_nb.kernels.kernel import INTERRUPTED, Finished
+from autogen_nb.kernels.status import Stuck
+from autogen_nb.kernels.transfer import Variable
+from tests.kernels.looping import SharedKernel, shared_kernel
+
+pytestmark = pytest.mark.kernel
+
+# Goes on until told otherwise by a file, whatever it is sent.
+STUBBORN = """
+import pathlib, time
+kept = 'x'
+said = False
+while not pathlib.Path('enough').exists():
+    try:
+        if not said:
+            said = True
+            print('on', flush=True)
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+def enough(agent: SharedKernel) -> None:
+    """Ends the stubborn code."""
+    Path(agent.kernel.cwd, "enough").touch()
+
+
+class Person:
+    """Answers what is prepared, and remembers what was asked."""
+
+    def __init__(self, *answers: Literal["wait", "kill"]) -> None:
+        self.answers = list(answers)
+        self.asked: list[Stuck] = []
+        self.heard = asyncio.Event()
+
+    async def __call__(self, stuck: Stuck) -> Literal["wait", "kill"]:
+        """The next answer."""
+        self.asked.append(stuck)
+        self.heard.set()
+        return self.answers.pop(0)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[SharedKernel]:
+    """A kernel with a short grace."""
+    with shared_kernel(tmp_path, grace=0.5) as shared:
+        yield shared
+
+
+async def stopped(agent: SharedKernel, person: Person) -> Finished:
+    """How the stubborn block ends when the person presses Stop once it is on."""
+    agent.kernel.on_stuck = person
+    async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+        await anext(items)
+        while True:
+            await agent.kernel.interrupt()
+            await person.heard.wait()
+            person.heard.clear()
+            if not person.answers:
+                break
+        enough(agent)
+        *_, last = [item async for item in items]
+    assert isinstance(last, Finished)
+    return last
+
+
+def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) -> None:
+    """Code that does not yield is killed where the person says so, who was told what is lost by name and size."""
+    person = Person("kill")
+
+    async def run() -> Finished:
+        agent.kernel.on_stuck = person
+        async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+            await anext(items)
+            await agent.kernel.interrupt()
+            *_, last = [item async for item in items]
+        assert isinstance(last, Finished)
+        return last
+
+    finished = agent.do(run())
+
+    (stuck,) = person.asked
+    assert stuck.variables is not None
+    assert Variable("kept", "str", "1 character", 50) in stuck.variables
+    assert (finished.exit_code, finished.lost) == (INTERRUPTED, True)
+
+
+def test_what_does_not_yield_is_waited_for(agent: SharedKernel) -> None:
+    """Where the person waits, the code goes on to its end; a further Stop asks again, and nothing is lost."""
+    person = Person("wait", "wait")
+    pid = agent.kernel.pid
+    finished = agent.do(stopped(agent, person))
+
+    assert len(person.asked) == 2
+    assert not finished.lost
+    assert agent.kernel.pid == pid
+    assert agent.execute("print(kept)").stdout == "x\n"
+
+
+def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> None:
+    """Whoever gives a run up goes on as soon as the person is asked; the next block comes after the stubborn one."""
+    person = Person("wait")
+
+    async def run() -> None:
+        agent.kernel.on_stuck = person
+        async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+            await anext(items)
+        assert agent.kernel.status.state == "busy"
+        await person.heard.wait()
+        enough(agent)
+
+    agent.do(run())
+
+    assert agent.execute("print(kept)").stdout == "x\n"
+
+
+def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> None:
+    """Without a person to ask, an interrupted block that does not yield is waited for."""
+
+    async def run() -> Finished:
+        async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+            await anext(items)
+            await agent.kernel.interrupt()
+            asyncio.get_running_loop().call_later(1.5, enough, agent)
+            *_, last = [item async for item in items]
+        assert isinstance(last, Finished)
+        return last
+
+    assert not agent.do(run()).lost
+    assert agent.execute("print(kept)").stdout == "x\n"
+
+
+def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
+    """Of code that keeps the whole interpreter to itself nothing can be listed; the person is asked all the same."""
+    person = Person("kill")
+
+    async def run() -> Finished:
+        agent.kernel.on_stuck = person
+        # The pause is for ipykernel's own thread, which sends what was printed.
+        code = "import time\nprint('on', flush=True)\ntime.sleep(0.3)\nsum(range(10**12))"
+        async with aclosing(agent.kernel.execute(code)) as items:
+            await anext(items)
+            await asyncio.sleep(1)
+            await agent.kernel.interrupt()
+            *_, last = [item async for item in items]
+        assert isinstance(last, Finished)
+        return last
+
+    code = agent.do(run())
+
+    assert code.exit_code == INTERRUPTED
+    assert [stuck.variables for stuck in person.asked] == [None]
+
+
+def test_the_state_of_a_kernel(agent: SharedKernel) -> None:
+    """A kernel tells whether it is off, idle or busy, its number, age, blocks and memory."""
+    agent.execute("x = 1")
+
+    async def status() -> tuple[str, int, bool, bool]:
+        found = agent.kernel.status
+        return found.state, found.blocks, found.pid == agent.kernel.pid, found.memory > 10**6
+
+    assert agent.do(status()) == ("idle", 1, True, True)
+    agent.do(agent.kernel.shutdown())
+    assert agent.do(status())[0] == "off"

@@ -1,0 +1,185 @@
+"""What can be handed into a real kernel, how, and what is refused before anything is."""
+
+import dataclasses
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels import pickles, transfer
+from tests.kernels.looping import SharedKernel
+
+pytestmark = pytest.mark.kernel
+
+
+def cells(source: str) -> dict[str, Any]:
+    """What a notebook's cell with this source defines: things of a module `__main__` that the kernel does not have."""
+    namespace: dict[str, Any] = {"__name__": "__main__", "dataclasses": dataclasses}
+    exec(source, namespace)
+    return namespace
+
+
+POINT = """
+SCALE = 10
+@dataclasses.dataclass
+class Point:
+    x: float
+    def doubled(self):
+        return Point(2 * self.x)
+class Scaled:
+    def by(self):
+        return [SCALE for _ in range(2)]
+"""
+
+
+def test_large_arrays_travel_beside_the_pickle(agent: SharedKernel) -> None:
+    """A frame's numbers are mapped, not read: the kernel can write to them, and the original stays as it was."""
+    frame = pd.DataFrame(np.ones((200_000, 4)), columns=list("abcd")).assign(name="x")
+    agent.do(agent.kernel.put({"frame": frame, "array": np.arange(50_000.0)}))
+
+    agent.execute("frame.iloc[0, 0] = 9; array[:] = 1; frame['new'] = 2")
+    assert agent.execute("print(frame.a.sum(), array.sum(), frame.shape)").stdout == "200008.0 50000.0 (200000, 6)\n"
+    assert frame.a.sum() == 200_000
+
+
+def test_mapped_memory_is_a_file_s(agent: SharedKernel) -> None:
+    """An array of 100 MB adds nothing to the memory that is the kernel's own until it is written to."""
+    own = "\nwith open('/proc/self/smaps_rollup') as f: print(f.read().split('Anonymous:')[1].split()[0])"
+    if not Path("/proc/self/smaps_rollup").exists():
+        pytest.skip("only Linux tells what memory is a process's own")
+    before = int(agent.execute("import numpy" + own).stdout)
+    agent.do(agent.kernel.put({"big": np.ones(12_500_000)}))
+
+    after = int(agent.execute("big.sum()" + own).stdout)
+    assert after - before < 20_000
+
+
+def test_a_copied_array_keeps_its_order(tmp_path: Path) -> None:
+    """Arrays of any layout, also those in no one piece, come out equal; columns first stays columns first."""
+    whole = np.arange(90_000.0).reshape(300, 300)
+    for array in (whole, np.asfortranarray(whole), whole[::2, 1::3], whole.astype("M8[s]"), whole.astype(object)):
+        pickles.dump(array, str(tmp_path / "x"))
+        found = pickles.load(str(tmp_path / "x"))
+        np.testing.assert_array_equal(found, array, strict=True)
+        assert found.flags.writeable
+        assert found.flags.f_contiguous == array.flags.f_contiguous
+
+
+def test_objects_of_the_notebook_s_own_classes_go_in(agent: SharedKernel) -> None:
+    """A dataclass that a cell defined arrives with its methods, though the kernel has no such module."""
+    point = cells(POINT)["Point"](1.5)
+    agent.do(agent.kernel.put({"point": point, "double": cells("double = lambda x: 2 * x")["double"]}))
+
+    assert agent.execute("print(point.doubled(), double(4))").stdout == "Point(x=3.0) 8\n"
+
+
+def test_a_global_variable_does_not_go_along_unseen(agent: SharedKernel) -> None:
+    """Code of a class may use a variable that holds a key: it is only taken if it is handed over by name."""
+    found = cells(POINT)
+    with pytest.raises(TransferError, match=r"`scaled` \(Scaled.*uses the notebook's variable `SCALE`, which would go"):
+        agent.do(agent.kernel.put({"scaled": found["Scaled"]()}))
+
+    agent.do(agent.kernel.put({"scaled": found["Scaled"](), "SCALE": 10}))
+    assert agent.execute("print(scaled.by())").stdout == "[10, 10]\n"
+
+
+def test_names_that_had_a_value_are_told(agent: SharedKernel) -> None:
+    """Whoever hands over is told which of the kernel's variables were overwritten."""
+    agent.execute("old = 1")
+
+    handed = agent.do(agent.kernel.put({"old": 2, "fresh": 3}))
+
+    assert handed.overwritten == ("old",)
+    assert transfer.clashes(["old", "fresh"], {"fresh": None}) == ("fresh",)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        pytest.param(
+            {"small": 1, "large": np.zeros(2_000_000), "larger": np.zeros(3_000_000)},
+            "`larger` (24 MB) and `large` (16 MB) and `small` (28 bytes) cannot be handed over: 20 MB is the most",
+            id="known beforehand",
+        ),
+        pytest.param(
+            {"hidden": types.SimpleNamespace(inner=np.zeros(3_000_000))},
+            "`hidden` (48 bytes) cannot be handed over: 20 MB is the most at once",
+            id="seen while it is written",
+        ),
+        pytest.param(
+            {"lock": [__import__("threading").Lock()]},
+            "`lock` (list, 128 bytes) cannot be handed over: it cannot be pickled (cannot pickle '_thread.lock'",
+            id="unpicklable",
+        ),
+    ],
+)
+def test_what_cannot_be_handed_over_is_told_in_one_line(
+    agent: SharedKernel, values: dict[str, Any], message: str
+) -> None:
+    """Too large and unpicklable values are named with their sizes, and none of the others arrives."""
+    with pytest.raises(TransferError) as caught:
+        agent.do(agent.kernel.put({"before": 1, **values}, limit=20_000_000))
+
+    assert message.rsplit(" cannot be", maxsplit=1)[-1] in str(caught.value)
+    assert str(caught.value).endswith("nothing was handed over")
+    assert "\n" not in str(caught.value)
+    assert agent.execute("before").failures == ["NameError"]
+
+
+def test_pickles_come_back_on_request(agent: SharedKernel) -> None:
+    """`unpickle=True` brings back what is no data, for those who trust what the agent ran."""
+    agent.execute("class Model:\n    def __init__(self): self.weights = [1, 2]\nmodel = Model()")
+
+    assert agent.do(agent.kernel.get("model", unpickle=True)).weights == [1, 2]
+    with pytest.raises(TransferError, match="`model` is a Model; only data comes back"):
+        agent.do(agent.kernel.get("model"))
+
+
+def test_what_does_not_pickle_does_not_come_back(agent: SharedKernel) -> None:
+    """Neither way brings back a lock, and the error names it."""
+    agent.execute("import threading; lock = threading.Lock()")
+
+    with pytest.raises(TransferError, match=r"`lock` cannot be pickled \(TypeError"):
+        agent.do(agent.kernel.get("lock", unpickle=True))
+
+
+def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None:
+    """Large buffers take the same way back, and are the notebook's own."""
+    agent.execute("import numpy as np; grid = np.ones((500, 500))")
+
+    grid = agent.do(agent.kernel.get("grid", unpickle=True))
+    grid[0, 0] = 5
+    assert grid.sum() == 250_004
+
+
+def test_a_fitted_model_goes_in(agent: SharedKernel) -> None:
+    """A fitted scikit-learn model predicts in the kernel what it predicts here."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    features = np.arange(20.0).reshape(10, 2)
+    model = linear_model.LinearRegression().fit(features, features @ [1, 2])
+    agent.do(agent.kernel.put({"model": model, "features": features}))
+
+    assert agent.execute("print(model.predict(features).round(3).tolist())").stdout == (
+        f"{model.predict(features).round(3).tolist()}\n"
+    )
+
+
+def test_an_arrow_table_goes_in(agent: SharedKernel) -> None:
+    """An Arrow table arrives as one, its buffers mapped."""
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"a": np.arange(50_000), "b": ["x"] * 50_000})
+    agent.do(agent.kernel.put({"table": table}))
+
+    assert agent.execute("print(table.num_rows, table.column('a')[49_999])").stdout == "50000 49999\n"
+
+
+def test_a_polars_frame_goes_in(agent: SharedKernel) -> None:
+    """A polars frame arrives as one."""
+    polars = pytest.importorskip("polars")
+    agent.do(agent.kernel.put({"frame": polars.DataFrame({"a": [1, 2], "b": ["x", None]})}))
+
+    assert agent.execute("print(frame.shape, frame['a'].sum())").stdout == "(2, 2) 3\n"

@@ -1,0 +1,58 @@
+"""``%autogen kernel``: status, variables, interrupt and restart of the agent's kernel."""
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+
+def test_status_and_variables(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Both are tables in the page, and text where there is none; without a word the status is meant."""
+    model.add(python("import numpy\nbig = numpy.zeros(1000)\ntext = '<b>x</b>'"), "Done.", "Fine.")
+    fresh.run("%%autogen --confirm never\nGo.", "one")
+    fresh.run("%%autogen -c other\nGo.", "two")
+
+    status = fresh.run("%autogen kernel", "status")
+    variables = fresh.run("%autogen kernel vars main", "vars")
+    other = fresh.run("%autogen kernel status -c other", "other")
+
+    assert status.text.split("\n")[0].split("  ")[0] == "chat"
+    assert "main" in status.text
+    assert "idle" in status.text
+    assert "this machine, no sandbox" in status.text
+    assert " of " in status.text
+    assert [line.split() for line in variables.text.split("\n")[1:]] == [
+        ["big", "ndarray", "1000", "8.0", "KB"],
+        ["text", "str", "56", "bytes"],
+    ] or "8.0 KB" in variables.text
+    assert "<td" in variables.html()
+    assert "off" in other.text
+
+
+def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A restarted kernel has no variables; there is nothing to interrupt in one that rests."""
+    model.add(python("kept = 1"), "Done.")
+    fresh.run("%%autogen --confirm never\nGo.", "one")
+
+    interrupted = fresh.run("%autogen kernel interrupt", "interrupt")
+    restarted = fresh.run("%autogen kernel restart", "restart")
+    variables = fresh.run("%autogen kernel vars", "vars")
+
+    assert interrupted.text == "Nothing runs in the agent's kernel."
+    assert "a fresh one" in restarted.text
+    assert "holds no variables" in variables.text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("statu", "did you mean 'status'?"),
+        ("explode", "there are status, restart, interrupt, vars"),
+        ("status nobody", "there is no chat 'nobody'; known are main"),
+        ("status main other", "takes the name of one chat"),
+    ],
+)
+def test_what_cannot_be_meant(fresh: FrontEnd, words: str, said: str) -> None:
+    """Unknown words and chats are one line of error."""
+    assert said in fresh.run(f"%autogen kernel {words}").error

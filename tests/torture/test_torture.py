@@ -1,0 +1,250 @@
+"""What an agent's code can do to its kernel; after each of it, the same chat goes on (see `chat`)."""
+
+import asyncio
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.outputs import Display, Failure
+from tests.torture.conftest import Chat
+
+pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+
+KEPT = "its variables are kept"
+LOST = "its variables are lost"
+POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="signals and descriptors of POSIX")
+
+
+@pytest.mark.parametrize(
+    ("code", "note"),
+    [
+        ("while True: pass", KEPT),
+        ("import time\ntime.sleep(1e6)", KEPT),
+        ("import time\nwhile True:\n    try: time.sleep(9)\n    except KeyboardInterrupt: pass", LOST),
+        pytest.param("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nwhile True: pass", KEPT, marks=POSIX),
+        pytest.param(
+            "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", LOST, marks=POSIX
+        ),
+    ],
+    ids=["loop", "sleep", "swallows interrupts", "stops itself", "ignores interrupts"],
+)
+def test_code_without_end_meets_its_limit(chat: Chat, code: str, note: str) -> None:
+    """Code that does not end is interrupted at its time limit, or killed with its kernel; the block is told which."""
+    chat.executor.timeout = 1
+    _, end = chat.run(code)
+
+    assert end.exit_code == 124
+    assert note in end.note
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code"),
+    [
+        ("import ctypes\nctypes.string_at(0)", 139),
+        ("import os\nos._exit(9)", 9),
+        ("import os\nos.kill(os.getpid(), 9)", 137),
+    ],
+    ids=["segfault", "left", "killed"],
+)
+def test_a_death_is_told(chat: Chat, code: str, exit_code: int) -> None:
+    """A kernel that dies is replaced, and the block is told that its variables are lost."""
+    _, end = chat.run(code)
+
+    assert end.exit_code == exit_code
+    assert LOST in end.note
+
+
+@pytest.mark.torture
+def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
+    """500 MB of prints arrive whole, and this process grows by little of that."""
+    before = peak()
+    chat.executor.timeout = None
+    code = "line = 'x' * 9_999\nfor _ in range(50_000): print(line)"
+
+    async def count() -> int:
+        from autogen_nb.messages import CodeBlock
+        from autogen_nb.outputs import Stream
+
+        run = chat.executor.run([CodeBlock("python", code)])
+        return sum([len(item.text) async for item in run if isinstance(item, Stream) and item.name == "stdout"])
+
+    assert chat.loop.run(count(), 240) == 500_000_000
+    assert peak() - before < 200 * 2**20
+
+
+def peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def test_a_line_of_50_megabytes_arrives(chat: Chat) -> None:
+    """One line of 50 MB arrives whole."""
+    assert len(chat.text("print('x' * 50_000_000)")) == 50_000_001
+
+
+@pytest.mark.torture
+def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
+    """None of 100,000 display calls is lost, and a slow reader does not have them pile up here."""
+    code = "for i in range(100_000): display({'text/plain': 'x' * 1_000}, raw=True)"
+    before = peak()
+    chat.executor.timeout = None
+
+    async def count() -> int:
+        from autogen_nb.messages import CodeBlock
+
+        found = 0
+        async for item in chat.executor.run([CodeBlock("python", code)]):
+            found += isinstance(item, Display)
+            if found == 1:
+                # The reader is away while the kernel goes on.
+                await asyncio.sleep(3)
+        return found
+
+    assert chat.loop.run(count(), 240) == 100_000
+    assert peak() - before < 100 * 2**20
+
+
+@POSIX
+def test_bytes_that_are_no_text_are_replaced(chat: Chat) -> None:
+    """Bytes that are no UTF-8 arrive as replacement characters, wherever they were written."""
+    code = "import os, time\nos.write(1, b'a\\xff\\xfeb\\n')\ntime.sleep(0.5)"
+
+    assert "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}b" in chat.text(code)
+    assert "\N{REPLACEMENT CHARACTER}" in chat.text("!printf 'a\\377'")
+
+
+def test_half_a_character_does_no_harm(chat: Chat) -> None:
+    """Text with half of a surrogate pair, which has no UTF-8, costs neither the block nor the chat."""
+    _, end = chat.run("print('a\\ud800b')")
+
+    assert end.exit_code == 0
+
+
+@POSIX
+def test_standard_output_closed(chat: Chat) -> None:
+    """After code that closes its standard output's descriptor, commands can print again."""
+    chat.run("import os\nos.close(1)")
+
+    assert (
+        chat.text("import subprocess\n_ = subprocess.run(['echo', 'heard'])\nimport time; time.sleep(0.5)") == "heard\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import io, sys\nsys.stdout = io.StringIO()",
+        "import sys\nsys.stdout = None",
+        "import sys\nsys.stdout.close = None\ndel sys.stdout",
+        "print = None",
+        "import builtins\nbuiltins.print = None",
+        "get_ipython = None",
+        "import sys\nsys.displayhook = None",
+        "import builtins\nbuiltins.get_ipython = None\ndel get_ipython",
+        "%reset -f",
+        "del __builtins__\nglobals().clear()",
+        "import asyncio\nasyncio.get_event_loop().call_later(0.1, lambda: 1 / 0)",
+        "import sys\nsys.modules.pop('autogen_nb_inside', None)",
+        "raise BaseException('odd')",
+    ],
+)  # fmt: skip
+def test_what_is_overwritten_is_given_back(chat: Chat, code: str) -> None:
+    """A block that takes away what blocks need has taken it from itself only."""
+    chat.run(code)
+
+    assert chat.text("%time 1").startswith("CPU times")
+
+
+def test_a_function_named_print_stays(chat: Chat) -> None:
+    """A `print` that the code makes its own, and that can be called, is left to it."""
+    chat.run("def print(*values): __import__('sys').stdout.write('mine\\n')")
+
+    assert chat.text("print(2)") == "mine\n"
+    chat.run("del print")
+
+
+def test_the_working_directory_deleted(chat: Chat) -> None:
+    """A working directory that is gone is made again, for Python and for shell blocks."""
+    chat.run("import os, shutil\nshutil.rmtree(os.getcwd())")
+
+    assert chat.text("import os\nprint(os.getcwd())") == f"{chat.executor.cwd}\n"
+    shutil.rmtree(chat.executor.cwd)
+    assert chat.text("pwd", "sh") == f"{chat.executor.cwd}\n"
+
+
+def test_a_thread_that_prints_later_is_not_heard_by_others(chat: Chat, tmp_path: Path) -> None:
+    """What a thread prints after the end of its block is not taken for the output of another one."""
+    done = tmp_path / "done"
+    code = f"""
+import threading, time, pathlib
+def later():
+    time.sleep(0.3)
+    for _ in range(10):
+        print("late", flush=True)
+    pathlib.Path({str(done)!r}).touch()
+threading.Thread(target=later).start()
+"""
+    chat.run(code)
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(done)!r}).exists(): time.sleep(0.01)\nprint('on')"
+
+    assert chat.text(wait) == "on\n"
+
+
+@POSIX
+def test_a_process_that_outlives_its_block(chat: Chat) -> None:
+    """A process that a block leaves behind goes on, and is no matter for the next block."""
+    pid = int(chat.text("import subprocess\nchild = subprocess.Popen(['sleep', '300'])\nprint(child.pid)"))
+
+    os.kill(pid, 0)
+    chat.run("child.kill(); child.wait()")
+
+
+def test_fast_interrupts_do_no_harm(chat: Chat) -> None:
+    """Interrupts in quick succession end the block, whatever they meet."""
+    from autogen_nb.core.ports import RunEnded
+    from autogen_nb.messages import CodeBlock
+
+    async def pressed() -> RunEnded:
+        async def press() -> None:
+            for _ in range(20):
+                await chat.executor.interrupt()
+                await asyncio.sleep(0.01)
+
+        task: asyncio.Task[None] | None = None
+        last: object = None
+        async for item in chat.executor.run([CodeBlock("python", "print('on', flush=True)\nwhile True: pass")]):
+            task = task or asyncio.ensure_future(press())
+            last = item
+        assert task is not None
+        await task
+        assert isinstance(last, RunEnded)
+        return last
+
+    started = time.monotonic()
+    end = chat.loop.run(pressed())
+
+    assert end.exit_code == 130
+    # Its own time limit is a minute.
+    assert time.monotonic() - started < 50
+
+
+def test_a_flood_of_errors(chat: Chat) -> None:
+    """An exception with an endless chain of causes ends its block as any other does."""
+    code = """
+def deep(n):
+    try:
+        1 / 0 if n == 0 else deep(n - 1)
+    except Exception as error:
+        raise ValueError('x' * 1000) from error
+deep(60)
+"""
+    outputs, end = chat.run(code)
+
+    assert end.exit_code == 1
+    assert any(isinstance(item, Failure) for item in outputs)
