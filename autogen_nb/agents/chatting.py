@@ -1,7 +1,6 @@
 """A chat between two agents, put together and run: sync, async, or event by event."""
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,12 +8,13 @@ from autogen_nb import run
 from autogen_nb.agents import inside, results
 from autogen_nb.agents.answering import Cast, reflection
 from autogen_nb.agents.exchange import Exchange, conversations, counts, offsets, reachable
+from autogen_nb.agents.naming import named
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.sendable import sendable
 from autogen_nb.core.chat import Flow, two_agent_chat
 from autogen_nb.core.ports import Human, Model
 from autogen_nb.core.replies import Scene
-from autogen_nb.errors import AutogenError, CallbackError, ConfigError
+from autogen_nb.errors import ConfigError
 from autogen_nb.events import Said, SummaryGiven
 from autogen_nb.messages import Message
 
@@ -199,9 +199,9 @@ class Chat:
     def _opened(self) -> Message:
         message, context = self.options.message, dict(self.options.context)
         if callable(message):
-            with _named("message"):
+            with named("message"):
                 return sendable(message(self.initiator, self.recipient, context))
-        with _named("generate_init_message"):
+        with named("generate_init_message"):
             return sendable(self.initiator.generate_init_message(message, **context))
 
     def _summarised(self) -> run.Here | run.There:
@@ -215,7 +215,7 @@ class Chat:
         return reflection(self._through(model), self.recipient, messages, args)
 
     def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
-        with _named("summary_method"):
+        with named("summary_method"):
             return SummaryGiven(str(method(self.initiator, self.recipient, args)))
 
     def _summary(self) -> str:
@@ -226,17 +226,6 @@ class Chat:
             return given
         last = next((event for event in reversed(self.log) if isinstance(event, Said)), None)
         return "" if last is None else last.message.text.replace("TERMINATE", "")
-
-
-@contextmanager
-def _named(what: str) -> Generator[None, None, None]:
-    """Names the caller's function that raised."""
-    try:
-        yield
-    except AutogenError:
-        raise
-    except Exception as error:
-        raise CallbackError(f"{what} raised {type(error).__name__}: {error}") from error
 
 
 def run_sync(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: Options) -> ChatResult:

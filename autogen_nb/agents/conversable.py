@@ -5,13 +5,13 @@ that a subclass overrides: `send`, `receive`, `generate_reply`, `get_human_input
 `execute_function`, `generate_init_message`, and those of their ``a_`` forms that there are.
 """
 
-import sys
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents import chatting, configs, member, nested, sending, sequence, usage
+from autogen_nb.agents import chatting, configs, member, nested, sending, sequence
+from autogen_nb.agents.code_runner import CodeRunner
 from autogen_nb.agents.hooks import Hooks
 from autogen_nb.agents.memory import Memory
 from autogen_nb.agents.opening import opening_message
@@ -20,8 +20,8 @@ from autogen_nb.agents.prompts import HELPFUL
 from autogen_nb.agents.reply_chain import ReplyChain, ReplyFunction, Trigger
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.tool_user import ToolUser
-from autogen_nb.agents.usage import Usages
-from autogen_nb.core.ports import Model, RunEnded
+from autogen_nb.agents.usage import Payer
+from autogen_nb.core.ports import Model
 from autogen_nb.core.replies import Own as OwnCode
 from autogen_nb.core.replies import (
     Party,
@@ -30,22 +30,16 @@ from autogen_nb.core.replies import (
     generate_function_call_reply,
     generate_oai_reply,
 )
-from autogen_nb.core.report import text_of
 from autogen_nb.core.running import RunCode
 from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode
 from autogen_nb.core.turns import Respond
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputAsked
 from autogen_nb.human.terminal import TerminalHuman
-from autogen_nb.messages import CodeBlock, Message
-from autogen_nb.outputs import Output
-from autogen_nb.run import engine
-
-Code = tuple[str, str]
-"""A language and code, as AutoGen passes blocks to ``execute_code_blocks``."""
+from autogen_nb.messages import Message
 
 
-class ConversableAgent(Memory, ToolUser, OwnSteps, member.Member):
+class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Member):
     """An agent that can send, receive, ask a model, run code, call functions and ask a person.
 
     Parameters
@@ -114,7 +108,7 @@ class ConversableAgent(Memory, ToolUser, OwnSteps, member.Member):
         self.default_auto_reply = default_auto_reply
         self.silent = silent
         self.hooks = Hooks(name)
-        self.usages = Usages()
+        Payer.__init__(self)
         self._finished: dict[int, ChatResult] = {}
         self._chain = ReplyChain(runs_code=self.code is not None)
         if self.code is not None and self.code.release is not None:
@@ -208,22 +202,6 @@ class ConversableAgent(Memory, ToolUser, OwnSteps, member.Member):
         """The same, for async chats; by default it calls `get_human_input`."""
         return self.get_human_input(prompt)
 
-    def execute_code_blocks(self, code_blocks: Sequence[Code]) -> tuple[int, str]:
-        """Exit code and output of blocks that run in order, up to the first that fails."""
-        logs: list[str] = []
-        for language, code in code_blocks:
-            exit_code, log, _ = self.run_code(code, lang=language)
-            logs.append(log)
-            if exit_code != 0:
-                return exit_code, "\n".join(logs)
-        return 0, "\n".join(logs)
-
-    def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
-        """Exit code, output, and container image (None: the code runs in no container) of one block."""
-        if self.code is None:
-            raise ConfigError(f"{self.name} runs no code; give it a code_execution_config")
-        return engine.call(self._run(CodeBlock(str(kwargs.get("lang") or "python"), code)))
-
     def generate_init_message(self, message: Any, **kwargs: Any) -> str | dict[str, Any]:
         """The message that opens a chat: `message` with the carryover of the context; asked for where it is None."""
         if message is None:
@@ -303,20 +281,6 @@ class ConversableAgent(Memory, ToolUser, OwnSteps, member.Member):
             messages), or "process_message_before_send" (sender, message, recipient, silent -> message).
         """
         self.hooks.register(hookable_method, hook)
-
-    # Usage
-
-    def get_total_usage(self) -> dict[str, Any] | None:
-        """Tokens and dollars of all replies of the agent's model; None where there were none."""
-        return self.usages.total if len(self.usages.total) > 1 else None
-
-    def get_actual_usage(self) -> dict[str, Any] | None:
-        """The same for the replies that did not come from a cache."""
-        return self.usages.actual if len(self.usages.actual) > 1 else None
-
-    def print_usage_summary(self, mode: str | Sequence[str] = ("actual", "total")) -> None:
-        """Prints both, or one of them: ``mode`` is "actual", "total" or a list of those."""
-        sys.stdout.write(usage.told(self.name, self.usages, usage.kinds(mode)) + "\n")
 
     # Chats
 
@@ -413,15 +377,6 @@ class ConversableAgent(Memory, ToolUser, OwnSteps, member.Member):
     def nobody(self) -> "ConversableAgent":
         """Who asks the agent for a reply, where no sender is named."""
         return Nobody(self)
-
-    async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
-        assert self.code is not None
-        outputs: list[Output] = []
-        async for item in self.code.executor.run((block,)):
-            if isinstance(item, RunEnded):
-                return item.exit_code, text_of(outputs) + (f"\n{item.note}" if item.note else ""), None
-            outputs.append(item)
-        raise ConfigError(f"{self.code.executor!r} ended a run without saying how")
 
 
 class Nobody(ConversableAgent):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from autogen_nb.agents.naming import named
 from autogen_nb.core.human_input import EXIT
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept
@@ -85,13 +86,9 @@ class Hooks:
             content = self._called("process_last_received_message", hook, content)
         return {**message, "content": content}
 
-    def _called(self, method: str, hook: Hook, *given: Any, **named: Any) -> Any:
-        try:
-            return hook(*given, **named)
-        except Exception as error:
-            raise CallbackError(
-                f"the hook {_name(hook)} for {method} of {self._owner} raised {type(error).__name__}: {error}"
-            ) from error
+    def _called(self, method: str, hook: Hook, *given: Any, **keywords: Any) -> Any:
+        with named(f"the hook {_name(hook)} for {method} of {self._owner}"):
+            return hook(*given, **keywords)
 
 
 def folded(changed: Sequence[Mapping[str, Any]], whole: Sequence[Mapping[str, Any]]) -> Iterator[Kept | Message]:

@@ -77,24 +77,6 @@ def shown(show: Callable[[Event], None]) -> Generator[None, None, None]:
         _show.reset(token)
 
 
-class Within:
-    """The view of a chat that is held within another one: what is said in it, but neither its beginning nor its end."""
-
-    def __init__(self, show: Callable[[Event], None]) -> None:
-        self._show = show
-
-    def show(self, event: Event) -> None:
-        """Shows an event."""
-        if not isinstance(event, ChatStarted | Ended):
-            self._show(event)
-
-    def tick(self) -> None:
-        """Does nothing: the view of the outer chat ticks by itself."""
-
-    def close(self) -> None:
-        """Does nothing, for the same reason."""
-
-
 class NoView:
     """Shows nothing."""
 
@@ -106,6 +88,21 @@ class NoView:
 
     def close(self) -> None:
         """Does nothing."""
+
+
+class Within(NoView):
+    """The view of a chat that is held within another one: what is said in it, but neither its beginning nor its end.
+
+    Ticking and closing are the outer view's own.
+    """
+
+    def __init__(self, show: Callable[[Event], None]) -> None:
+        self._show = show
+
+    def show(self, event: Event) -> None:
+        """Shows an event."""
+        if not isinstance(event, ChatStarted | Ended):
+            self._show(event)
 
 
 def view(*, silent: bool | None) -> run.View:

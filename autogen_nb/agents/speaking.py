@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
+from autogen_nb.agents.naming import named
 from autogen_nb.core.ports import Completion, Model, Request
 from autogen_nb.core.roles import wire
 from autogen_nb.core.speaker import METHODS, mentioned
-from autogen_nb.errors import AutogenError, CallbackError, ConfigError
+from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import SpeakerAsked, SpeakerGiven
 from autogen_nb.run import Here, There
 
@@ -93,22 +94,14 @@ def filled(template: str, **values: str) -> str:
 
 
 def _by_function(group: "GroupChat", function: Callable[[], Any]) -> SpeakerGiven | Awaitable[SpeakerGiven]:
-    try:
+    with named(group.chooser):
         chosen = function()
-    except AutogenError:
-        raise
-    except Exception as error:
-        raise _raised(group, error) from error
     return _awaited(group, chosen) if isinstance(chosen, Awaitable) else _given(group, chosen)
 
 
 async def _awaited(group: "GroupChat", chosen: Awaitable[Any]) -> SpeakerGiven:
-    try:
+    with named(group.chooser):
         found = await chosen
-    except AutogenError:
-        raise
-    except Exception as error:
-        raise _raised(group, error) from error
     return _given(group, found)
 
 
@@ -123,10 +116,6 @@ def _given(group: "GroupChat", chosen: Any) -> SpeakerGiven:
         f"{group.chooser} returned {getattr(chosen, 'name', chosen)!r}; it must return an agent of the group "
         f"({', '.join(group.agent_names)}), one of {', '.join(METHODS)}, or None to end the chat"
     )
-
-
-def _raised(group: "GroupChat", error: Exception) -> CallbackError:
-    return CallbackError(f"{group.chooser} raised {type(error).__name__}: {error}")
 
 
 def _request(group: "GroupChat", members: "Sequence[ConversableAgent]", tried: Sequence[str]) -> Request:

@@ -1,8 +1,10 @@
 """Tokens and dollars by model, as AutoGen 0.2 sums them up."""
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from autogen_nb.agents.agent import Agent
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, Recorded, SpeakerGiven, SummaryGiven
 
@@ -38,6 +40,27 @@ class Usages:
             return
         for sums in (self._total,) if reply.cached else (self._total, self._actual):
             _add(sums, reply)
+
+
+class Payer(Agent):
+    """An agent's usage of its model, as AutoGen 0.2 names it."""
+
+    name: Any
+
+    def __init__(self) -> None:
+        self.usages = Usages()
+
+    def get_total_usage(self) -> dict[str, Any] | None:
+        """Tokens and dollars of all replies of the agent's model; None where there were none."""
+        return self.usages.total if len(self.usages.total) > 1 else None
+
+    def get_actual_usage(self) -> dict[str, Any] | None:
+        """The same for the replies that did not come from a cache."""
+        return self.usages.actual if len(self.usages.actual) > 1 else None
+
+    def print_usage_summary(self, mode: str | Sequence[str] = ("actual", "total")) -> None:
+        """Prints both, or one of them: ``mode`` is "actual", "total" or a list of those."""
+        sys.stdout.write(told(self.name, self.usages, kinds(mode)) + "\n")
 
 
 def paid(log: Iterable[Recorded]) -> Iterator[Paid]:

@@ -18,6 +18,6 @@ def found_here(output: Output, work_dir: Path) -> str:
     if missing is None:
         return ""
     parts = [part for part in PurePath(missing[1]).parts if part != "."]
-    if len(parts) < 2 or parts[0] != work_dir.name or not (work_dir / Path(*parts[1:])).exists():  # noqa: PLR2004
+    if len(parts) < 2 or parts[0] != work_dir.name or not (work_dir / Path(*parts[1:])).exists():  # noqa: PLR2004 - a folder and a name
         return ""
     return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."

@@ -108,6 +108,7 @@ class Container:
         job = await self._executed(argv, environ, log=order.log)
         return ContainerKernel(job, manager)
 
+    # The working directory is the protocol's; this place has one of its own.
     async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Exec:  # noqa: ARG002
         """A program in the container, in its working directory."""
         return await self._executed(argv, environ)

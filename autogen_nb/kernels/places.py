@@ -181,7 +181,7 @@ class Beside:
     language: str | None = "python"
     folders: Path | None = None
 
-    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002
+    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002 - as the protocol has it
         """The command that runs `argv` behind this place's walls."""
         return argv
 

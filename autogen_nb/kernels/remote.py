@@ -97,6 +97,7 @@ class Server:
             raise
         return kernel
 
+    # The working directory is the protocol's; this place has one of its own.
     async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Job:  # noqa: ARG002
         """Refused: there is nothing of the server beside its kernels."""
         raise ExecutionError(f"{argv[0]!r} cannot be started on {self._base}: only kernels run there")

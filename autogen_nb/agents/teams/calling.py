@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from autogen_nb.errors import AutogenError, CallbackError
+from autogen_nb.agents.naming import named
 
 T = TypeVar("T")
 
@@ -19,22 +19,10 @@ def called(call: Callable[[], Any], what: str, read: Callable[[Any], T]) -> T | 
     """
 
     async def awaited(said: Awaitable[Any]) -> T:
-        try:
+        with named(what):
             found = await said
-        except AutogenError:
-            raise
-        except Exception as error:
-            raise _raised(what, error) from error
         return read(found)
 
-    try:
+    with named(what):
         said = call()
-    except AutogenError:
-        raise
-    except Exception as error:
-        raise _raised(what, error) from error
     return awaited(said) if inspect.isawaitable(said) else read(said)
-
-
-def _raised(what: str, error: Exception) -> CallbackError:
-    return CallbackError(f"{what} raised {type(error).__name__}: {error}")
