@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from autogen_nb.acts import Act, Leave
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Usage
 from autogen_nb.outputs import Output
 
@@ -142,7 +143,8 @@ class TerminationJudged:
 class HumanInputAsked:
     """What does the person say?
 
-    `terminated` tells whether a termination condition was met, `empty_means` what an empty answer would do.
+    `terminated` tells whether a termination condition was met, `empty_means` what an empty answer would do, `choices`
+    what the person may choose from instead of writing.
     """
 
     agent: str
@@ -150,6 +152,7 @@ class HumanInputAsked:
     prompt: str
     terminated: bool = False
     empty_means: Literal["auto", "send", "stop"] = "auto"
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +165,14 @@ class HumanInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """May this block run? `index` of `total` in its message; `reasons` say why it is asked."""
+    """May this block run? `index` of `total` in its message; `reasons` say why it is asked, `acts` what it does."""
 
     agent: str
     block: CodeBlock
     index: int = 0
     total: int = 1
     reasons: tuple[str, ...] = ()
+    acts: tuple[Act, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,31 +187,86 @@ class ApprovalGiven:
         What the model is told of a skipped block.
     by
         Who decided, for the record.
+    rules
+        The rules that the person accepted with it, in the form in which they are kept.
+    onwards
+        Whether the person lets all that follows in this chat run unasked.
     """
 
     decision: Decision
     code: str | None = None
     reason: str = ""
     by: str = ""
+    rules: tuple[str, ...] = ()
+    onwards: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CodeAsked:
-    """Run these blocks, in order, up to the first that fails."""
+    """Run these blocks, in order, up to the first that fails.
+
+    `leave` is what they may do without a question while they run; None where nothing is asked about.
+    """
 
     agent: str
     blocks: tuple[CodeBlock, ...]
+    leave: Leave | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRan:
-    """What came of running blocks; `outputs` holds every output in the order in which it came."""
+    """What came of running blocks; `outputs` holds every output in the order in which it came.
+
+    `inner` are the questions that came up while they ran, each followed by its answer.
+    """
 
     exit_code: int
     outputs: tuple[Output, ...] = ()
     ran: int = 1
     note: str = ""
     seconds: float = 0.0
+    inner: "tuple[Recorded, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ActAsked:
+    """May the code that runs do this? It waits at that line; `line` is the line's text, where it is known."""
+
+    agent: str
+    act: Act
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ActJudged:
+    """What was decided; a denied act raises ``PermissionError`` in the code, with the reason.
+
+    `stop` tells that the chat ends too; `rules` are those that the person accepted with it, in the form in which they
+    are kept.
+    """
+
+    allowed: bool
+    reason: str = ""
+    by: str = ""
+    stop: bool = False
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeInputAsked:
+    """What does the person type for the code that runs? It called ``input()`` or, for a `password`, ``getpass()``."""
+
+    agent: str
+    prompt: str = ""
+    password: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodeInputGiven:
+    """What was typed; None ends the input. A password is never kept: its text is "" in every log."""
+
+    text: str | None
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,6 +548,8 @@ Question: TypeAlias = (
     | HumanInputAsked
     | ApprovalAsked
     | CodeAsked
+    | ActAsked
+    | CodeInputAsked
     | FunctionsAsked
     | ModelAsked
     | ReplyFunctionAsked
@@ -507,6 +568,8 @@ Answer: TypeAlias = (
     | HumanInputGiven
     | ApprovalGiven
     | CodeRan
+    | ActJudged
+    | CodeInputGiven
     | FunctionsReturned
     | ModelReplied
     | ReplyFunctionReturned
@@ -528,6 +591,8 @@ ANSWERS: Mapping[type[Question], type[Answer]] = {
     HumanInputAsked: HumanInputGiven,
     ApprovalAsked: ApprovalGiven,
     CodeAsked: CodeRan,
+    ActAsked: ActJudged,
+    CodeInputAsked: CodeInputGiven,
     FunctionsAsked: FunctionsReturned,
     ModelAsked: ModelReplied,
     ReplyFunctionAsked: ReplyFunctionReturned,

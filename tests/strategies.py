@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from autogen_nb.events import CodeRan, Event, ModelAsked, Recorded, Said
+from autogen_nb.events import CodeAsked, Event, ModelAsked, Recorded, Said
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -28,7 +28,7 @@ def of(hint: Any) -> st.SearchStrategy[Any]:
     arguments = get_args(hint)
     if hint == Recorded:
         # Events within events: a few kinds stand for all, or it would have no end.
-        return st.one_of([instances(cls) for cls in (Said, ModelAsked, CodeRan)])
+        return st.one_of([instances(cls) for cls in (Said, ModelAsked, CodeAsked)])
     if hint in plain:
         return plain[hint]
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):

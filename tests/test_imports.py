@@ -11,7 +11,7 @@ import pytest
 PACKAGE = "autogen_nb"
 
 ROWS = (
-    ("doors", "errors", "events", "event_json", "messages", "outputs", "_version"),
+    ("acts", "doors", "errors", "events", "event_json", "messages", "outputs", "_version"),
     ("core",),
     ("run", "kernels"),
     ("models", "executors", "human", "views", "sessions"),

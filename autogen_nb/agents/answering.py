@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
-from autogen_nb.agents import functions, speaking
+from autogen_nb.agents import attending, functions, speaking
 from autogen_nb.agents.own_methods import OwnMethods
 from autogen_nb.agents.prompts import REFLECT
 from autogen_nb.agents.whole import Whole
@@ -15,10 +15,12 @@ from autogen_nb.core.ports import Completion, Executor, Human, Model, Request, R
 from autogen_nb.core.roles import wire
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import (
+    ActAsked,
     Answer,
     ApprovalAsked,
     CandidatesAsked,
     CodeAsked,
+    CodeInputAsked,
     CodeRan,
     EndingAsked,
     FunctionsAsked,
@@ -94,7 +96,7 @@ class Cast:
         self._offsets: Mapping[str, int] = {} if offsets is None else offsets
         self._own = OwnMethods(agents, human, waits, silent=silent, offsets=self._offsets)
 
-    def __call__(self, question: Question) -> Here | There:
+    def __call__(self, question: Question) -> Here | There:  # noqa: C901  # one row for each question
         """Who answers the question."""
         match question:
             case ModelAsked():
@@ -103,6 +105,8 @@ class Cast:
                 return self._code(question)
             case HumanInputAsked() | ApprovalAsked():
                 return Here(lambda: self._person(question))
+            case ActAsked() | CodeInputAsked():
+                return Here(lambda: attending.answered(self._human, question))
             case FunctionsAsked():
                 return Here(lambda: self._functions(question))
             case TerminationAsked():

@@ -4,7 +4,16 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    HumanInputAsked,
+    HumanInputGiven,
+)
 from autogen_nb.messages import CodeBlock, Message, Usage
 from autogen_nb.outputs import Output
 
@@ -112,3 +121,13 @@ class Human(Protocol):
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
         """A person's decision about code."""
+
+
+class Attendant(Protocol):
+    """Someone who may be asked while code runs; an answer may be awaitable. A `Human` may be one, too."""
+
+    def allow(self, question: ActAsked) -> ActJudged | Awaitable[ActJudged]:
+        """A person's decision about what running code is about to do."""
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
+        """What a person types for running code."""

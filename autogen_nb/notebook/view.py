@@ -14,12 +14,16 @@ from typing import assert_never
 
 from autogen_nb.core.termination import without
 from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CandidatesAsked,
     CandidatesGiven,
     ChatStarted,
     CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
     CodeRan,
     Ended,
     EndingAsked,
@@ -175,6 +179,10 @@ class NotebookView:
                 | MessagesGiven()
                 | CandidatesAsked()
                 | CandidatesGiven()
+                | ActAsked()
+                | ActJudged()
+                | CodeInputAsked()
+                | CodeInputGiven()
                 | EndingAsked()
                 | EndingJudged()
             ):

@@ -11,6 +11,7 @@
 from autogen_nb.run.cancelling import CancellationToken
 from autogen_nb.run.driving import Here, Log, There, World, aevents, drive, events
 from autogen_nb.run.engine import Engine, Pump, engine, patiently
+from autogen_nb.run.inquiring import Inquired, Inquiry, kept
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
 from autogen_nb.run.waiting import Waits, heartbeat, interruptible, result, settle, ticking, unsuspended
 
@@ -18,6 +19,8 @@ __all__ = [
     "CancellationToken",
     "Engine",
     "Here",
+    "Inquired",
+    "Inquiry",
     "Log",
     "Pump",
     "Surface",
@@ -32,6 +35,7 @@ __all__ = [
     "has_surface",
     "heartbeat",
     "interruptible",
+    "kept",
     "patiently",
     "register_surface",
     "result",

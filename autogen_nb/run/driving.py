@@ -12,7 +12,9 @@ from autogen_nb.core.chat import Flow
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import (
     ANSWERS,
+    ActJudged,
     Answer,
+    CodeInputGiven,
     Event,
     FunctionsAsked,
     FunctionsReturned,
@@ -23,6 +25,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.run.engine import Pump, engine
+from autogen_nb.run.inquiring import Inquiry, kept
 from autogen_nb.run.waiting import heartbeat, in_a_loop, interruptible, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
@@ -40,16 +43,19 @@ class Here:
 
 @dataclass(frozen=True, slots=True)
 class There:
-    """The question is answered on the engine's loop, by a stream whose last item is the answer."""
+    """The question is answered on the engine's loop, by a stream whose last item is the answer.
 
-    stream: Callable[[], AsyncIterator[Transient | Answer]]
+    An `Inquiry` among its items is answered before the next item is taken.
+    """
+
+    stream: Callable[[], AsyncIterator[Transient | Inquiry | Answer]]
 
 
 World: TypeAlias = Callable[[Question], Here | There]
 """Says who answers a question."""
 
 
-Stage: TypeAlias = Pump[Transient | Answer]
+Stage: TypeAlias = Pump[Transient | Inquiry | Answer]
 Effect: TypeAlias = Event | Here | Stage
 
 
@@ -115,11 +121,26 @@ def _asked(question: Question, world: World) -> Generator[Effect, Any, Answer]:
         return answer
     pump = Pump(way.stream)
     while True:
-        item: Transient | Answer = yield pump
-        if isinstance(item, ModelDelta | OutputAdded):
+        item: Transient | Inquiry | Answer = yield pump
+        if isinstance(item, Inquiry):
+            yield from _inquired(item, world)
+        elif isinstance(item, ModelDelta | OutputAdded):
             yield item
         else:
             return item
+
+
+def _inquired(inquiry: Inquiry, world: World) -> Generator[Effect, Any, None]:
+    """Shown like any question; the log has it within the answer to the question that it came up in."""
+    yield inquiry.question
+    way = world(inquiry.question)
+    assert isinstance(way, Here), "who is asked while code runs is in the caller's thread"
+    answer = yield way
+    if not _fits(answer, inquiry.question):
+        raise TypeError(f"{inquiry.question!r} cannot be answered by {answer!r}")
+    assert isinstance(answer, ActJudged | CodeInputGiven)
+    yield kept(inquiry.question, answer)
+    inquiry.answer(answer)
 
 
 def events(

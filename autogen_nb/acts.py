@@ -1,0 +1,50 @@
+"""What code does to the world beyond computing: the values that policies, rules and panels speak about."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+ActKind: TypeAlias = Literal[
+    "compute",  # nothing that reaches beyond the kernel
+    "read",  # reads a file below the notebook's folder
+    "read_private",  # reads a hidden file, a key or a credential, or anything elsewhere
+    "write_own",  # makes or rewrites a file in the chat's own folder
+    "write",  # writes any other file
+    "delete",  # deletes, moves or renames
+    "network",  # opens a connection
+    "process",  # starts a program or a shell
+    "install",  # installs packages
+    "environment",  # reads or changes environment variables, or the interpreter itself
+    "unknown",  # what cannot be read
+]
+KINDS: tuple[ActKind, ...] = get_args(ActKind)
+HARMLESS: frozenset[ActKind] = frozenset({"compute", "read", "write_own"})
+"""What a policy that asks about risky code lets pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing that code does, or is about to do.
+
+    Parameters
+    ----------
+    target
+        The path, the host, the command, the package or the variable's name, as far as it is known; "" where not.
+    words
+        What it is in words for a person, such as ``writes ../out.csv``.
+    """
+
+    kind: ActKind
+    target: str = ""
+    words: str = ""
+
+    @property
+    def harmless(self) -> bool:
+        """Whether a policy that asks about risky code lets it pass."""
+        return self.kind in HARMLESS
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """What a block that runs may do without a question: what is harmless, and what was read in it and let through."""
+
+    acts: tuple[Act, ...] = ()

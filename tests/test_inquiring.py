@@ -1,0 +1,109 @@
+"""Questions that come up while code runs: asked in the caller's thread, shown, and kept within the answer."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from autogen_nb.acts import Act
+from autogen_nb.core.chat import Flow
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    Answer,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    Event,
+    ModelReplied,
+    Question,
+    Recorded,
+    Transient,
+)
+from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.run import Here, Inquired, Inquiry, There, World
+from tests.driven import adriven, driven, streaming
+
+Drive = Callable[..., list[Event]]
+both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "awaited"])
+ACT = ActAsked("user", Act("network", "api.example.org", "connects to api.example.org"))
+PASSWORD = CodeInputAsked("user", "Password: ", password=True)
+
+
+def flow() -> Flow:
+    """One block of code."""
+    answer = yield CodeAsked("user", (CodeBlock("python", "x"),))
+    assert isinstance(answer, CodeRan)
+
+
+def inquired(question: ActAsked | CodeInputAsked, seen: list[Inquired]) -> AsyncIterator[Transient | Inquiry | Answer]:
+    """A run that asks once, on the engine's loop."""
+
+    async def stream() -> AsyncIterator[Transient | Inquiry | Answer]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Inquired] = loop.create_future()
+        yield Inquiry(question, lambda given: loop.call_soon_threadsafe(answer.set_result, given))
+        seen.append(await answer)
+        yield CodeRan(0, inner=(question, seen[0]))
+
+    return stream()
+
+
+def world(question: ActAsked | CodeInputAsked, answer: Inquired, seen: list[Inquired], threads: list[int]) -> World:
+    """A person who gives this answer while code runs."""
+
+    def answered() -> Inquired:
+        threads.append(threading.get_ident())
+        return answer
+
+    def asked(each: Question) -> Here | There:
+        return There(lambda: inquired(question, seen)) if isinstance(each, CodeAsked) else Here(answered)
+
+    return asked
+
+
+@both
+def test_code_that_runs_asks_and_goes_on_with_the_answer(drive: Drive) -> None:
+    """The question is shown with its answer; the log has both once, within what came of the code."""
+    log: list[Recorded] = []
+    seen: list[Inquired] = []
+    threads: list[int] = []
+    given = ActJudged(allowed=True, by="you")
+
+    events = drive(flow(), world(ACT, given, seen, threads), log)
+
+    assert events[1:3] == [ACT, given]
+    assert log == [events[0], CodeRan(0, inner=(ACT, given))]
+    assert seen == [given]
+    assert threads == [threading.get_ident()]
+
+
+@both
+def test_password_is_given_to_the_code_alone(drive: Drive) -> None:
+    """Whoever shows or keeps the answer does not get it."""
+    seen: list[Inquired] = []
+
+    events = drive(flow(), world(PASSWORD, CodeInputGiven("hunter2"), seen, []))
+
+    assert seen == [CodeInputGiven("hunter2")]
+    assert events[1:3] == [PASSWORD, CodeInputGiven("")]
+
+
+@both
+def test_replay_asks_nobody(drive: Drive) -> None:
+    """The answer that is in the log holds all that was asked meanwhile."""
+    given = ActJudged(allowed=False, reason="no")
+    log: list[Recorded] = [CodeAsked("user", (CodeBlock("python", "x"),)), CodeRan(1, inner=(ACT, given))]
+
+    events = drive(flow(), lambda _: streaming(ModelReplied(Message("not asked"))), log)
+
+    assert events == log
+
+
+@both
+def test_wrong_kind_of_answer_is_an_error(drive: Drive) -> None:
+    """Code is not left waiting for an answer that it cannot take."""
+    with pytest.raises(TypeError, match="cannot be answered"):
+        drive(flow(), world(ACT, CodeInputGiven("yes"), [], []))
