@@ -25,14 +25,14 @@ lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
 test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture` and `places`; core/ must be covered to the last branch
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture" --cov --cov-report=
+	scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
 
-torture: $(VENV)/.has-dev ## Floods of output and bombs, six minutes at most
-	$(if $(shell command -v timeout),timeout 360) $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture
+torture: $(VENV)/.has-dev ## Floods of output and bombs, ten minutes at most
+	$(if $(shell command -v timeout),timeout 600) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture
 
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
-	scripts/containers.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places
+	scripts/containers.sh scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places
 
 lint: $(VENV)/.has-dev ## ruff and mypy
 	$(BIN)/ruff check
