@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 from autogen_nb.agents.where import Sandbox, Where
 from autogen_nb.core.approval import CONFIRMS, Confirm
+from autogen_nb.core.ground import Ground
 from autogen_nb.core.human_input import MODES, Mode
 from autogen_nb.core.ports import Executor, Model
 from autogen_nb.core.running import Reach
@@ -33,6 +34,13 @@ class CodeConfig:
     confirm: Confirm = "never"
     release: Callable[[], object] | None = None
     output_dir: Path | None = None
+
+    @property
+    def ground(self) -> Ground:
+        """Where the code stands: the executor's folder, with `output_dir` as what is the chat's own there."""
+        folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
+        own = "" if self.output_dir is None else str(folder / self.output_dir)
+        return Ground(str(folder), own, str(Path("~").expanduser()))
 
 
 def human_input_mode(mode: str) -> Mode:

@@ -368,7 +368,8 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
             case "functions":
                 return generate_function_call_reply
             case "code" if self.code is not None and self.code.reach != 0:
-                return RunCode(self.code.reach, self.code.confirm, self.overrides("execute_code_blocks"))
+                together = self.overrides("execute_code_blocks")
+                return RunCode(self.code.reach, self.code.confirm, together, ground=self.code.ground)
             case "model" if self.model is not None:
                 return generate_oai_reply
             case _:

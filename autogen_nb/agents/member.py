@@ -116,4 +116,4 @@ def answers(model: Model | None, code: CodeConfig | None) -> Respond:
     otherwise = Think() if model is not None else AskPerson("Your words to the team: ")
     if code is None or code.reach == 0:
         return otherwise
-    return RunLast(code.reach, code.confirm, otherwise=otherwise)
+    return RunLast(code.reach, code.confirm, otherwise=otherwise, ground=code.ground)

@@ -61,4 +61,4 @@ class UserProxyAgent(ConversableAgent):
         if not self._runs_code or self.code is None:
             return asks if self.model is None else Think()
         otherwise = asks if self.input_func is not None else None
-        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise)
+        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise, ground=self.code.ground)

@@ -2,15 +2,31 @@
 
 from typing import Literal, TypeAlias
 
-from autogen_nb.core.harmless import doubts
+from autogen_nb.acts import Act
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import acts
 from autogen_nb.messages import CodeBlock
 
 Confirm: TypeAlias = Literal["always", "risky", "never"]
 CONFIRMS: tuple[Confirm, ...] = ("always", "risky", "never")
 
 
-def asks(confirm: Confirm, block: CodeBlock) -> tuple[str, ...] | None:
-    """The reasons for which a person must be asked, or None where the block may run."""
+def asks(confirm: Confirm, block: CodeBlock, ground: Ground | None = None) -> tuple[Act, ...] | None:
+    """What a person who is asked must be told that the block does, or None where it may run unasked.
+
+    Parameters
+    ----------
+    ground
+        Where the code stands; without one, only relative paths lie below the notebook's folder.
+    """
     if confirm == "never":
         return None
-    return () if confirm == "always" else doubts(block) or None
+    read = acts(block, ground)
+    if confirm == "risky" and all(act.harmless for act in read):
+        return None
+    return read
+
+
+def reasons(read: tuple[Act, ...]) -> tuple[str, ...]:
+    """The words of what is not harmless, each once."""
+    return tuple(dict.fromkeys(act.words for act in read if not act.harmless))

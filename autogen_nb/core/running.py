@@ -9,8 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from autogen_nb.core.approval import Confirm, asks
+from autogen_nb.acts import Leave
+from autogen_nb.core.approval import Confirm, asks, reasons
 from autogen_nb.core.code import Reading
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import acts
 from autogen_nb.core.replies import Asking, Outcome, Party, Reply, Scene, Stop, ask
 from autogen_nb.core.report import LIMIT, elided, report, text_of
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
@@ -41,6 +44,8 @@ class RunCode:
         Characters of output that the model is shown at most.
     sources
         Whose code is run; None runs everybody's.
+    ground
+        Where the code stands, for the reading of what it does.
     """
 
     reach: Reach = "auto"
@@ -48,6 +53,7 @@ class RunCode:
     together: bool = False
     limit: int = LIMIT
     sources: frozenset[str] | None = None
+    ground: Ground | None = None
 
     def __call__(self, scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
         """The reply that tells what the code did, or None where there is no code to run."""
@@ -90,7 +96,7 @@ class RunCode:
             if approved == "stop":
                 return "stop"
             if isinstance(approved, CodeBlock):
-                run.add((yield from ask(CodeAsked(party.name, (approved,)), CodeRan)))
+                run.add((yield from ask(self._question(party, (approved,)), CodeRan)))
             if run.failed:
                 run.left = len(blocks) - index - 1
                 break
@@ -105,19 +111,26 @@ class RunCode:
             if isinstance(approved, CodeBlock):
                 cleared.append(approved)
         if cleared:
-            ran = yield from ask(CodeAsked(party.name, tuple(cleared)), CodeRan)
+            ran = yield from ask(self._question(party, tuple(cleared)), CodeRan)
             run.add(ran)
             run.left = len(cleared) - max(ran.ran, 1) if run.failed else 0
         return "done"
+
+    def _question(self, party: Party, blocks: tuple[CodeBlock, ...]) -> CodeAsked:
+        """Has the blocks run as they are now, with leave for what is read in them."""
+        if self.confirm == "never":
+            return CodeAsked(party.name, blocks)
+        read = dict.fromkeys(act for block in blocks for act in acts(block, self.ground))
+        return CodeAsked(party.name, blocks, Leave(tuple(read)))
 
     def _approved(
         self, party: Party, run: "_Run", block: CodeBlock, index: int, total: int
     ) -> Asking[CodeBlock | Literal["skip", "stop"]]:
         """The block to run, as the person left it."""
-        reasons = asks(self.confirm, block)
-        if reasons is None:
+        read = asks(self.confirm, block, self.ground)
+        if read is None:
             return block
-        question = ApprovalAsked(party.name, block, index, total, reasons)
+        question = ApprovalAsked(party.name, block, index, total, reasons(read), read)
         given = yield from ask(question, ApprovalGiven)
         if given.decision != "run":
             run.skip(given)

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from autogen_nb.core.approval import Confirm
 from autogen_nb.core.code import Reading, read
+from autogen_nb.core.ground import Ground
 from autogen_nb.core.replies import Asking, Party, Reply, Scene, Stop, ask
 from autogen_nb.core.running import Reach, RunCode
 from autogen_nb.events import Answer as AnyAnswer
@@ -151,16 +152,19 @@ class RunLast:
         What it does where there is nothing to run.
     sources
         Whose code it runs; None runs everybody's.
+    ground
+        Where the code stands, for the reading of what it does.
     """
 
     reach: Reach = "auto"
     confirm: Confirm = "never"
     sources: frozenset[str] | None = None
     otherwise: Respond | None = None
+    ground: Ground | None = None
 
     def __call__(self, room: Room, name: str) -> Asking[Answer | Stop]:
         """What the code put out."""
-        step = RunCode(self.reach, self.confirm, sources=self.sources)
+        step = RunCode(self.reach, self.confirm, sources=self.sources, ground=self.ground)
         outcome = yield from step(room, Party(name), room.team)
         if outcome is None:
             if self.otherwise is not None:
@@ -178,6 +182,7 @@ class WriteAndRun:
 
     retries: int = 0
     confirm: Confirm = "never"
+    ground: Ground | None = None
 
     def __call__(self, room: Room, name: str) -> Asking[Answer | Stop]:
         """The model's words, where it wrote no code or the code has run."""
@@ -199,7 +204,7 @@ class WriteAndRun:
         desk = Room(room.team, [Said(f"{name}'s model", name, written)])
         desk.names = room.names
         codes: list[int] = []
-        step = RunCode(confirm=self.confirm)(desk, Party(name), room.team)
+        step = RunCode(confirm=self.confirm, ground=self.ground)(desk, Party(name), room.team)
         outcome = yield from observed(step, lambda _, answer: codes.extend(_exit_codes(answer)))
         if not isinstance(outcome, Reply):
             # Where there is code, nobody but the person who is asked can keep it from a reply.

@@ -2,26 +2,43 @@
 
 import pytest
 
-from autogen_nb.core.approval import CONFIRMS, Confirm, asks
+from autogen_nb.acts import Act
+from autogen_nb.core.approval import CONFIRMS, Confirm, asks, reasons
 from autogen_nb.messages import CodeBlock
 
 PLAIN = CodeBlock("python", "x = 1")
-RISKY = CodeBlock("python", "open('x')")
+RISKY = CodeBlock("python", "open(x, 'w')")
 
 
 @pytest.mark.parametrize(
-    ("confirm", "block", "reasons"),
+    ("confirm", "block", "asked"),
     [
-        ("always", PLAIN, ()),
-        ("always", RISKY, ()),
-        ("risky", PLAIN, None),
-        ("risky", RISKY, ("uses open",)),
-        ("risky", CodeBlock("sh", "ls"), ("sh code",)),
-        ("never", PLAIN, None),
-        ("never", RISKY, None),
+        ("always", PLAIN, True),
+        ("always", RISKY, True),
+        ("risky", PLAIN, False),
+        ("risky", RISKY, True),
+        ("risky", CodeBlock("sh", "rm x"), True),
+        ("never", PLAIN, False),
+        ("never", RISKY, False),
     ],
 )
-def test_policy_decides(confirm: Confirm, block: CodeBlock, reasons: tuple[str, ...] | None) -> None:
-    """None lets the block run; reasons, even none, have the person asked."""
-    assert asks(confirm, block) == reasons
+def test_policy_decides(confirm: Confirm, block: CodeBlock, asked: bool) -> None:
+    """None lets the block run; acts, even none, have the person asked."""
+    assert (asks(confirm, block) is not None) is asked
     assert confirm in CONFIRMS
+
+
+@pytest.mark.parametrize("confirm", ["always", "risky"])
+def test_person_is_told_what_the_block_does(confirm: Confirm) -> None:
+    """The acts of the reading come with the question, by either policy."""
+    read = asks(confirm, RISKY)
+
+    assert read
+    assert not all(act.harmless for act in read)
+
+
+def test_reasons_are_the_words_of_what_is_not_harmless() -> None:
+    """Each is said once."""
+    read = (Act("read", "a", "reads a"), Act("write", "b", "writes b"), Act("delete", "b", "writes b"))
+
+    assert reasons(read) == ("writes b",)

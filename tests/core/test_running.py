@@ -4,7 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from autogen_nb.core.approval import Confirm
+from autogen_nb.acts import Leave
+from autogen_nb.core.approval import Confirm, reasons
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import acts
 from autogen_nb.core.replies import Outcome, Reply, Scene, Stop
 from autogen_nb.core.running import UNCLOSED, Reach, RunCode
 from autogen_nb.events import Answer, ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Question, Recorded, Said
@@ -238,19 +241,51 @@ def test_stop_ends_the_chat(together: bool, approvals: list[ApprovalGiven], ran:
 
 def test_question_names_the_block_and_the_reasons() -> None:
     """Equal blocks have places of their own."""
-    events, _ = run(heard(code("open(x)", "y", "open(x)")), RunCode(confirm="risky"), RUN, RUN)
+    events, _ = run(heard(code("exec(x)", "y", "exec(x)")), RunCode(confirm="risky"), RUN, RUN)
 
     questions = [event for event in events if isinstance(event, ApprovalAsked)]
-    assert [(each.index, each.total, each.reasons) for each in questions] == [
-        (0, 3, ("uses open",)),
-        (2, 3, ("uses open",)),
+    assert [(each.index, each.total) for each in questions] == [(0, 3), (2, 3)]
+    for question in questions:
+        assert question.acts == acts(CodeBlock("python", "exec(x)"), None) != ()
+        assert question.reasons == reasons(question.acts) != ()
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_block_that_runs_has_leave_for_what_is_read_in_it(together: bool) -> None:
+    """What runs is what the person left, and the leave is for just that."""
+    edited = ApprovalGiven("run", code="exec(z)")
+
+    events, _ = run(heard(code("x = 1", "exec(y)")), RunCode(confirm="risky", together=together), edited)
+
+    leaves = [event.leave for event in events if isinstance(event, CodeAsked)]
+    read = acts(CodeBlock("python", "exec(z)"), None)
+    assert read
+    assert leaves == ([Leave(read)] if together else [Leave(), Leave(read)])
+
+
+def test_reading_knows_where_the_code_stands() -> None:
+    """The same path is the chat's own in one place and not in another."""
+    write = 'open("/a/own/x", "w")'
+    ground = Ground("/a", "/a/own")
+
+    events, _ = run(heard(code(write)), RunCode(confirm="always", ground=ground), RUN)
+
+    assert [event.acts for event in events if isinstance(event, ApprovalAsked)] == [
+        acts(CodeBlock("python", write), ground)
     ]
+
+
+def test_nothing_is_asked_about_code_that_runs_unconfirmed() -> None:
+    """Without confirmation there is no leave to keep to."""
+    events, _ = run(heard(code("exec(x)")), RunCode(confirm="never"))
+
+    assert [event.leave for event in events if isinstance(event, CodeAsked)] == [None]
 
 
 @pytest.mark.parametrize(("confirm", "questions"), [("always", 2), ("risky", 1), ("never", 0)])
 def test_policy_says_which_blocks_are_asked_for(confirm: Confirm, questions: int) -> None:
     """All, the doubtful ones, or none."""
-    events, _ = run(heard(code("x = 1", "open(x)")), RunCode(confirm=confirm), *[RUN] * questions)
+    events, _ = run(heard(code("x = 1", "exec(x)")), RunCode(confirm=confirm), *[RUN] * questions)
 
     assert sum(isinstance(event, ApprovalAsked) for event in events) == questions
 

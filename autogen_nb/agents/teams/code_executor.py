@@ -84,9 +84,10 @@ class CodeExecutorAgent(ConversableAgent):
 
     def answers(self) -> Respond:
         """How it answers in a team."""
+        ground = None if self.code is None else self.code.ground
         if self.model is not None:
-            return WriteAndRun(self._retries, self._confirm)
-        return RunLast(confirm=self._confirm, sources=self._sources)
+            return WriteAndRun(self._retries, self._confirm, ground)
+        return RunLast(confirm=self._confirm, sources=self._sources, ground=ground)
 
     def _judged(
         self, asked: ApprovalAsked, context: Sequence[Mapping[str, Any]]
