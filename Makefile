@@ -10,6 +10,7 @@ export PYTHON
 export VENV := .venv
 BIN := $(VENV)/bin
 SETUP := scripts/setup.sh
+AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -28,11 +29,11 @@ test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture`
 	scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
 
-torture: $(VENV)/.has-dev ## Floods of output and bombs, ten minutes at most
-	$(if $(shell command -v timeout),timeout 600) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture
+torture: $(VENV)/.has-dev ## Floods of output and bombs, a quarter of an hour at most
+	$(AT_MOST) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture
 
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
-	scripts/containers.sh scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places
+	$(AT_MOST) scripts/containers.sh scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places
 
 lint: $(VENV)/.has-dev ## ruff and mypy
 	$(BIN)/ruff check
