@@ -1,0 +1,261 @@
+"""A person's rules: which there are, what each covers and what it does not, and which are offered."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.acts import KINDS, Act, ActKind
+from autogen_nb.core.rules import ALIASES, RULED, Rule, covered, parse, placed, proposed
+from autogen_nb.errors import ConfigError
+
+FOLDER, HOME = "/home/ann/work", "/home/ann"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "words"),
+    [
+        ("network api.example.org", Rule("network", "api.example.org"), "connections to api.example.org"),
+        ("network API.Example.org.", Rule("network", "api.example.org"), "connections to api.example.org"),
+        (
+            "network https://ann@api.example.org:8443/v1?x",
+            Rule("network", "api.example.org:8443"),
+            "connections to api.example.org:8443",
+        ),
+        ("network *.example.org", Rule("network", "*.example.org"), "connections to every host below example.org"),
+        ("network 127.0.0.1:80", Rule("network", "127.0.0.1:80"), "connections to 127.0.0.1:80"),
+        ("network [::1]:80", Rule("network", "[::1]:80"), "connections to [::1]:80"),
+        ("network s3://bucket/key", Rule("network", "s3://bucket"), "connections to s3://bucket"),
+        ("network", Rule("network"), "connections to any host"),
+        ("host x", Rule("network", "x"), "connections to x"),
+        ("write /data/out.csv", Rule("write", "/data/out.csv"), "writing /data/out.csv"),
+        ("write /data//./out/", Rule("write", "/data/out/"), "writing anything below /data/out/"),
+        ("write ../out", Rule("write", "/home/ann/out"), "writing /home/ann/out"),
+        ("Read ~/data", Rule("read_private", "/home/ann/data"), "reading /home/ann/data"),
+        ("delete ~", Rule("delete", "/home/ann"), "deleting, moving or renaming /home/ann"),
+        ("run git", Rule("process", "git"), "running git, whatever it is told to do"),
+        ("run git status", Rule("process", "git status"), "running git status"),
+        ("install Scikit_Learn>=1.2", Rule("install", "scikit-learn"), "installing scikit-learn"),
+        ("env LANG", Rule("environment", "LANG"), "reading and changing LANG in the environment"),
+        ("unknown", Rule("unknown"), "code that cannot be read"),
+    ],
+)
+def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
+    """A rule is its class and its target in one form, and says in words what it allows."""
+    read = parse(text, folder=FOLDER, home=HOME)
+
+    assert read == rule
+    assert read.words == f"always allow {words}"
+    assert parse(str(read)) == read
+
+
+@pytest.mark.parametrize("kind", RULED)
+def test_each_class_has_its_words(kind: ActKind) -> None:
+    """Each class that is asked about can be a rule, alone."""
+    assert parse(kind) == Rule(kind)
+    assert parse(str(Rule(kind))).words.startswith("always allow ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "'' is none of them"),
+        ("everything", "'everything' is none of them; write it such as: network api.example.org"),
+        ("compute", "'compute' needs no rule: it is never asked about"),
+        ("write ../x/../y", "give the path whole, without '..'"),
+        ("write out.csv", "give the path whole"),
+        ("read ~/x", "give the path whole"),
+        ("network not a host", "name one, as in: network api.example.org"),
+        ("network *", "network *.example.org"),
+        ("network a*.org", "network *.example.org"),
+        ("network http://good.org\\@evil.org", "name one"),
+        ("install a b", "name one package"),
+        ("install x @ https://evil.org/x.whl", "name one package"),
+        ("unknown x", "the rule is 'unknown' alone"),
+        ("write /a\u202eb", "characters that cannot be seen"),
+        ("run a\nb", "characters that cannot be seen"),
+    ],
+)
+def test_text_that_is_no_rule_is_refused(text: str, said: str) -> None:
+    """The message says how the rule is to be written."""
+    with pytest.raises(ConfigError) as refused:
+        parse(text)
+
+    assert said in str(refused.value)
+
+
+def test_aliases_name_what_rules_can_be_about() -> None:
+    """No other word leads to a class that is never asked about."""
+    assert set(ALIASES.values()) <= set(RULED)
+    assert set(ALIASES).isdisjoint(set(RULED))
+
+
+@pytest.mark.parametrize(
+    ("rule", "target", "covers"),
+    [
+        ("write /data/out", "/data/out", True),
+        ("write /data/out", "/data/out/a/b.csv", True),
+        ("write /data/out/", "/data/out/b.csv", True),
+        ("write /data/out", "/data/outer", False),
+        ("write /data/out", "/data", False),
+        ("write /data/out", "/data/out/../secret", False),
+        ("write /data/out", "/data/out/x/../b.csv", False),
+        ("write /data/out", "/data/out/./b.csv", True),
+        ("write /data/out", "//data/out/b.csv", True),
+        ("write /data/out", "data/out", False),
+        ("write /data/out", "~/data/out", False),
+        ("write /data/out", "", False),
+        ("write /home/ann", "/home/ann/.bashrc", False),
+        ("write /home/ann", "/home/ann/.ssh/config", False),
+        ("write /home/ann/.cache", "/home/ann/.cache/x", True),
+        ("write /", "/etc/passwd", True),
+        ("write", "", True),
+        ("write", "../x", True),
+        ("network api.example.org", "api.example.org", True),
+        ("network api.example.org", "API.example.org.", True),
+        ("network api.example.org", "api.example.org:8080", True),
+        ("network api.example.org", "https://api.example.org/x", True),
+        ("network api.example.org", "https://evil.org/api.example.org", False),
+        ("network api.example.org", "https://api.example.org@evil.org", False),
+        ("network api.example.org", "https://api.example.org\\@evil.org", False),
+        ("network api.example.org", "api.example.org.evil.org", False),
+        ("network api.example.org", "x.api.example.org", False),
+        ("network api.example.org", "", False),
+        ("network api.example.org:443", "https://api.example.org:443/", True),
+        ("network api.example.org:443", "api.example.org", False),
+        ("network *.example.org", "api.example.org", True),
+        ("network *.example.org", "a.b.example.org:80", True),
+        ("network *.example.org", "example.org", False),
+        ("network *.example.org", "evilexample.org", False),
+        ("network ::1", "[::1]:80", True),
+        ("network s3://bucket", "s3://bucket/a/b", True),
+        ("network bucket", "s3://bucket", False),
+        ("network", "", True),
+        ("process git", "git status", True),
+        ("process git", "git", True),
+        ("process git", "git status; rm -rf x", False),
+        ("process git", "git $(rm x)", False),
+        ("process git", "git 'unclosed", False),
+        ("process git", "gitx", False),
+        ("process git", "./git", False),
+        ("process git", "PATH=. git", False),
+        ("process git", "", False),
+        ("process git status", "git status", True),
+        ("process git status", "git status --short", False),
+        ("process ls | wc -l", "ls | wc -l", True),
+        ("install numpy", "numpy", True),
+        ("install numpy", "Numpy==2.0", True),
+        ("install numpy", "numpy[all]>=2,<3", True),
+        ("install numpy", "numpy evil", False),
+        ("install numpy", "numpy @ https://evil.org", False),
+        ("install numpy", "", False),
+        ("environment LANG", "LANG", True),
+        ("environment LANG", "lang", False),
+        ("environment LANG", "", False),
+        ("unknown", "anything", True),
+    ],
+)
+def test_rule_covers_what_it_names_and_no_more(rule: str, target: str, covers: bool) -> None:
+    """Narrow rules never reach what only looks like their target."""
+    read = parse(rule)
+
+    assert read.covers(Act(read.kind, target)) is covers
+    assert not any(read.covers(Act(kind, target)) for kind in KINDS if kind != read.kind)
+
+
+@pytest.mark.parametrize(
+    ("target", "placed_at"),
+    [
+        ("out.csv", "/home/ann/work/out.csv"),
+        ("./out.csv", "/home/ann/work/out.csv"),
+        ("../out.csv", "/home/ann/out.csv"),
+        ("../../../../x", "/x"),
+        ("..", "/home/ann"),
+        ("~/x", "/home/ann/x"),
+        ("/x/y/", "/x/y/"),
+        ("/", "/"),
+        ("~bob/x", "/home/ann/work/~bob/x"),
+        ("a/../b", ""),
+        ("/a/../b", ""),
+        ("", ""),
+    ],
+)
+def test_path_is_placed_where_the_code_runs(target: str, placed_at: str) -> None:
+    """A path is taken from the folder where the code runs; one that a link could bend is not known."""
+    assert placed(Act("write", target, "words"), folder=FOLDER, home=HOME) == Act("write", placed_at, "words")
+    assert placed(Act("network", target), folder=FOLDER, home=HOME) == Act("network", target)
+
+
+def test_acts_are_covered_when_each_is() -> None:
+    """All that is not harmless must be covered; the rules that did it are named once each."""
+    net, disk = Rule("network", "api.example.org"), Rule("write", "/data")
+    acts = [
+        Act("compute"),
+        Act("network", "api.example.org"),
+        Act("network", "api.example.org"),
+        Act("write", "/data/x"),
+    ]
+
+    assert covered([disk, net], acts) == (net, disk)
+    assert covered([disk], acts) is None
+    assert covered([disk], [Act("compute")]) == ()
+    assert covered([], []) == ()
+
+
+@pytest.mark.parametrize(
+    ("act", "texts"),
+    [
+        (Act("network", "https://api.example.org/v1"), ["network api.example.org"]),
+        (Act("network"), []),
+        (Act("write", "/home/ann/out/a.csv"), ["write /home/ann/out/a.csv", "write /home/ann/out/"]),
+        (Act("write", "/data/a.csv"), ["write /data/a.csv"]),
+        (Act("write", "a.csv"), []),
+        (Act("write", "/"), []),
+        (Act("read_private", "/home/ann/work/.env"), ["read_private /home/ann/work/.env"]),
+        (Act("delete", "/home/ann/out/a.csv"), ["delete /home/ann/out/a.csv"]),
+        (Act("process", "git status"), ["process git status", "process git"]),
+        (Act("process", "git"), ["process git"]),
+        (Act("process", "ls | wc"), ["process ls | wc"]),
+        (Act("process", "python3.12 x.py"), ["process python3.12 x.py"]),
+        (Act("process", "bash"), []),
+        (Act("process", "a|b"), []),
+        (Act("process"), []),
+        (Act("process", "git\nrm x"), []),
+        (Act("install", "numpy>=2"), ["install numpy"]),
+        (Act("install", "./evil"), []),
+        (Act("environment", "LANG"), ["environment LANG"]),
+        (Act("environment", "L\u202eANG"), []),
+        (Act("environment", " "), []),
+        (Act("write", "/data/x "), []),
+        (Act("unknown", "eval"), []),
+        (Act("compute"), []),
+        (Act("read", "x.csv"), []),
+    ],
+)
+def test_rules_are_offered_from_the_narrowest_on(act: Act, texts: list[str]) -> None:
+    """What may be made a rule by one click covers what was asked; no whole class and no interpreter is among it."""
+    offered = proposed([act, act])
+
+    assert [str(rule) for rule in offered] == texts
+    assert all(rule.covers(act) for rule in offered)
+    assert [parse(str(rule)) for rule in offered] == list(offered)
+
+
+@given(st.sampled_from(KINDS), st.text("ab./~ *:;|\\@[]=-\n\u202e", max_size=12))
+def test_whatever_is_offered_can_be_kept(kind: ActKind, target: str) -> None:
+    """An offer is written and read back as the same rule, and covers the act that it was made for."""
+    act = Act(kind, target)
+
+    for rule in proposed([act]):
+        assert parse(str(rule)) == rule
+        assert rule.target
+        assert rule.covers(act)
+
+
+@given(st.text("ab./", max_size=12), st.text("ab./", max_size=12))
+def test_path_rule_never_reaches_outside(top: str, path: str) -> None:
+    """Whatever the spelling: a rule for a folder covers no path that leaves it."""
+    rule, act = Rule("write", f"/top/{top}".replace("..", "a")), Act("write", path)
+
+    if rule.covers(act):
+        assert path.startswith("/")
+        assert ".." not in path.split("/")
