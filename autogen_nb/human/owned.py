@@ -1,0 +1,71 @@
+"""Reading a file only where nobody but its owner can have written it."""
+
+import os
+import stat
+from pathlib import Path
+
+from autogen_nb.errors import ConfigError
+
+_LARGEST = 1 << 20
+"""Bytes; what is larger was not written by a person."""
+
+
+def read(path: Path, owners: frozenset[int]) -> str | None:
+    """The text of a file that one of these users owns and that no other can write; None where there is none.
+
+    Parameters
+    ----------
+    owners
+        Numbers of users.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be trusted or read; the message names it, and says in one sentence what is wrong.
+    """
+    try:
+        # What is checked is what is read: no link, and no pipe that would be waited for.
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if path.is_symlink():
+            raise _refused(path, "it is a link, and must be a file") from None
+        raise _refused(path, error.strerror or str(error)) from None
+    try:
+        doubt = _doubt(os.fstat(number), owners) or _reach(path.parent, owners)
+        if doubt:
+            raise _refused(path, doubt)
+        with os.fdopen(number, "rb", closefd=False) as file:
+            return file.read(_LARGEST).decode()
+    except UnicodeDecodeError:
+        raise _refused(path, "it is not text in UTF-8") from None
+    finally:
+        os.close(number)
+
+
+def _doubt(found: os.stat_result, owners: frozenset[int]) -> str:
+    if not stat.S_ISREG(found.st_mode):
+        return "it is not a file"
+    if found.st_size >= _LARGEST:
+        return "it is too large"
+    return _others(found, owners)
+
+
+def _others(found: os.stat_result, owners: frozenset[int]) -> str:
+    if found.st_uid not in owners:
+        wanted = "root" if owners == {0} else "you"
+        return f"it belongs to user {found.st_uid} and must belong to {wanted}"
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others may write it (chmod {stat.S_IMODE(found.st_mode) & ~0o022:o} makes it yours alone)"
+    return ""
+
+
+def _reach(folder: Path, owners: frozenset[int]) -> str:
+    """Why somebody else could have put the file there."""
+    found = _others(folder.stat(), owners | {0})
+    return f"of its folder {str(folder)!r}: {found}" if found else ""
+
+
+def _refused(path: Path, why: str) -> ConfigError:
+    return ConfigError(f"{str(path)!r} is not used: {why}")

@@ -1,0 +1,177 @@
+"""A person's rules on disk: one small file for all notebooks, which only that person can write.
+
+1. A file that cannot be trusted or read counts as no rules; nothing is taken from it, and it is never overwritten.
+2. Whoever changes the file holds its lock, reads it afresh, and puts a new one in its place in one step: two
+   notebooks lose nothing of each other's.
+"""
+
+import fcntl
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.core.rules import Rule, parse
+from autogen_nb.errors import ConfigError
+from autogen_nb.human import owned
+
+_VERSION = 1
+_PATIENCE = 10.0
+"""Seconds that another notebook may hold the lock; it takes it for the time of one small write."""
+_LOOK = 0.02
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A rule in the file; `made` is when, in UTC."""
+
+    rule: Rule
+    made: datetime
+
+
+class RulesFile:
+    """The rules of a person.
+
+    Parameters
+    ----------
+    path
+        The file; by default ``rules.json`` in the person's folder for settings of this package.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or _usual()
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules as they are now.
+
+        Raises
+        ------
+        ConfigError
+            When there is a file that cannot be used.
+        """
+        return tuple(kept.rule for kept in self.kept())
+
+    def kept(self) -> tuple[Kept, ...]:
+        """The same with when they were made, the oldest first."""
+        text = owned.read(self.path, frozenset({os.geteuid()}))
+        return () if text is None else self._read(text)
+
+    def add(self, *rules: Rule) -> tuple[Rule, ...]:
+        """Adds rules for good, and returns those that were not there before.
+
+        Raises
+        ------
+        ConfigError
+            When the file cannot be used or written.
+        """
+        new: list[Rule] = []
+
+        def more(kept: tuple[Kept, ...]) -> tuple[Kept, ...]:
+            known = {each.rule for each in kept}
+            new.extend(rule for rule in dict.fromkeys(rules) if rule not in known)
+            now = datetime.now(UTC).replace(microsecond=0)
+            return (*kept, *(Kept(rule, now) for rule in new))
+
+        self._change(more)
+        return tuple(new)
+
+    def remove(self, *rules: Rule) -> tuple[Rule, ...]:
+        """Revokes rules, and returns those that were there; the errors are those of `add`."""
+        gone: list[Rule] = []
+
+        def fewer(kept: tuple[Kept, ...]) -> tuple[Kept, ...]:
+            gone.extend(each.rule for each in kept if each.rule in rules)
+            return tuple(each for each in kept if each.rule not in rules)
+
+        self._change(fewer)
+        return tuple(gone)
+
+    def _read(self, text: str) -> tuple[Kept, ...]:
+        try:
+            found: Any = json.loads(text)
+            if found["version"] != _VERSION:
+                raise ValueError(f"version {found['version']}")  # noqa: TRY301  # one way out for all that is wrong
+            return tuple(Kept(_exact(each["rule"]), _moment(each["made"])) for each in found["rules"])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise ConfigError(
+                f"{str(self.path)!r} is not used: it does not hold rules as they are kept ({_short(error)}); "
+                "mend it or move it away"
+            ) from None
+
+    def _change(self, change: Callable[[tuple[Kept, ...]], tuple[Kept, ...]]) -> None:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._alone():
+                before = self.kept()
+                after = change(before)
+                if len(after) > _MOST:
+                    raise ConfigError(f"there are {_MOST} rules already; `%autogen rules remove` makes room")
+                if after != before:
+                    self._write(after)
+        except OSError as error:
+            raise ConfigError(f"{str(self.path)!r} cannot be written: {error.strerror or error}") from None
+
+    @contextmanager
+    def _alone(self) -> Generator[None, None, None]:
+        """Holds the lock; it is free again when its holder ends, however that ends."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        number = os.open(self.path.with_suffix(".lock"), flags, 0o600)
+        try:
+            until = time.monotonic() + _PATIENCE
+            while True:
+                try:
+                    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise ConfigError(f"{str(self.path)!r} is locked by another notebook; try again") from None
+                    time.sleep(_LOOK)
+            yield
+        finally:
+            os.close(number)
+
+    def _write(self, kept: tuple[Kept, ...]) -> None:
+        rules = [{"rule": str(each.rule), "made": each.made.isoformat()} for each in kept]
+        text = json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n"
+        # mkstemp makes files that only their owner can read.
+        number, name = tempfile.mkstemp(prefix=".rules-", dir=self.path.parent)
+        try:
+            with os.fdopen(number, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(number)
+            Path(name).replace(self.path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+def _usual() -> Path:
+    import platformdirs
+
+    return platformdirs.user_config_path("autogen_nb", appauthor=False) / "rules.json"
+
+
+def _exact(text: str) -> Rule:
+    """The rule, which must stand there as it was kept: a file is no place for what needs to be understood."""
+    rule = parse(text)
+    if str(rule) != text:
+        raise ValueError(f"{text!r} is not how a rule is kept")
+    return rule
+
+
+def _moment(text: str) -> datetime:
+    made = datetime.fromisoformat(text)
+    return made if made.tzinfo else made.replace(tzinfo=UTC)
+
+
+def _short(error: Exception) -> str:
+    text = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+    return text if len(text) <= 200 else f"{text[:200]}…"  # noqa: PLR2004  # a line or two

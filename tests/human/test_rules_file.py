@@ -1,0 +1,180 @@
+"""A person's rules on disk: they last, two notebooks share them, and a file that others could write is no file."""
+
+import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.rules import Rule
+from autogen_nb.errors import ConfigError
+from autogen_nb.human import owned
+from autogen_nb.human.rules_file import RulesFile
+
+NET, DISK = Rule("network", "api.example.org"), Rule("write", "/data/out/")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> RulesFile:
+    """A file of rules that is not there yet, in a folder that is not there either."""
+    return RulesFile(tmp_path / "settings" / "rules.json")
+
+
+def test_rules_last(file: RulesFile) -> None:
+    """What was added is there for everyone who looks, with when it was made; what was removed is gone."""
+    before = file.rules()
+    added = file.add(NET, DISK, NET)
+    again = file.add(DISK)
+    found = RulesFile(file.path).kept()
+    removed = file.remove(NET, Rule("delete"))
+
+    assert before == ()
+    assert (added, again) == ((NET, DISK), ())
+    assert [each.rule for each in found] == [NET, DISK]
+    assert all(timedelta(0) <= datetime.now(UTC) - each.made < timedelta(hours=1) for each in found)
+    assert removed == (NET,)
+    assert file.rules() == (DISK,)
+
+
+def test_only_the_person_can_read_and_write_it(file: RulesFile) -> None:
+    """The file, its lock and its folder are the person's alone, and nothing else is left beside them."""
+    file.add(NET)
+
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (file.path.parent, *file.path.parent.iterdir())}
+    assert modes == {"settings": 0o700, "rules.json": 0o600, "rules.lock": 0o600}
+
+
+def test_notebooks_lose_nothing_of_each_other(file: RulesFile) -> None:
+    """Rules that several add and remove at the same time are all kept, and all gone."""
+    rules = [Rule("network", f"host{number}") for number in range(24)]
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda rule: RulesFile(file.path).add(rule), rules))
+        kept = set(file.rules())
+        list(pool.map(lambda rule: RulesFile(file.path).remove(rule), rules[1:]))
+
+    assert kept == set(rules)
+    assert file.rules() == (rules[0],)
+
+
+def test_usual_place_is_in_the_persons_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without a path the file lies where the system keeps settings."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    path = RulesFile().path
+
+    assert tmp_path in path.parents
+    assert path.parts[-2:] == ("autogen_nb", "rules.json")
+
+
+def _text(*rules: str, version: int = 1, made: str = "2026-01-02T03:04:05") -> str:
+    return json.dumps({"version": version, "rules": [{"rule": rule, "made": made} for rule in rules]})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "does not hold rules"),
+        ("{", "does not hold rules"),
+        ("[]", "does not hold rules"),
+        ("[" * 100_000, "does not hold rules"),
+        ('{"version": 1}', "there is no 'rules'"),
+        ('{"version": 1, "rules": [1]}', "does not hold rules"),
+        (_text("network x", version=2), "version 2"),
+        (_text("everything"), "'everything' is none of them"),
+        (_text("host x"), "'host x' is not how a rule is kept"),
+        (_text("network x", made="then"), "does not hold rules"),
+    ],
+    ids=range(10),
+)
+def test_broken_file_is_no_rules(file: RulesFile, text: str, said: str) -> None:
+    """A file that does not hold rules is refused in one sentence, and is not overwritten."""
+    file.path.parent.mkdir()
+    file.path.write_text(text)
+
+    with pytest.raises(ConfigError) as refused:
+        file.rules()
+    with pytest.raises(ConfigError):
+        file.add(NET)
+
+    assert said in str(refused.value)
+    assert "is not used" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert file.path.read_text() == text
+
+
+def test_file_that_others_can_write_is_refused(file: RulesFile) -> None:
+    """Neither the file nor its folder may be writable by others; the message says how to mend that."""
+    file.add(NET)
+
+    file.path.chmod(0o620)
+    with pytest.raises(ConfigError, match=r"is not used: others may write it \(chmod 600 "):
+        file.rules()
+    file.path.chmod(0o600)
+    file.path.parent.chmod(0o707)
+    with pytest.raises(ConfigError, match=r"of its folder .* others may write it \(chmod 705 "):
+        file.rules()
+    file.path.parent.chmod(0o700)
+
+    assert file.rules() == (NET,)
+
+
+def test_link_is_refused(file: RulesFile, tmp_path: Path) -> None:
+    """A link is not followed, also where it leads to rules; writing does not follow it either."""
+    real = RulesFile(tmp_path / "real" / "rules.json")
+    real.add(NET)
+    file.path.parent.mkdir(mode=0o700)
+    file.path.symlink_to(real.path)
+
+    with pytest.raises(ConfigError, match="it is a link"):
+        file.rules()
+    with pytest.raises(ConfigError, match="it is a link"):
+        file.add(DISK)
+
+    assert real.rules() == (NET,)
+
+
+def test_what_is_no_file_is_refused(file: RulesFile) -> None:
+    """A folder and a pipe are refused at once; nobody waits for a pipe."""
+    file.path.parent.mkdir(mode=0o700)
+    os.mkfifo(file.path, 0o600)
+    with pytest.raises(ConfigError, match="it is not a file"):
+        file.rules()
+    file.path.unlink()
+    file.path.mkdir(0o700)
+    with pytest.raises(ConfigError, match="it is not a file"):
+        file.rules()
+
+
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    """Where no settings can be kept, adding says so."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ConfigError, match="cannot be written"):
+        RulesFile(tmp_path / "file" / "rules.json").add(NET)
+
+
+def test_file_of_another_user_is_refused(tmp_path: Path) -> None:
+    """What belongs to somebody else is not read."""
+    path = tmp_path / "rules.json"
+    path.write_text("mine")
+    path.chmod(0o600)
+
+    with pytest.raises(ConfigError, match=f"it belongs to user {os.geteuid()} and must belong to you"):
+        owned.read(path, frozenset({os.geteuid() + 1}))
+    assert owned.read(path, frozenset({os.geteuid()})) == "mine"
+
+
+def test_text_that_is_none_is_refused(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8, and files that nobody wrote by hand, are refused."""
+    path, owner = tmp_path / "file", frozenset({os.geteuid()})
+    path.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="not text in UTF-8"):
+        owned.read(path, owner)
+    path.write_bytes(b"x" * (1 << 20))
+    with pytest.raises(ConfigError, match="too large"):
+        owned.read(path, owner)
