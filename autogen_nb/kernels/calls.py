@@ -15,7 +15,9 @@ _INSTALL = """\
 (lambda modules, new, sources: (
     [modules.__setitem__(name, new(name)) or exec(compile(source, name, "exec"), modules[name].__dict__)
      for name, source in sources.items()],
-    modules["autogen_nb_inside"].install(modules["autogen_nb_encode"].save, modules["autogen_nb_pickles"]),
+    modules["autogen_nb_inside"].install(
+        modules["autogen_nb_encode"].save, modules["autogen_nb_pickles"], modules["autogen_nb_ahead"]
+    ),
     modules["autogen_nb_mending"].install(get_ipython()),
 ))(__import__("sys").modules, type(__import__("sys")), {!r})
 """
@@ -23,8 +25,8 @@ _INSTALL = """\
 
 @cache
 def installing() -> str:
-    """The source that brings `inside`, `encode`, `pickles` and `mending` into a fresh kernel."""
-    names = ("encode", "pickles", "inside", "mending")
+    """The source that brings `inside`, `encode`, `pickles`, `ahead` and `mending` into a fresh kernel."""
+    names = ("encode", "pickles", "ahead", "inside", "mending")
     sources = {f"autogen_nb_{name}": _HERE.joinpath(f"{name}.py").read_text("utf-8") for name in names}
     return _INSTALL.format(sources)
 

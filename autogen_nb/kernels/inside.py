@@ -18,10 +18,11 @@ _FLUSH_PATIENCE = 60
 _PIECE = 2**18
 
 
-def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
+def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
     """Prepares the kernel that this runs in; once.
 
-    `save` writes a value for the way back into a folder as data only, `pickles` is the module of that name.
+    `save` writes a value for the way back into a folder as data only, `pickles` and `ahead` are the modules of those
+    names.
     """
 
     def save_variable(name: str, folder: str) -> Any:
@@ -36,7 +37,10 @@ def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
         names = _shell().user_ns
         return pickles.save(names[name], folder) if name in names else {"missing": True}
 
-    _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled)
+    def warm(names: list[str]) -> None:
+        ahead.begin(names, _shell())
+
+    _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled, warm=warm)
     _print_sooner()
     _drop_nothing(_shell().kernel)
     _wake_on_signals()
@@ -50,15 +54,6 @@ def answer(function: str, arguments: str, reply: str) -> None:
     with open(f"{reply}.part", "w", encoding="ascii") as file:  # noqa: PTH123 - pathlib may be slow to import
         json.dump(found, file)
     os.replace(f"{reply}.part", reply)  # noqa: PTH105 - same
-
-
-def warm(names: list[str]) -> None:
-    """Imports modules ahead of their first use; those that are not installed are passed over."""
-    for name in names:
-        try:
-            __import__(name)
-        except Exception:  # noqa: BLE001, S112 - it fails again, in the person's sight, when it is used
-            continue
 
 
 def variables() -> list[dict[str, Any]]:
@@ -194,4 +189,4 @@ def _keep_the_kernel_on_exit(shell: Any) -> None:
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"warm": warm, "variables": variables}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"variables": variables}

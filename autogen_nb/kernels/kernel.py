@@ -339,20 +339,11 @@ class Kernel:
         return launched
 
     async def _warm(self, launched: Launched) -> None:
-        """Imports one module after the other while nobody wants the kernel: a block waits for one of them at most."""
-        loop = asyncio.get_running_loop()
-        begun, rest = loop.time(), 0.0
-        for name in self._imports:
-            await asyncio.wait([launched.exited], timeout=rest)
-            async with self._turn:
-                if not launched.alive:
-                    return
-                code = launched.files.there(calling("warm", {"names": [name]}, launched.folder / "warm.json"))
-                request = Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True)
-                while await request.next() is not None:
-                    pass
-            # About now the first block comes.
-            rest = _REST if loop.time() - begun > _STRETCH else 0.0
+        """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
+        code = launched.files.there(calling("warm", {"names": list(self._imports)}, launched.folder / "warm.json"))
+        async with self._turn:
+            if launched.alive:
+                await _through(Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True))
 
     def _behind(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -384,6 +375,11 @@ def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
 def _check_prepared(request: Request) -> None:
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
+
+
+async def _through(request: Request) -> None:
+    while await request.next() is not None:
+        pass
 
 
 async def _passed(request: Request) -> bool:

@@ -1,0 +1,76 @@
+"""Imports ahead of use make way for the blocks of the agent, and change nothing of what these do."""
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.kernels.looping import SharedKernel, shared_kernel
+
+PARTS = 40
+COUNT = "len([name for name in sys.modules if name.startswith('slow.part')])"
+SPIN = "until = time.monotonic() + 0.03\nwhile time.monotonic() < until: pass"
+pytestmark = pytest.mark.kernel
+
+
+def package(folder: Path, part: str) -> None:
+    """A package `slow` of many parts."""
+    lines = [f"from slow import part{number}" for number in range(PARTS)]
+    (folder / "slow").mkdir()
+    (folder / "slow" / "__init__.py").write_text("\n".join([*lines, "DONE = True"]))
+    for number in range(PARTS):
+        (folder / "slow" / f"part{number}.py").write_text(part)
+
+
+def wait_for(kernel: SharedKernel, name: str) -> None:
+    """Returns when the module is there as a whole."""
+    code = f"import sys; print(hasattr(sys.modules.get({name!r}), 'DONE'))"
+    deadline = time.monotonic() + 30
+    while kernel.execute(code).stdout != "True\n":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_modules_are_there_before_they_are_asked_for(tmp_path: Path) -> None:
+    """One that fails, one that leaves and one that is missing keep no other one back."""
+    for name, text in {"bad": "1/0", "leaving": "raise SystemExit", "good": "DONE = True"}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+
+    with shared_kernel(tmp_path, imports=["bad", "leaving", "no_such_module", "good"]) as kernel:
+        wait_for(kernel, "good")
+
+
+def test_block_does_not_see_them_go_on(tmp_path: Path) -> None:
+    """What a module prints is in no block's output, and afterwards the interpreter is as it was."""
+    package(tmp_path, "import sys, time\ntime.sleep(0.02)\nprint('loud')\nsys.stderr.write('louder')\n")
+
+    with shared_kernel(tmp_path, imports=["slow"]) as kernel:
+        shown = [kernel.execute(f"print({number})").outputs for number in range(20)]
+        wait_for(kernel, "slow")
+        finders = "'_Ahead' in [type(each).__name__ for each in sys.meta_path]"
+        after = kernel.execute(f"import sys; print(sys.getswitchinterval(), {finders})").stdout
+
+    assert [[output.text for output in outputs] for outputs in shown] == [[f"{number}\n"] for number in range(20)]  # type: ignore[union-attr]  # other outputs fail here
+    assert after == f"{sys.getswitchinterval()} False\n"
+
+
+def test_block_that_needs_what_is_being_imported_gets_it(tmp_path: Path) -> None:
+    """Neither waits for the other for ever."""
+    package(tmp_path, "import time\ntime.sleep(0.01)\n")
+    (tmp_path / "other.py").write_text("import slow\nDONE = slow.DONE\n")
+
+    with shared_kernel(tmp_path, imports=["slow"]) as kernel:
+        assert kernel.execute("import slow; print(slow.DONE)").stdout == "True\n"
+        assert kernel.execute("import other; print(other.DONE)").stdout == "True\n"
+
+
+def test_imports_halt_while_a_block_runs(tmp_path: Path) -> None:
+    """Within a block's first moments at most the part that was under way is imported."""
+    package(tmp_path, "import time\ntime.sleep(0.001)\n")
+    code = f"import sys, time\nbefore = {COUNT}\n{SPIN}\nprint({COUNT} - before)"
+
+    with shared_kernel(tmp_path, imports=["slow"]) as kernel:
+        more = [int(kernel.execute(code).stdout) for _ in range(3)]
+
+    assert min(more) <= 1
