@@ -10,8 +10,7 @@ from autogen_nb.agents import attending, functions, speaking
 from autogen_nb.agents.own_methods import OwnMethods
 from autogen_nb.agents.prompts import REFLECT
 from autogen_nb.agents.whole import Whole
-from autogen_nb.core.bounded import BoundedOutputs
-from autogen_nb.core.ports import Completion, Executor, Human, Model, Request, RunEnded
+from autogen_nb.core.ports import Completion, Human, Model, Request
 from autogen_nb.core.roles import wire
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import (
@@ -33,7 +32,6 @@ from autogen_nb.events import (
     ModelReplied,
     OpeningAsked,
     OpeningGiven,
-    OutputAdded,
     Question,
     ReceiveAsked,
     ReplyAsked,
@@ -136,7 +134,8 @@ class Cast:
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return Here(lambda: _own_run(agent, asked))
         executor, folder = agent.code.executor, agent.code.output_dir
-        return There(lambda: _run(executor, asked, Whole(folder, getattr(executor, "cwd", None))))
+        cwd = getattr(executor, "cwd", None)
+        return There(lambda: attending.running(executor, asked, Whole(folder, cwd), self._human))
 
     def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
         return self._words(asked) if isinstance(asked, HumanInputAsked) else self._human.approve(asked)
@@ -208,21 +207,6 @@ async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[M
                 yield ModelReplied(part.message, part.model, usage, finish, part.cost, seconds, part.cached, part.note)
             else:
                 yield ModelDelta(agent, part)
-
-
-async def _run(executor: Executor, asked: CodeAsked, whole: Whole) -> AsyncIterator[OutputAdded | CodeRan]:
-    begun = time.monotonic()
-    outputs = BoundedOutputs()
-    async with aclosing(cast("Any", executor.run(asked.blocks))) as items:
-        async for item in items:
-            if isinstance(item, RunEnded):
-                where = whole.close()
-                note = " ".join(filter(None, (item.note, where and f"The output is long; {where}.")))
-                yield CodeRan(item.exit_code, outputs.all(where), item.ran, note, time.monotonic() - begun)
-            else:
-                outputs.add(item)
-                whole.add(item)
-                yield OutputAdded(asked.agent, item)
 
 
 def _own_run(agent: "ConversableAgent", asked: CodeAsked) -> CodeRan:

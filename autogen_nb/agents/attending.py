@@ -1,18 +1,133 @@
-"""Who answers what running code asks: the person, where the one who is there can be asked while code runs."""
+"""Code that runs, and who answers what it asks meanwhile: one stream of outputs and questions, in order.
 
-from collections.abc import Awaitable
-from typing import cast
+The person's answers come from the caller's thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
+"""
 
-from autogen_nb.core.ports import Attendant, Human
-from autogen_nb.events import ActAsked, ActJudged, CodeInputAsked, CodeInputGiven
-from autogen_nb.run import Inquired
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing, suppress
+from typing import Any, TypeAlias, cast
+
+from autogen_nb.acts import Act
+from autogen_nb.agents.whole import Whole
+from autogen_nb.core.bounded import BoundedOutputs
+from autogen_nb.core.ports import Attendant, AttendedExecutor, Executor, Human, RunEnded
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    OutputAdded,
+    Recorded,
+)
+from autogen_nb.outputs import Output
+from autogen_nb.run import Inquired, Inquiry, kept
 
 NOBODY = "nobody can be asked while code runs"
+
+_Item: TypeAlias = Output | RunEnded | Inquiry
+
+
+def there(human: Human) -> bool:
+    """Whether this human can be asked while code runs."""
+    return hasattr(human, "allow")
 
 
 def answered(human: Human, question: ActAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
     """The person's answer; a refusal where there is nobody to ask."""
-    if not hasattr(human, "allow"):
+    if not there(human):
         return ActJudged(allowed=False, reason=NOBODY) if isinstance(question, ActAsked) else CodeInputGiven(None)
     attendant = cast("Attendant", human)
     return attendant.allow(question) if isinstance(question, ActAsked) else attendant.typed(question)
+
+
+async def running(
+    executor: Executor, asked: CodeAsked, whole: Whole, human: Human
+) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
+    """What comes of the blocks, and between it what their code asks."""
+    begun = time.monotonic()
+    outputs = BoundedOutputs()
+    inquiries = _Inquiries(asked.agent)
+    async with aclosing(cast("Any", _items(executor, asked, inquiries, human))) as items:
+        async for item in items:
+            if isinstance(item, Inquiry):
+                yield item
+            elif isinstance(item, RunEnded):
+                where = whole.close()
+                note = " ".join(filter(None, (item.note, where and f"The output is long; {where}.")))
+                seconds = time.monotonic() - begun
+                yield CodeRan(item.exit_code, outputs.all(where), item.ran, note, seconds, tuple(inquiries.log))
+            else:
+                outputs.add(item)
+                whole.add(item)
+                yield OutputAdded(asked.agent, item)
+
+
+def _items(executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
+    if not hasattr(executor, "attended"):
+        return executor.run(asked.blocks)
+    attended = cast("AttendedExecutor", executor)
+    if not there(human):
+        return attended.attended(asked.blocks, None, asked.leave)
+    return inquiries.among(attended.attended(asked.blocks, inquiries, asked.leave))
+
+
+class _Inquiries:
+    """An `Inquirer` whose questions come as items of a stream; it keeps them, each followed by its answer."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self._loop = asyncio.get_running_loop()
+        # One at a time: who reads slowly is waited for.
+        self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
+        self.log: list[Recorded] = []
+
+    async def allow(self, act: Act, line: str) -> ActJudged:
+        answer = await self._asked(ActAsked(self._agent, act, line))
+        assert isinstance(answer, ActJudged)
+        return answer
+
+    async def typed(self, prompt: str, password: bool) -> str | None:
+        answer = await self._asked(CodeInputAsked(self._agent, prompt, password))
+        assert isinstance(answer, CodeInputGiven)
+        return answer.text
+
+    async def among(self, run: AsyncIterator[Output | RunEnded]) -> AsyncIterator[_Item]:
+        """The items of the run with the questions that it asks, in order; cancelled, it has let go of the run."""
+        task = asyncio.ensure_future(self._pass_on(run))
+        try:
+            item: object = None
+            while not isinstance(item, RunEnded):
+                item = await self._items.get()
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _pass_on(self, run: AsyncIterator[Output | RunEnded]) -> None:
+        try:
+            async with aclosing(cast("Any", run)) as items:
+                async for item in items:
+                    await self._items.put(item)
+        # Raised again where the items are read.
+        except Exception as error:  # noqa: BLE001
+            await self._items.put(error)
+
+    async def _asked(self, question: ActAsked | CodeInputAsked) -> Inquired:
+        given: asyncio.Future[Inquired] = self._loop.create_future()
+
+        def settle(answer: Inquired) -> None:
+            # The code may have ended meanwhile.
+            if not given.done():
+                given.set_result(answer)
+
+        await self._items.put(Inquiry(question, lambda answer: self._loop.call_soon_threadsafe(settle, answer)))
+        answer = await given
+        self.log += [question, kept(question, answer)]
+        return answer

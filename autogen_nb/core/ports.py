@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from autogen_nb.acts import Act, Leave
 from autogen_nb.events import (
     ActAsked,
     ActJudged,
@@ -111,6 +112,25 @@ class Executor(Protocol):
 
     async def stop(self) -> None:
         """Ends what the executor holds (a kernel, a container); it may be called twice."""
+
+
+class Inquirer(Protocol):
+    """Takes what code asks while it runs to whoever answers it; called on the engine's loop."""
+
+    async def allow(self, act: Act, line: str) -> ActJudged:
+        """Whether the code may do this; `line` is where it waits, as far as that is known."""
+
+    async def typed(self, prompt: str, password: bool) -> str | None:
+        """What somebody types for the code; None ends its input."""
+
+
+class AttendedExecutor(Executor, Protocol):
+    """An executor whose code may ask while it runs."""
+
+    def attended(
+        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+    ) -> AsyncIterator[Output | RunEnded]:
+        """What `run` gives, with somebody there to ask, unless that is None; `leave` is that of `CodeAsked`."""
 
 
 class Human(Protocol):

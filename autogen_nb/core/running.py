@@ -16,7 +16,7 @@ from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import acts
 from autogen_nb.core.replies import Asking, Outcome, Party, Reply, Scene, Stop, ask
 from autogen_nb.core.report import LIMIT, elided, report, text_of
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
+from autogen_nb.events import ActJudged, ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
 from autogen_nb.messages import CodeBlock, Message
 
 Reach: TypeAlias = int | Literal["auto"]
@@ -96,7 +96,10 @@ class RunCode:
             if approved == "stop":
                 return "stop"
             if isinstance(approved, CodeBlock):
-                run.add((yield from ask(self._question(party, (approved,)), CodeRan)))
+                ran = yield from ask(self._question(party, (approved,)), CodeRan)
+                run.add(ran)
+                if _stopped(ran):
+                    return "stop"
             if run.failed:
                 run.left = len(blocks) - index - 1
                 break
@@ -113,6 +116,8 @@ class RunCode:
         if cleared:
             ran = yield from ask(self._question(party, tuple(cleared)), CodeRan)
             run.add(ran)
+            if _stopped(ran):
+                return "stop"
             run.left = len(cleared) - max(ran.ran, 1) if run.failed else 0
         return "done"
 
@@ -139,6 +144,11 @@ class RunCode:
             return block
         run.notes.append(f"The user changed the code before it ran. This is what ran:\n{given.code}")
         return CodeBlock(block.language, given.code)
+
+
+def _stopped(ran: CodeRan) -> bool:
+    """Whether the person stopped the chat when they were asked about what the code was about to do."""
+    return any(isinstance(event, ActJudged) and event.stop for event in ran.inner)
 
 
 @dataclass(slots=True)

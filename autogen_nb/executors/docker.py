@@ -1,10 +1,12 @@
 """Runs code blocks in a container: in a kernel where the image has one, by command line where it has none."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.core.ports import RunEnded
+from autogen_nb.acts import Leave
+from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.errors import TransferError
 from autogen_nb.executors.blocks import make
 from autogen_nb.executors.command_line import CommandLineExecutor
@@ -89,11 +91,25 @@ class DockerExecutor:
             When no image can be had, or the container or the kernel does not start.
         """
         inner = await self._chosen()
-        inner.timeout = self.timeout
         if isinstance(inner, JupyterExecutor):
             inner.ask = self.ask
-        async for item in inner.run(blocks):
-            yield self._with_note(item) if isinstance(item, RunEnded) else item
+        async with aclosing(self._noted(inner, inner.run(blocks))) as items:
+            async for item in items:
+                yield item
+
+    async def attended(
+        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+    ) -> AsyncGenerator[Output | RunEnded]:
+        """What `run` gives, with somebody to ask where the image has a kernel (`JupyterExecutor.attended`)."""
+        inner = await self._chosen()
+        if isinstance(inner, JupyterExecutor):
+            inner.ask = self.ask
+            run = inner.attended(blocks, inquirer, leave)
+        else:
+            run = inner.run(blocks)
+        async with aclosing(self._noted(inner, run)) as items:
+            async for item in items:
+                yield item
 
     async def stop(self) -> None:
         """Ends the container and all in it; it may be called twice, and a later use starts a new one."""
@@ -118,6 +134,14 @@ class DockerExecutor:
     async def variables(self) -> tuple[Variable, ...]:
         """The variables that the agent's code made (`Kernel.variables`)."""
         return await (await self._kernel()).variables()
+
+    async def _noted(
+        self, inner: JupyterExecutor | CommandLineExecutor, run: AsyncGenerator[Output | RunEnded]
+    ) -> AsyncGenerator[Output | RunEnded]:
+        inner.timeout = self.timeout
+        async with aclosing(run) as items:
+            async for item in items:
+                yield self._with_note(item) if isinstance(item, RunEnded) else item
 
     async def _kernel(self) -> JupyterExecutor:
         inner = await self._chosen()

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from autogen_nb.acts import Leave
 from autogen_nb.core.code import BASH, PYTHON, SHELL
-from autogen_nb.core.ports import RunEnded
+from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.executors.blocks import Refused, in_order, make, named, refused, saved, unknown
 from autogen_nb.executors.history import History
 from autogen_nb.executors.shell import Shell
@@ -146,8 +147,29 @@ class JupyterExecutor:
         ExecutionError
             When there is no kernel and none can be started.
         """
+        async with aclosing(self._run(blocks, self.ask)) as items:
+            async for item in items:
+                yield item
+
+    async def attended(
+        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+    ) -> AsyncGenerator[Output | RunEnded]:
+        """What `run` gives; where there is no `ask`, the inquirer answers `input()` and `getpass()`.
+
+        Raises
+        ------
+        ExecutionError
+            When there is no kernel and none can be started.
+        """
+        del leave
+        ask = self.ask or (None if inquirer is None else _typing(inquirer))
+        async with aclosing(self._run(blocks, ask)) as items:
+            async for item in items:
+                yield item
+
+    async def _run(self, blocks: Sequence[CodeBlock], ask: Ask | None) -> AsyncGenerator[Output | RunEnded]:
         self._make()
-        async with aclosing(in_order(blocks, self._block)) as items:
+        async with aclosing(in_order(blocks, lambda block: self._block(block, ask))) as items:
             async for item in items:
                 yield item
 
@@ -186,9 +208,9 @@ class JupyterExecutor:
         """The variables that the agent's code made (`Kernel.variables`)."""
         return await self._kernel.variables()
 
-    async def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
+    async def _block(self, block: CodeBlock, ask: Ask | None) -> AsyncGenerator[Output | Finished]:
         own = self._place.language or await self._kernel.language()
-        for step in self._steps(block, own):
+        for step in self._steps(block, own, ask):
             async with aclosing(step) as items:
                 async for item in items:
                     if not isinstance(item, Finished) or not item.ok:
@@ -198,7 +220,7 @@ class JupyterExecutor:
                 return
         yield last
 
-    def _steps(self, block: CodeBlock, own: str) -> list[AsyncGenerator[Output | Finished]]:
+    def _steps(self, block: CodeBlock, own: str, ask: Ask | None) -> list[AsyncGenerator[Output | Finished]]:
         """What runs for a block, one after the other, in or beside a kernel of this language."""
         inside = block.language in _family(own)
         name = named(block.code)
@@ -213,7 +235,7 @@ class JupyterExecutor:
         elif name is not None and own == "python":
             steps.append(self._kernel.execute(keeping(name, block.code), silent=True))
         if inside:
-            steps.append(self._inside(block.code))
+            steps.append(self._inside(block.code, ask))
         elif self._place.beside:
             steps.append(self._shell.execute(block.language, block.code, self.timeout))
         else:
@@ -221,14 +243,14 @@ class JupyterExecutor:
             steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout))
         return steps
 
-    async def _inside(self, code: str) -> AsyncGenerator[Output | Finished]:
+    async def _inside(self, code: str, ask: Ask | None) -> AsyncGenerator[Output | Finished]:
         """What comes of a block in the kernel, whose lost state is restored before and after it if that is wanted."""
         notes: list[str] = []
         if self._kernel.lost:
-            async for output in self._again(notes):
+            async for output in self._again(notes, ask):
                 yield output
         finished = Finished(0)
-        async with aclosing(self._kernel.execute(code, timeout=self.timeout, ask=self.ask)) as items:
+        async with aclosing(self._kernel.execute(code, timeout=self.timeout, ask=ask)) as items:
             async for item in items:
                 if isinstance(item, Finished):
                     finished = item
@@ -238,15 +260,15 @@ class JupyterExecutor:
                         notes.append(wanting(item, self._dropped))
                     yield item
         if finished.lost:
-            async for output in self._again(notes):
+            async for output in self._again(notes, ask):
                 yield output
         elif finished.ok and self._restore == "replay":
             self._history.add(code)
         yield replace(finished, note=" ".join(filter(None, notes)))
 
-    async def _again(self, notes: list[str]) -> AsyncGenerator[Output]:
+    async def _again(self, notes: list[str], ask: Ask | None) -> AsyncGenerator[Output]:
         """Runs again what had succeeded, and adds what is to be told to the notes."""
-        async with aclosing(self._history.again(self._kernel, timeout=self.timeout, ask=self.ask)) as items:
+        async with aclosing(self._history.again(self._kernel, timeout=self.timeout, ask=ask)) as items:
             async for item in items:
                 if isinstance(item, Finished):
                     notes.append(item.note)
@@ -258,6 +280,16 @@ class JupyterExecutor:
             make(self.cwd)
         if self._overlay is not None:
             self._overlay.make()
+
+
+def _typing(inquirer: Inquirer) -> Ask:
+    async def ask(prompt: str, password: bool) -> str:
+        text = await inquirer.typed(prompt, password)
+        if text is None:
+            raise EOFError
+        return text
+
+    return ask
 
 
 def _family(language: str) -> frozenset[str] | set[str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from autogen_nb.core.ports import RunEnded
+from autogen_nb.acts import Leave
+from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.core.report import text_of
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.jupyter import JupyterExecutor
@@ -101,8 +102,21 @@ class JupyterCodeExecutor:
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Outputs as they come, then how it ended; see `autogen_nb.core.ports.Executor`."""
+        async with aclosing(self._told(self._executor.run(blocks))) as items:
+            async for item in items:
+                yield item
+
+    async def attended(
+        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+    ) -> AsyncGenerator[Output | RunEnded]:
+        """What `run` gives, with somebody there to ask; see `autogen_nb.core.ports.AttendedExecutor`."""
+        async with aclosing(self._told(self._executor.attended(blocks, inquirer, leave))) as items:
+            async for item in items:
+                yield item
+
+    async def _told(self, run: AsyncGenerator[Output | RunEnded]) -> AsyncGenerator[Output | RunEnded]:
         told = ""
-        async with aclosing(self._executor.run(blocks)) as items:
+        async with aclosing(run) as items:
             async for item in items:
                 if isinstance(item, RunEnded):
                     yield replace(item, note=" ".join(filter(None, (item.note, told))))

@@ -1,5 +1,6 @@
 """A person at a terminal, or at any front end that answers ``input()``."""
 
+import getpass
 import os
 import shlex
 import subprocess
@@ -9,12 +10,23 @@ from pathlib import Path
 
 from autogen_nb.core.visible import visible
 from autogen_nb.errors import NobodyThere
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    HumanInputAsked,
+    HumanInputGiven,
+)
 from autogen_nb.messages import CodeBlock
 
 _WHY = "Why (for the assistant, may be empty)? "
 _CHOICES = "[r]un, [e]dit, [s]kip, s[t]op? "
+_ALLOW = "Allow it: [y]es, [n]o, s[t]op? "
 _END = "."
+_GONE = "nobody answered"
 
 
 class TerminalHuman:
@@ -42,12 +54,45 @@ class TerminalHuman:
                 case _:
                     continue
 
+    def allow(self, question: ActAsked) -> ActJudged:
+        """What the person decides about an act of running code; an unclear answer is asked again."""
+        line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
+        print(f"\nThe code that runs {visible(question.act.words)}{line}")  # noqa: T201  # this is the person's terminal
+        try:
+            return _judged()
+        except NobodyThere:
+            return ActJudged(allowed=False, reason=_GONE)
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        """What the person types for the code; the end of their input is the end of the code's."""
+        ask = getpass.getpass if question.password else input
+        try:
+            return CodeInputGiven(ask(visible(question.prompt)), by="terminal")
+        except _NO_INPUT:
+            return CodeInputGiven(None)
+
+
+def _judged() -> ActJudged:
+    while True:
+        match _typed(_ALLOW).strip().lower():
+            case "y" | "yes" | "a" | "allow":
+                return ActJudged(allowed=True, by="terminal")
+            case "n" | "no" | "d" | "deny":
+                return ActJudged(allowed=False, reason=_typed(_WHY), by="terminal")
+            case "t" | "stop":
+                return ActJudged(allowed=False, by="terminal", stop=True)
+            case _:
+                continue
+
+
+# A Jupyter front end that takes no input raises an error of its own, which is a NotImplementedError.
+_NO_INPUT = (EOFError, NotImplementedError)
+
 
 def _typed(prompt: str) -> str:
     try:
         return input(prompt)
-    # A Jupyter front end that takes no input raises an error of its own, which is a NotImplementedError.
-    except (EOFError, NotImplementedError) as error:
+    except _NO_INPUT as error:
         raise NobodyThere(
             "a person was asked and nobody is there to answer: set human_input_mode to 'NEVER', "
             "give initiate_chat its message=, and leave 'confirm' out of code_execution_config"

@@ -11,10 +11,16 @@
    at half the grace, it is sent once more: IPython swallows one that meets its own hooks, and code that stops its
    process may do so before we hear that it has begun.
 6. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
+7. A question on stdin waits until what was printed before it has arrived on iopub, which is another socket: a request
+   on the control channel, which the kernel reads while code runs, tells by its idle status. Who does not answer it in
+   time is asked about no longer.
+8. An interrupt that was sent has arrived before the request closes: a late one would meet the next request.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.kernels.channels import Inbox
@@ -30,6 +36,16 @@ Stuck: TypeAlias = Callable[[], Awaitable[Literal["wait", "kill"]]]
 """Asks a person what becomes of code that did not yield to their interrupt."""
 
 _END_OF_FILE = "\x04"
+_CAUGHT_UP = 1.0
+"""Seconds that a question waits for what was printed before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What came on stdin, when its turn has come."""
+
+    prompt: str
+    password: bool
 
 
 class Request:
@@ -61,6 +77,7 @@ class Request:
         self._loop = asyncio.get_running_loop()
         self._inbox = Inbox()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._interrupts: set[asyncio.Task[None]] = set()
         self._question: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
         self._begun = False
@@ -114,6 +131,8 @@ class Request:
             found = self._take(await self._inbox.get())
             if found is not None:
                 return found
+        if self._interrupts:
+            await asyncio.wait(self._interrupts, timeout=self._grace)
         self._close()
         return None
 
@@ -121,7 +140,7 @@ class Request:
         """Interrupts the code as soon as it has begun; `stuck` says what is done when it has not yielded in time."""
         self.interrupted = True
         if self._begun:
-            self._spawn(self.launched.interrupt())
+            self._send_interrupt()
         if stuck == "kill":
             self._later(self._grace / 2, self._remind)
             self._later(self._grace, self._inbox.put_nowait, "stuck")
@@ -142,7 +161,12 @@ class Request:
 
     def _remind(self) -> None:
         if self.end is None:
-            self._spawn(self.launched.interrupt())
+            self._send_interrupt()
+
+    def _send_interrupt(self) -> None:
+        task = self._spawn(self.launched.interrupt())
+        self._interrupts.add(task)
+        task.add_done_callback(self._interrupts.discard)
 
     def _wonder(self, stuck: Stuck) -> None:
         if not self.asking.is_set() and self.end is None:
@@ -161,6 +185,8 @@ class Request:
         match item:
             case (str(channel), dict(message)):
                 return self._take_message(channel, message["header"]["msg_type"], message["content"])
+            case _Question():
+                self._put_question(item)
             case "died" | "stuck":
                 self.end = item
             case "expired":
@@ -172,7 +198,7 @@ class Request:
 
     def _take_message(self, channel: str, kind: str, content: dict[str, Any]) -> Output | None:
         if channel == "stdin":
-            self._put_question(content)
+            self._look_for_outputs(content)
         elif channel == "shell":
             self._dropped = self._reply is None and kind != "execute_reply"
             self._reply = self._reply or content
@@ -198,7 +224,7 @@ class Request:
         if begun and not self._begun:
             self._begun = True
             if self.interrupted:
-                self._spawn(self.launched.interrupt())
+                self._send_interrupt()
 
     def _look_for_reply(self) -> None:
         """Rule 4: what is asked now is answered after the reply, if there is to be one."""
@@ -206,17 +232,36 @@ class Request:
             probe = self.launched.channels.send("shell", "kernel_info_request", {}, self._inbox)
             self._identifiers.append(probe)
 
-    def _put_question(self, content: dict[str, Any]) -> None:
+    def _look_for_outputs(self, content: dict[str, Any]) -> None:
+        if self._ask is not None:
+            self._clock.pause()
+            question = _Question(str(content.get("prompt", "")), bool(content.get("password", False)))
+            self._spawn(self._in_order(question))
+
+    async def _in_order(self, question: _Question) -> None:
+        """Rule 7: puts the question into the inbox once all that came before it is there."""
+        inbox: asyncio.Queue[Any] = asyncio.Queue()
+        # A kernel that is not reached over sockets may have no control channel.
+        with suppress(KeyError):
+            probe = self.launched.channels.send("control", "kernel_info_request", {}, inbox)
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_CAUGHT_UP):
+                        while not _tells_idle(*await inbox.get()):
+                            pass
+            finally:
+                self.launched.channels.forget(probe)
+        self._inbox.put_nowait(question)
+
+    def _put_question(self, question: _Question) -> None:
         if self._question is not None:
             self._question.cancel()
         if self._ask is not None:
-            answering = self._answer(self._ask, str(content.get("prompt", "")), bool(content.get("password", False)))
-            self._question = self._spawn(answering)
+            self._question = self._spawn(self._answer(self._ask, question))
 
-    async def _answer(self, ask: Ask, prompt: str, password: bool) -> None:
-        self._clock.pause()
+    async def _answer(self, ask: Ask, question: _Question) -> None:
         try:
-            text = await ask(prompt, password)
+            text = await ask(question.prompt, question.password)
         except EOFError:
             text = _END_OF_FILE
         self._clock.resume()
@@ -252,6 +297,10 @@ class Request:
         self.launched.exited.remove_done_callback(self._died)
         for identifier in self._identifiers:
             self.launched.channels.forget(identifier)
+
+
+def _tells_idle(channel: str, message: dict[str, Any]) -> bool:
+    return channel == "iopub" and message["content"].get("execution_state") == "idle"
 
 
 class _Clock:

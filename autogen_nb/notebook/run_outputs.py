@@ -91,6 +91,10 @@ class RunOutputs:
         self._dirty, self._flushed, self._sent = False, now, len(text)
         self._text_slot.show({"text/plain": text}, _about("stream"))
 
+    def part(self) -> None:
+        """Shows what is left; what comes next is shown below what else is shown meanwhile."""
+        self._end_text()
+
     def close(self) -> None:
         """Shows what is left and empties the places that a cleared output left behind."""
         self.flush(at_last=True)

@@ -67,6 +67,7 @@ from autogen_nb.notebook.slots import Slot, Slots
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import SpeakerTone, Tone
 from autogen_nb.notebook.totals import Totals
+from autogen_nb.views import inquiries
 from autogen_nb.views.calls import name_of
 from autogen_nb.views.pictures import in_words
 from autogen_nb.views.replies import chosen
@@ -109,6 +110,7 @@ class NotebookView:
         self._replied: ModelReplied | None = None
         self._reported = False
         self._asked: ApprovalAsked | None = None
+        self._inquired: ActAsked | CodeInputAsked | None = None
         self._pair: ChatStarted | None = None
         self._calls: CallsShown | None = None
         self._returned_text: str | None = None
@@ -144,6 +146,8 @@ class NotebookView:
                     self._flush()
             case CodeRan():
                 self._ran(event)
+            case ActAsked() | ActJudged() | CodeInputAsked() | CodeInputGiven():
+                self._inquiry(event)
             case FunctionsAsked():
                 self._calling(event)
             case FunctionsReturned(contents=contents):
@@ -179,10 +183,6 @@ class NotebookView:
                 | MessagesGiven()
                 | CandidatesAsked()
                 | CandidatesGiven()
-                | ActAsked()
-                | ActJudged()
-                | CodeInputAsked()
-                | CodeInputGiven()
                 | EndingAsked()
                 | EndingJudged()
             ):
@@ -377,6 +377,16 @@ class NotebookView:
             text += "\n" + only_colours(given.code)
         self._settle(*rendering.bundle(html, text, kind="decision"))
         self._reported = given.decision == "skip"
+
+    def _inquiry(self, event: ActAsked | ActJudged | CodeInputAsked | CodeInputGiven) -> None:
+        """The answer becomes a line, below what came before the question and above what comes after it."""
+        if isinstance(event, ActAsked | CodeInputAsked):
+            self._inquired = event
+            if self._run is not None:
+                self._run.part()
+        elif self._inquired is not None:
+            self.note(f"{inquiries.settled(self._inquired, event)} · {_clock()}", kind="decision")
+            self.awaiting("running code")
 
     def _ran(self, ran: CodeRan) -> None:
         shown, self._run = self._run or RunOutputs(self._place), None

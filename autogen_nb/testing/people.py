@@ -2,11 +2,21 @@
 
 from collections.abc import Sequence
 
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, Decision, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    Decision,
+    HumanInputAsked,
+    HumanInputGiven,
+)
 
 
 class ScriptedHuman:
-    """A person with scripted inputs and approvals, each kind in its own order; a test double.
+    """A person with scripted answers, each kind in its own order; a test double.
 
     Parameters
     ----------
@@ -14,17 +24,31 @@ class ScriptedHuman:
         What is typed when input is asked for.
     approvals
         What is decided about each block of code: "run", "skip", "stop", or a whole `ApprovalGiven`.
+    acts
+        What is decided about each act of running code that is asked about: whether it is allowed, or a whole
+        `ActJudged`.
+    typing
+        What is typed for code that runs; None ends its input.
 
     Attributes
     ----------
-    asked : list of HumanInputAsked or ApprovalAsked
+    asked : list of HumanInputAsked, ApprovalAsked, ActAsked or CodeInputAsked
         The questions so far, in order.
     """
 
-    def __init__(self, inputs: Sequence[str] = (), approvals: Sequence[ApprovalGiven | Decision] = ()) -> None:
-        self.asked: list[HumanInputAsked | ApprovalAsked] = []
+    def __init__(
+        self,
+        inputs: Sequence[str] = (),
+        approvals: Sequence[ApprovalGiven | Decision] = (),
+        *,
+        acts: Sequence[ActJudged | bool] = (),
+        typing: Sequence[str | None] = (),
+    ) -> None:
+        self.asked: list[HumanInputAsked | ApprovalAsked | ActAsked | CodeInputAsked] = []
         self._inputs = list(inputs)
         self._approvals = list(approvals)
+        self._acts = list(acts)
+        self._typing = list(typing)
 
     def __repr__(self) -> str:
         return f"<ScriptedHuman with {len(self._inputs)} inputs and {len(self._approvals)} approvals left>"
@@ -43,3 +67,18 @@ class ScriptedHuman:
             raise AssertionError(f"{self!r}: the script has no decision about {question.block.code!r}")
         decision = self._approvals.pop(0)
         return decision if isinstance(decision, ApprovalGiven) else ApprovalGiven(decision, by="scripted")
+
+    def allow(self, question: ActAsked) -> ActJudged:
+        """The next scripted judgement; AssertionError when there is none."""
+        self.asked.append(question)
+        if not self._acts:
+            raise AssertionError(f"{self!r}: the script has no judgement of {question.act!r}")
+        judged = self._acts.pop(0)
+        return judged if isinstance(judged, ActJudged) else ActJudged(judged, by="scripted")
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        """What is typed next for running code; AssertionError when the script has nothing."""
+        self.asked.append(question)
+        if not self._typing:
+            raise AssertionError(f"{self!r}: the script types nothing for {question.prompt!r}")
+        return CodeInputGiven(self._typing.pop(0), by="scripted")

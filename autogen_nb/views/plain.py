@@ -6,7 +6,11 @@ from collections.abc import Callable, Sequence
 
 from autogen_nb.core.report import plain, text_of
 from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
     CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
     CodeRan,
     Ended,
     Event,
@@ -22,7 +26,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
-from autogen_nb.views import calls, pictures
+from autogen_nb.views import calls, inquiries, pictures
 from autogen_nb.views.replies import answered_by, chosen
 
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -50,6 +54,7 @@ class PlainView:
         self._named: tuple[FunctionCall, ...] = ()
         self._returned: str | None = None
         self._choice: SpeakerAsked | None = None
+        self._inquired: ActAsked | CodeInputAsked | None = None
         self._peers: dict[str, str] = {}
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
@@ -81,6 +86,11 @@ class PlainView:
             case OutputAdded(output=output):
                 self._shown_live = True
                 self.line(text_of([output]))
+            case ActAsked() | CodeInputAsked():
+                self._end_line()
+                self._inquired = event
+            case ActJudged() | CodeInputGiven() if self._inquired is not None:
+                self.line(f">>> {inquiries.settled(self._inquired, event)}")
             case CodeRan():
                 if not self._shown_live:
                     self.line(text_of(event.outputs))

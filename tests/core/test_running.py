@@ -4,13 +4,24 @@ from collections.abc import Callable
 
 import pytest
 
-from autogen_nb.acts import Leave
+from autogen_nb.acts import Act, Leave
 from autogen_nb.core.approval import Confirm, reasons
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import acts
 from autogen_nb.core.replies import Outcome, Reply, Scene, Stop
 from autogen_nb.core.running import UNCLOSED, Reach, RunCode
-from autogen_nb.events import Answer, ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Question, Recorded, Said
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    Answer,
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeAsked,
+    CodeRan,
+    Question,
+    Recorded,
+    Said,
+)
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Failure, Output, Stream
 from tests.core.worlds import echo, outcome, party
@@ -308,3 +319,15 @@ def test_cut_off_block_is_told_of_after_those_that_ran() -> None:
 
     assert asked(events) == [("a",)]
     assert told(came_to) == f"exitcode: 0 (execution succeeded)\nCode output: a\n{UNCLOSED}"
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+@pytest.mark.parametrize("stop", [False, True], ids=["denied", "stopped"])
+def test_stop_while_code_runs_ends_the_chat(together: bool, stop: bool) -> None:
+    """A person who stops at a question of running code ends the chat; who denies does not."""
+    inner = (ActAsked("user", Act("network", "example.org")), ActJudged(allowed=False, stop=stop))
+    step = RunCode(together=together)
+
+    came_to = run(heard(code("1", "2")), step, ran=lambda asked: CodeRan(0, inner=inner))[1]
+
+    assert (came_to == Stop("stopped")) is stop

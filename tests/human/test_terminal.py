@@ -6,8 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.acts import Act
 from autogen_nb.errors import NobodyThere
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    HumanInputAsked,
+    HumanInputGiven,
+)
 from autogen_nb.human.terminal import TerminalHuman
 from autogen_nb.messages import CodeBlock
 
@@ -97,3 +107,46 @@ def test_code_is_edited_in_the_persons_editor(monkeypatch: pytest.MonkeyPatch, t
     given = TerminalHuman().approve(ApprovalAsked("user", BLOCK))
 
     assert given.code == ".py x = 7\nprint(x)"
+
+
+ACT = ActAsked("user", Act("network", "api.example.org", "connects to api.example.org"), "requests.get(url)")
+
+
+@pytest.mark.parametrize(
+    ("lines", "given"),
+    [
+        (["y"], ActJudged(allowed=True, by="terminal")),
+        (["Allow"], ActJudged(allowed=True, by="terminal")),
+        (["n", "not there"], ActJudged(allowed=False, reason="not there", by="terminal")),
+        (["t"], ActJudged(allowed=False, by="terminal", stop=True)),
+        (["hm", "", "yes"], ActJudged(allowed=True, by="terminal")),
+        ([], ActJudged(allowed=False, reason="nobody answered")),
+        (["n"], ActJudged(allowed=False, reason="nobody answered")),
+    ],
+)
+def test_what_an_answer_about_an_act_means(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: list[str], given: ActJudged
+) -> None:
+    """Running code goes on only where somebody says so; the act and its line are shown before that."""
+    judged = typing(monkeypatch, *lines).allow(ACT)
+
+    shown = capsys.readouterr().out
+    assert judged == given
+    assert shown.index("connects to api.example.org") < shown.index("requests.get(url)") < shown.index("[y]es")
+
+
+def test_code_reads_what_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line goes to the code; the end of the person's input ends the code's."""
+    person = typing(monkeypatch, "Ada")
+
+    assert person.typed(CodeInputAsked("user", "Name? ")) == CodeInputGiven("Ada", by="terminal")
+    assert person.typed(CodeInputAsked("user", "Name? ")) == CodeInputGiven(None)
+
+
+def test_password_is_typed_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password is read without an echo."""
+    monkeypatch.setattr("getpass.getpass", lambda prompt: f"hidden {prompt}")
+
+    given = TerminalHuman().typed(CodeInputAsked("user", "Code?", password=True))
+
+    assert given == CodeInputGiven("hidden Code?", by="terminal")

@@ -4,9 +4,20 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from autogen_nb.errors import ChatUnfinished
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    HumanInputAsked,
+    HumanInputGiven,
+)
 from autogen_nb.notebook.connections import Connection
+from autogen_nb.notebook.panels.act import ActPanel
 from autogen_nb.notebook.panels.approval import ApprovalPanel
+from autogen_nb.notebook.panels.code_input import CodeInputPanel
 from autogen_nb.notebook.panels.connection import ConnectionPanel
 from autogen_nb.notebook.panels.copying import CopyPanel
 from autogen_nb.notebook.panels.panel import Foot, Panel
@@ -29,6 +40,14 @@ class ButtonPerson:
     def approve(self, question: ApprovalAsked) -> Awaitable[ApprovalGiven]:
         """The person's decision."""
         return self._ask(ApprovalPanel(question))
+
+    def allow(self, question: ActAsked) -> Awaitable[ActJudged]:
+        """The person's decision about what running code is about to do."""
+        return self._ask(ActPanel(question))
+
+    def typed(self, question: CodeInputAsked) -> Awaitable[CodeInputGiven]:
+        """What the person types for running code."""
+        return self._ask(CodeInputPanel(question))
 
     async def connection(self, proposed: str) -> Connection:
         """The model that the person chooses."""

@@ -1,0 +1,197 @@
+"""Code that asks while it runs: the person answers in the caller's thread, and the log keeps question and answer."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
+from autogen_nb.event_json import to_json
+from autogen_nb.events import CodeInputAsked, CodeInputGiven, CodeRan, Event, OutputAdded, Recorded
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.human.headless import Nobody
+from autogen_nb.outputs import Failure, Stream
+from autogen_nb.run import Log, engine
+from autogen_nb.testing import ScriptedHuman
+from autogen_nb.views.plain import PlainView
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, user
+from tests.agents.teams import by_turns, logged, says
+
+pytestmark = pytest.mark.kernel
+
+
+@pytest.fixture(scope="module")
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterExecutor]:
+    """One kernel for these tests."""
+    made = JupyterExecutor(cwd=tmp_path_factory.mktemp("work"), grace=3.0)
+    yield made
+    engine.call(made.stop())
+
+
+def python(code: str) -> str:
+    """A message with this code."""
+    return f"```python\n{code}\n```"
+
+
+def held(way: Way, executor: JupyterExecutor, code: str, human: Any, log: Log | None = None) -> list[Event]:
+    """The events of a chat in which this code runs."""
+    proxy = user(code_execution_config={"executor": executor}, is_termination_msg=lambda m: "Done" in m["content"])
+    talk = Chat(proxy, assistant(python(code), "Done."), Options("Go", silent=True), waits=way, human=human, log=log)
+    if way == "sync":
+        return list(talk.exchange().events())
+
+    async def main() -> list[Event]:
+        return [event async for event in talk.exchange().aevents()]
+
+    return asyncio.run(main())
+
+
+def ran(events: Sequence[Event | Recorded]) -> CodeRan:
+    """What came of the code."""
+    (found,) = [event for event in events if isinstance(event, CodeRan)]
+    return found
+
+
+def story(events: Sequence[Event]) -> list[str]:
+    """The outputs and questions of running code, in order."""
+    found = [_told(event) for event in events if isinstance(event, OutputAdded | CodeInputAsked | CodeInputGiven)]
+    return "".join(found).splitlines()
+
+
+def _told(event: OutputAdded | CodeInputAsked | CodeInputGiven) -> str:
+    match event:
+        case OutputAdded(output=Stream(text=text)):
+            return text
+        case CodeInputAsked(prompt=prompt):
+            return f"<{prompt}>\n"
+        case CodeInputGiven(text=text):
+            return f"[{text}]\n"
+        case _:
+            return f"{event}\n"
+
+
+@BOTH_WAYS
+def test_input_is_asked_in_its_place(way: Way, executor: JupyterExecutor) -> None:
+    """What was printed, the question, the answer, what is printed then; question and answer are in the log."""
+    human = ScriptedHuman(typing=["Ada", "hunter2"])
+    log: Log = []
+    code = "from getpass import getpass\nprint('a')\nprint(input('Name? '))\nprint(len(getpass('Code? ')))"
+
+    events = held(way, executor, code, human, log)
+
+    assert story(events) == ["a", "<Name? >", "[Ada]", "Ada", "<Code? >", "[]", "7"]
+    assert ran(log).inner == (
+        CodeInputAsked("user", "Name? "),
+        CodeInputGiven("Ada", by="scripted"),
+        CodeInputAsked("user", "Code? ", password=True),
+        CodeInputGiven("", by="scripted"),
+    )
+    assert "hunter2" not in repr([to_json(event) for event in log])
+
+
+def test_end_of_input_is_an_error_in_the_code(executor: JupyterExecutor) -> None:
+    """Who has no more to say raises EOFError there."""
+    events = held("sync", executor, "input()", ScriptedHuman(typing=[None]))
+
+    assert [output.ename for output in ran(events).outputs if isinstance(output, Failure)] == ["EOFError"]
+
+
+def test_nobody_is_a_clear_error_in_the_code(executor: JupyterExecutor) -> None:
+    """Where nobody is there, code that asks fails at once, and says why."""
+    (failure,) = [
+        each for each in ran(held("sync", executor, "input()", Nobody())).outputs if isinstance(each, Failure)
+    ]
+
+    assert (failure.ename, "does not support input requests" in failure.evalue) == ("StdinNotImplementedError", True)
+
+
+def test_library_users_own_answers_come_first(executor: JupyterExecutor) -> None:
+    """An executor that was given somebody to ask asks them, also in a chat."""
+
+    async def ask(prompt: str, password: bool) -> str:
+        return "theirs"
+
+    executor.ask = ask
+    try:
+        events = held("sync", executor, "print(input())", ScriptedHuman())
+    finally:
+        executor.ask = None
+
+    assert story(events) == ["theirs"]
+
+
+def test_replay_asks_nobody(executor: JupyterExecutor) -> None:
+    """A log that is played again holds the answers."""
+    log: Log = []
+    held("sync", executor, "print(input())", ScriptedHuman(typing=["once"]), log)
+
+    again = held("sync", executor, "print(input())", ScriptedHuman(), list(log))
+
+    assert ran(again) == ran(log)
+
+
+def test_members_of_a_team_ask(executor: JupyterExecutor) -> None:
+    """Code that a team's member runs asks the person, too."""
+    team = by_turns(says("coder", python("print(input('Team? '))")), CodeExecutorAgent("runner", executor), max_turns=2)
+    log: Log = []
+
+    events = logged(team, log, human=ScriptedHuman(typing=["yes"]))
+
+    assert story(events) == ["<Team? >", "[yes]", "yes"]
+    assert len(ran(log).inner) == 2
+
+
+class Silent(ScriptedHuman):
+    """Somebody who is asked and does not answer, however long one waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = asyncio.Event()
+
+    async def typed(self, question: CodeInputAsked) -> CodeInputGiven:  # type: ignore[override]  # an answer may be awaitable
+        """Never returns."""
+        self.reached.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> None:
+    """A chat that is given up while a question is open interrupts the code, and the kernel serves the next one."""
+
+    async def main() -> None:
+        human = Silent()
+        proxy = user(code_execution_config={"executor": executor})
+        talk = Chat(proxy, assistant(python("input()")), Options("Go", silent=True), waits="async", human=human)
+
+        async def run() -> None:
+            async for _ in talk.exchange().aevents():
+                pass
+
+        task = asyncio.ensure_future(run())
+        async with asyncio.timeout(30):
+            await human.reached.wait()
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+    asyncio.run(main())
+
+    assert story(held("sync", executor, "print('next')", Nobody())) == ["next"]
+
+
+def test_plain_view_has_a_line_for_each_decision(executor: JupyterExecutor) -> None:
+    """What was asked and how it was answered is one line; a password is not shown."""
+    written: list[str] = []
+    view = PlainView(written.append)
+    code = "from getpass import getpass; input('Name? '); getpass('Code? ')"
+
+    for event in held("sync", executor, code, ScriptedHuman(typing=["Ada", "hunter2"])):
+        view.show(event)
+
+    lines = [line for line in "".join(written).splitlines() if "typed" in line]
+    assert lines == [
+        ">>> typed (by scripted) to 'Name?': 'Ada'",
+        ">>> typed (by scripted) to 'Code?': a password",
+    ]

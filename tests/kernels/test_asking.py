@@ -1,0 +1,101 @@
+"""Questions of running code on stdin: in order with what is printed, and without a late interrupt behind them."""
+
+import asyncio
+
+import pytest
+
+from autogen_nb.kernels.kernel import Finished
+from autogen_nb.outputs import Stream
+from tests.kernels.looping import SharedKernel
+
+pytestmark = pytest.mark.kernel
+
+TALK = """
+for i in range(8):
+    print("before", i)
+    print("after", input(f"{i}? "))
+"""
+
+
+def test_question_comes_after_what_was_printed_before_it(agent: SharedKernel) -> None:
+    """Stream, question, answer, stream: each time, whichever socket is quicker."""
+    happened: list[str] = []
+
+    async def ask(prompt: str, password: bool) -> str:
+        happened.append(f"<{prompt}>\n")
+        return prompt.strip("? ")
+
+    async def run() -> None:
+        async for item in agent.kernel.execute(TALK, ask=ask):
+            happened.extend([item.text] if isinstance(item, Stream) else [])
+
+    agent.do(run())
+
+    told = [line for i in range(8) for line in (f"before {i}", f"<{i}? >", f"after {i}")]
+    assert "".join(happened).splitlines() == told
+
+
+def test_display_comes_before_the_question(agent: SharedKernel) -> None:
+    """What is displayed is there, too, when the question is asked."""
+    seen: list[int] = []
+    count = 0
+
+    async def ask(prompt: str, password: bool) -> str:
+        seen.append(count)
+        return ""
+
+    async def run() -> None:
+        nonlocal count
+        async for _ in agent.kernel.execute("for i in range(50): display(i)\ninput()", ask=ask):
+            count += 1
+
+    agent.do(run())
+
+    assert seen == [50]
+
+
+def test_person_takes_their_time(agent: SharedKernel) -> None:
+    """The block's limit does not run while its question waits, however often it asks."""
+
+    async def ask(prompt: str, password: bool) -> str:
+        await asyncio.sleep(0.8)
+        return "x"
+
+    assert agent.execute("input(); input(); print('done')", ask=ask, timeout=1.2).stdout == "done\n"
+
+
+def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request is over only when the interrupt that it sent has arrived."""
+    arrived: list[str] = []
+
+    async def run() -> tuple[list[str], int]:
+        launched = agent.kernel._life.launched
+        assert launched is not None
+        interrupt = launched.interrupt
+
+        async def late() -> None:
+            await interrupt()
+            await asyncio.sleep(0.7)
+            arrived.append("interrupt")
+
+        monkeypatch.setattr(launched, "interrupt", late)
+        items = agent.kernel.execute("print('on', flush=True)\nwhile True: pass")
+        assert isinstance(await anext(items), Stream)
+        await agent.kernel.interrupt()
+        finished = [item async for item in items][-1]
+        arrived.append("over")
+        assert isinstance(finished, Finished)
+        return arrived, finished.exit_code
+
+    assert agent.do(run()) == (["interrupt", "over"], 130)
+
+
+def test_kernel_that_does_not_tell_is_waited_for_shortly(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the control channel is silent, the question is asked all the same."""
+    monkeypatch.setattr("autogen_nb.kernels.request._CAUGHT_UP", 0.01)
+    monkeypatch.setattr("autogen_nb.kernels.request._tells_idle", lambda channel, message: False)
+
+    async def ask(prompt: str, password: bool) -> str:
+        return "here"
+
+    assert agent.execute("print(input())", ask=ask).stdout == "here\n"

@@ -1,0 +1,53 @@
+"""Code that calls ``input()`` or ``getpass()`` in a cell: a field where a person is, an error where nobody is."""
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+NAME = "The code that runs waits for input: Name?"
+SECRET = "The code that runs waits for a password: Code?"
+
+
+def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
+    """The field stands below what was printed; after Send one line says what was typed, and the code goes on."""
+    model.add(python("print('Hello')\nprint('So you are', input('Name? '))"), "Done.")
+
+    cell = either.start("%%autogen --confirm never\nAsk me.")
+    either.asked("Send")
+    before = cell.about("stream")
+    either.type("Ada", NAME)
+    either.click("Send")
+    either.finish(cell)
+
+    assert before == ["Hello\n"]
+    assert cell.about("stream") == ["Hello\n", "So you are Ada\n"]
+    assert [line.rsplit(" · ", 1)[0] for line in cell.about("decision")] == ["typed (by you) to 'Name?': 'Ada'"]
+    assert list(either.visible()) == []
+
+
+def test_password_is_in_no_output_and_goes_to_no_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """What getpass() returns is for the code alone."""
+    model.add(python("from getpass import getpass\nprint(len(getpass('Code? ')))"), "Done.")
+
+    cell = notebook.start("%%autogen --confirm never\nAsk me.")
+    notebook.asked("Send")
+    notebook.type("hunter2", SECRET)
+    notebook.click("Send")
+    notebook.finish(cell)
+
+    assert cell.about("stream") == ["7\n"]
+    assert "a password" in cell.about("decision")[0]
+    assert "hunter2" not in cell.text
+    assert "hunter2" not in str([request.body for request in model.requests])
+
+
+def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """The code gets an EOFError where the person gives no input."""
+    model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")
+
+    cell = notebook.start("%%autogen --confirm never\nAsk me.")
+    notebook.click("No input")
+    notebook.finish(cell)
+
+    assert cell.about("stream") == ["nothing\n"]
+    assert cell.about("decision")[0].startswith("no input was given")
