@@ -42,6 +42,12 @@ class Refused(Exception):
         self.path = ""
 
 
+def _loaded(name: str) -> Any:
+    """The module, if it is there as a whole: another thread may be importing it."""
+    module = sys.modules.get(name)
+    return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
+
+
 def save(value: Any, folder: str) -> dict[str, str]:
     """Writes ``manifest.json`` and the arrays into the folder; returns why not, where it cannot."""
     try:
@@ -103,14 +109,14 @@ class _Writer:
             raise
 
     def _by_library(self, value: Any, kind: type) -> Any:
-        numpy = sys.modules.get("numpy")
+        numpy = _loaded("numpy")
         if numpy is not None and isinstance(value, numpy.generic):
             return self._scalar(value)
         if numpy is not None and kind is numpy.ndarray:
             return self._array(value)
         if kind.__module__.partition(".")[0] in ("pyarrow", "polars"):
             return self._columnar(value, kind)
-        pandas = sys.modules.get("pandas")
+        pandas = _loaded("pandas")
         if pandas is None or not hasattr(pandas, "DataFrame"):
             return None
         if value is pandas.NA or value is pandas.NaT:
