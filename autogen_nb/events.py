@@ -165,7 +165,10 @@ class HumanInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """May this block run? `index` of `total` in its message; `reasons` say why it is asked, `acts` what it does."""
+    """May this block run? `index` of `total` in its message; `reasons` say why it is asked, `acts` what it does.
+
+    `always` tells that every block is shown, whatever it does: then no rule answers in the person's place.
+    """
 
     agent: str
     block: CodeBlock
@@ -173,6 +176,7 @@ class ApprovalAsked:
     total: int = 1
     reasons: tuple[str, ...] = ()
     acts: tuple[Act, ...] = ()
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,9 @@ from autogen_nb.events import (
     OutputAdded,
     Recorded,
 )
+from autogen_nb.human.headless import UNATTENDED
 from autogen_nb.outputs import Output
 from autogen_nb.run import Inquired, Inquiry, kept
-
-NOBODY = "nobody can be asked while code runs"
 
 _Item: TypeAlias = Output | RunEnded | Inquiry
 
@@ -39,7 +38,7 @@ def there(human: Human) -> bool:
 def answered(human: Human, question: ActAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
     """The person's answer; a refusal where there is nobody to ask."""
     if not there(human):
-        return ActJudged(allowed=False, reason=NOBODY) if isinstance(question, ActAsked) else CodeInputGiven(None)
+        return ActJudged(allowed=False, reason=UNATTENDED) if isinstance(question, ActAsked) else CodeInputGiven(None)
     attendant = cast("Attendant", human)
     return attendant.allow(question) if isinstance(question, ActAsked) else attendant.typed(question)
 

@@ -135,7 +135,7 @@ class RunCode:
         read = asks(self.confirm, block, self.ground)
         if read is None:
             return block
-        question = ApprovalAsked(party.name, block, index, total, reasons(read), read)
+        question = ApprovalAsked(party.name, block, index, total, reasons(read), read, self.confirm == "always")
         given = yield from ask(question, ApprovalGiven)
         if given.decision != "run":
             run.skip(given)

@@ -5,6 +5,9 @@ from typing import NoReturn
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import ApprovalAsked, HumanInputAsked
 
+UNATTENDED = "nobody can be asked while code runs"
+"""Why what running code is about to do is denied, where there is nobody to ask."""
+
 
 class Nobody:
     """The human where there is none."""
