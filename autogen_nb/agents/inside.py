@@ -9,9 +9,11 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from autogen_nb import run
+from autogen_nb.core.ground import Ground
 from autogen_nb.core.ports import Human
 from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
@@ -114,9 +116,22 @@ def view(*, silent: bool | None) -> run.View:
 
 
 def human() -> Human:
-    """Who is asked: the person of the chat that goes on, or the one where the caller is."""
+    """Who is asked: the person of the chat that goes on, or the one where the caller is, with their rules."""
     call = current()
-    return run.surface().human() if call is None else call.human
+    return ruled(run.surface().human()) if call is None else call.human
+
+
+def ruled(person: Human) -> Human:
+    """The person with the rules that they keep, for one chat."""
+    from autogen_nb.human.ruled import Ruled
+    from autogen_nb.human.rules_file import RulesFile
+
+    # A chat's agents may run code in different folders: a relative path is nothing that a rule can be for.
+    return Ruled(person, RulesFile(), ground=Ground(home=str(Path("~").expanduser())), tell=_tell)
+
+
+def _tell(text: str) -> None:
+    print(text)  # noqa: T201  # it stands where the chat is shown
 
 
 def within(event: Event) -> Iterator[Event]:

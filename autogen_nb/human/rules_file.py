@@ -46,7 +46,13 @@ class RulesFile:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or _usual()
+        self._path = path
+
+    @property
+    def path(self) -> Path:
+        """Where the file lies; found when it is first used."""
+        self._path = self._path or _usual()
+        return self._path
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules as they are now.

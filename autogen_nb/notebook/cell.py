@@ -7,7 +7,6 @@ awaited cell and the one that waits: in the latter it never suspends (`autogen_n
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing, closing, nullcontext
-from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
@@ -17,47 +16,27 @@ from autogen_nb.agents.prompts import ASSISTANT
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.agents.where import Where
-from autogen_nb.core.ports import Model
+from autogen_nb.core.ports import Human, Model
 from autogen_nb.core.termination import WithoutCode, without
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
+from autogen_nb.human.ruled import Ruled
 from autogen_nb.kernels.describe import Share, describe, size_of
 from autogen_nb.kernels.status import OnStuck
 from autogen_nb.kernels.transfer import Variable, clashes
 from autogen_nb.models.budget import Budget, budgeted
-from autogen_nb.models.select import model_for
 from autogen_nb.notebook import connections, stuck, variables
 from autogen_nb.notebook.chat_folder import made
-from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, Turn
+from autogen_nb.notebook.conversations import Conversation, Origin, Turn
+from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping
-from autogen_nb.notebook.settings import Defaults, Terms
+from autogen_nb.notebook.settings import Terms
 from autogen_nb.notebook.styles import Tone
 from autogen_nb.run import View, Waits, interruptible, result, ticking
 
 T = TypeVar("T")
 
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
-
-
-@dataclass(slots=True)
-class Notebook:
-    """What the cells of a notebook share; `publish` makes a result the last one."""
-
-    namespace: dict[str, Any]
-    conversations: Conversations
-    defaults: Defaults
-    publish: Callable[[ChatResult], None]
-    connection: connections.Connection | None = None
-    told: set[tuple[str, Share]] = field(default_factory=set, repr=False)
-    _models: dict[str, Model] = field(default_factory=dict, repr=False)
-
-    def model(self, spec: Any) -> Model:
-        """The model that is meant; one for all cells, so that a recording or a replay goes on from cell to cell."""
-        record = self.defaults.record or None
-        key = repr((spec, record))
-        if key not in self._models:
-            self._models[key] = model_for(spec, record=record)
-        return self._models[key]
 
 
 class CellView(View, Protocol):
@@ -270,7 +249,7 @@ class CellRun:
             assistant,
             Options(turn.message, clear_history=False),
             waits=self._waits,
-            human=self._person,
+            human=self._ruled(conversation, user),
             log=turn.log,
             known=frozenset(conversation.handed),
         )
@@ -292,6 +271,16 @@ class CellRun:
             self._notebook.connection = None
             raise
         return chat.result()
+
+    def _ruled(self, conversation: Conversation, user: ConversableAgent) -> Human:
+        """The person, with their rules and with what they chose for the rest of this chat."""
+        return Ruled(
+            self._person,
+            self._notebook.rules,
+            ground=None if user.code is None else user.code.ground,
+            onwards=conversation.onwards,
+            tell=lambda text: self._view.note(text, tone="warning"),
+        )
 
     def _agents(
         self, conversation: Conversation, turn: Turn, model: Model

@@ -17,6 +17,7 @@ from autogen_nb.core.approval import Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
+from autogen_nb.human.ruled import Onwards
 from autogen_nb.kernels import machine
 from autogen_nb.kernels.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer import Handed
@@ -111,6 +112,7 @@ class Conversation:
         self._prints: dict[str, Fingerprint] = {}
         self.declined: set[str] = set()
         self.stuckness = Stuckness()
+        self.onwards = Onwards()
         self.listed: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
 

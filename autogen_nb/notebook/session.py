@@ -16,9 +16,10 @@ from autogen_nb.agents.where import Where
 from autogen_nb.errors import AutogenError, ConfigError
 from autogen_nb.kernels.transfer import clashes
 from autogen_nb.notebook import kernel_orders, rendering, reruns, stuck, variables
-from autogen_nb.notebook.cell import CellRun, Notebook
+from autogen_nb.notebook.cell import CellRun
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
 from autogen_nb.notebook.failures import CellInterrupted, one_line
+from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping, TypingPerson
 from autogen_nb.notebook.plain_cell import PlainCellView

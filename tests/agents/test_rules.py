@@ -1,0 +1,52 @@
+"""A person's rules in a library's own chats: they answer at once, and "run all" lasts for one chat."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.rules import RULED, Rule
+from autogen_nb.events import ApprovalAsked, ApprovalGiven
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.testing import ScriptedExecutor
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, user
+
+CODE = "```python\nexec(text)\n```"
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def answers(way: Way, confirm: str) -> list[ApprovalGiven]:
+    """What was decided about the code of a chat whose person types `r`."""
+    runner = user(code_execution_config={"executor": ScriptedExecutor({"exec(text)": "1\n"}), "confirm": confirm})
+    result = chat(way, runner, assistant(CODE, "TERMINATE"), message="Go.")
+    assert sum(isinstance(event, ApprovalAsked) for event in result.log) == 1
+    return [event for event in result.log if isinstance(event, ApprovalGiven)]
+
+
+@BOTH_WAYS
+def test_rule_answers_in_the_persons_place(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rules cover runs with nobody there; revoked, the person is asked again."""
+    RulesFile().add(*map(Rule, RULED))
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+    by_rule = answers(way, "risky")
+    RulesFile().remove(*map(Rule, RULED))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("r\n"))
+    by_person = answers(way, "risky")
+
+    assert by_rule == [ApprovalGiven("run", by="your rule: unknown")]
+    assert by_person == [ApprovalGiven("run", by="terminal")]
+
+
+def test_every_block_is_shown_to_who_wants_to_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With confirm="always" no rule takes the look at the code away."""
+    RulesFile().add(*map(Rule, RULED))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("r\n"))
+
+    assert answers("sync", "always") == [ApprovalGiven("run", by="terminal")]
