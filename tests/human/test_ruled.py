@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
 )
+from autogen_nb.human.headless import UNATTENDED, Nobody
 from autogen_nb.human.ruled import ONWARDS, Onwards, Ruled
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.messages import CodeBlock
@@ -30,13 +30,15 @@ NET, WRITE = Act("network", "api.example.org", "uses the network"), Act("write",
 GROUND = Ground("/home/ann/work", "", "/home/ann")
 
 
-@dataclass
 class Attentive(ScriptedHuman):
-    """A person who is there while code runs, too."""
+    """A person whose decisions are whole, and who is there while code runs, too."""
 
-    judged: Sequence[ActJudged] = ()
-    approvals: Sequence[ApprovalGiven] = ()
-    seen: list[ActAsked | ApprovalAsked] = field(default_factory=list)
+    def __init__(
+        self, inputs: Sequence[str] = (), approvals: Sequence[ApprovalGiven] = (), judged: Sequence[ActJudged] = ()
+    ) -> None:
+        super().__init__(inputs)
+        self.approvals, self.judged = approvals, judged
+        self.seen: list[ActAsked | ApprovalAsked] = []
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         """The next decision about a block."""
@@ -207,12 +209,17 @@ def test_rule_that_cannot_be_kept_is_told(rules: RulesFile) -> None:
 
 
 def test_nobody_there_while_code_runs(rules: RulesFile) -> None:
-    """Where the person cannot be asked meanwhile, what no rule covers is denied and no input comes."""
-    ruled = Ruled(ScriptedHuman(inputs=["hello"]), rules, tell=print)
+    """Where the person cannot be asked meanwhile, rules still answer; the rest is denied, and no input comes."""
+    ruled = Ruled(Nobody(), rules, tell=print)
 
-    assert ruled.allow(ActAsked("user", WRITE)) == ActJudged(
-        allowed=False, reason="nobody can be asked while code runs"
-    )
+    assert ruled.allow(ActAsked("user", NET)) == ActJudged(allowed=True, by="your rule: network api.example.org")
+    assert ruled.allow(ActAsked("user", WRITE)) == ActJudged(allowed=False, reason=UNATTENDED)
     assert ruled.typed(CodeInputAsked("user")) == CodeInputGiven(None)
+
+
+def test_words_are_the_persons(rules: RulesFile) -> None:
+    """What is typed, for the agents or for running code, comes from the person alone."""
+    ruled = Ruled(Attentive(inputs=["hello"]), rules, tell=print)
+
     assert ruled.input(HumanInputAsked("user", "peer", ">")) == HumanInputGiven("hello", by="scripted")
-    assert Ruled(Attentive(), rules, tell=print).typed(CodeInputAsked("user", "?")) == CodeInputGiven("?", by="you")
+    assert ruled.typed(CodeInputAsked("user", "?")) == CodeInputGiven("?", by="you")
