@@ -144,7 +144,8 @@ class HumanInputAsked:
     """What does the person say?
 
     `terminated` tells whether a termination condition was met, `empty_means` what an empty answer would do, `choices`
-    what the person may choose from instead of writing.
+    what the person may choose from instead of writing. `then` is what is asked next where the answer is empty, so that
+    one panel can ask both.
     """
 
     agent: str
@@ -153,6 +154,7 @@ class HumanInputAsked:
     terminated: bool = False
     empty_means: Literal["auto", "send", "stop"] = "auto"
     choices: tuple[str, ...] = ()
+    then: "ApprovalAsked | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ AutoGen 0.2's order: termination and human input; function and tool calls; code;
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from autogen_nb.core.code import Reading, defined, read
 from autogen_nb.core.human_input import EXIT, Ask, Mode, decide
 from autogen_nb.core.termination import Condition
 from autogen_nb.events import (
     Answer,
+    ApprovalAsked,
     EndReason,
     FunctionsAsked,
     FunctionsReturned,
@@ -66,6 +67,15 @@ class Stop:
 
 Outcome: TypeAlias = Reply | Stop | None
 """What a step came to; None hands over to the next step."""
+
+
+@runtime_checkable
+class Foreseen(Protocol):
+    """A step that can tell what it will ask a person."""
+
+    def foresee(self, scene: "Scene", party: "Party", peer: str) -> ApprovalAsked | None:
+        """Its first question as things are; None where it has none."""
+
 
 A = TypeVar("A", bound=Answer)
 M = TypeVar("M")
@@ -180,10 +190,13 @@ class Scene:
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has not yet run this message's code; from now on it has."""
-        pair = frozenset((agent, peer))
-        new = (agent, pair, index) not in self._ran and not self._answered(agent, peer, index)
-        self._ran.add((agent, pair, index))
+        new = not self.claimed(agent, peer, index)
+        self._ran.add((agent, frozenset((agent, peer)), index))
         return new
+
+    def claimed(self, agent: str, peer: str, index: int) -> bool:
+        """Whether the agent has run this message's code, or has dealt with it in an earlier chat."""
+        return (agent, frozenset((agent, peer)), index) in self._ran or self._answered(agent, peer, index)
 
     def _answered(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has spoken after a message of an earlier chat, and so has dealt with it."""
@@ -265,8 +278,9 @@ def check_termination_and_human_reply(scene: Scene, party: Party, peer: str) -> 
     if not isinstance(move, Ask):
         scene.reset_auto_replies(party.name, peer)
         return Stop(move)
-    prompt = _prompt(peer, move)
-    given = yield from ask(HumanInputAsked(party.name, peer, prompt, met, move.empty), HumanInputGiven)
+    then = _then(scene, party, peer) if move.empty == "auto" else None
+    question = HumanInputAsked(party.name, peer, _prompt(peer, move), met, move.empty, then=then)
+    given = yield from ask(question, HumanInputGiven)
     if given.text == "" and move.empty == "auto":
         scene.count_auto_reply(party.name, peer)
         return None
@@ -322,6 +336,18 @@ def terminated(scene: Scene, party: Party, peer: str) -> Asking[bool]:
         return party.termination(scene.last(party.name, peer))
     question = TerminationAsked(party.name, peer, len(scene.exchanged(party.name, peer)))
     return (yield from ask(question, TerminationJudged)).terminate
+
+
+def _then(scene: Scene, party: Party, peer: str) -> ApprovalAsked | None:
+    """What is asked next if the person says nothing; None where a step that nobody can foresee comes before it."""
+    for step in party.steps:
+        if isinstance(step, Foreseen):
+            return step.foresee(scene, party, peer)
+        if step is generate_function_call_reply and scene.last(party.name, peer).calls:
+            return None
+        if step not in (check_termination_and_human_reply, generate_function_call_reply):
+            return None
+    return None
 
 
 def _prompt(peer: str, move: Ask) -> str:

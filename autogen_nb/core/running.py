@@ -70,12 +70,24 @@ class RunCode:
             run.notes.append(UNCLOSED)
         return Reply(Message(run.reply()))
 
+    def foresee(self, scene: Scene, party: Party, peer: str) -> ApprovalAsked | None:
+        """What is asked about the first block of the code that would run now; None where it may run unasked."""
+        found = self._newest(scene, party, peer)
+        if found is None or not found[1].blocks or scene.claimed(party.name, peer, found[0]):
+            return None
+        blocks = found[1].blocks
+        return self._asking(party, blocks[0], 0, len(blocks))
+
     def _find(self, scene: Scene, party: Party, peer: str) -> Reading | None:
-        exchanged = scene.exchanged(party.name, peer)
-        for index in self._within_reach(exchanged, party.name):
+        found = self._newest(scene, party, peer)
+        return found[1] if found is not None and scene.claim(party.name, peer, found[0]) else None
+
+    def _newest(self, scene: Scene, party: Party, peer: str) -> tuple[int, Reading] | None:
+        """The newest message with code, by its index, and what is read in it."""
+        for index in self._within_reach(scene.exchanged(party.name, peer), party.name):
             reading = scene.reading(party.name, peer, index)
             if reading.blocks or reading.unclosed:
-                return reading if scene.claim(party.name, peer, index) else None
+                return index, reading
         return None
 
     def _within_reach(self, exchanged: Sequence[Said], agent: str) -> Iterator[int]:
@@ -128,14 +140,19 @@ class RunCode:
         read = dict.fromkeys(act for block in blocks for act in acts(block, self.ground))
         return CodeAsked(party.name, blocks, Leave(tuple(read)))
 
+    def _asking(self, party: Party, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:
+        read = asks(self.confirm, block, self.ground)
+        if read is None:
+            return None
+        return ApprovalAsked(party.name, block, index, total, reasons(read), read, self.confirm == "always")
+
     def _approved(
         self, party: Party, run: "_Run", block: CodeBlock, index: int, total: int
     ) -> Asking[CodeBlock | Literal["skip", "stop"]]:
         """The block to run, as the person left it."""
-        read = asks(self.confirm, block, self.ground)
-        if read is None:
+        question = self._asking(party, block, index, total)
+        if question is None:
             return block
-        question = ApprovalAsked(party.name, block, index, total, reasons(read), read, self.confirm == "always")
         given = yield from ask(question, ApprovalGiven)
         if given.decision != "run":
             run.skip(given)

@@ -82,7 +82,10 @@ class Ruled:
         self._told = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """The words of the person; no rule speaks."""
+        """The words of the person; no rule speaks, but what one will let run is not asked about with them."""
+        if question.then is not None:
+            then = replace(question.then, acts=self._placed(question.then.acts))
+            question = replace(question, then=None if self._by(then) else then)
         return self._human.input(question)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
@@ -91,13 +94,9 @@ class Ruled:
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
         """The rules' decision about a block, or the person's."""
-        if self._onwards.chosen:
-            return ApprovalGiven("run", by=ONWARDS)
-        acts = self._placed(question.acts)
-        by = "" if question.always else self._by_rule(acts)
-        if by:
-            return ApprovalGiven("run", by=by)
-        return _then(self._human.approve(replace(question, acts=acts)), self._approved)
+        question = replace(question, acts=self._placed(question.acts))
+        by = self._by(question)
+        return ApprovalGiven("run", by=by) if by else _then(self._human.approve(question), self._approved)
 
     def allow(self, question: ActAsked) -> ActJudged | Awaitable[ActJudged]:
         """The rules' decision about what running code is about to do, or the person's."""
@@ -117,6 +116,12 @@ class Ruled:
 
     def _placed(self, acts: Sequence[Act]) -> tuple[Act, ...]:
         return tuple(placed(act, folder=self._ground.folder, home=self._ground.home) for act in acts)
+
+    def _by(self, question: ApprovalAsked) -> str:
+        """Who lets the block run without a question; "" where nobody does."""
+        if self._onwards.chosen:
+            return ONWARDS
+        return "" if question.always else self._by_rule(question.acts)
 
     def _by_rule(self, acts: Sequence[Act]) -> str:
         """Which rules let all of this happen, in words; "" where they do not."""

@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb import run
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.where import Where
+from autogen_nb.core.rules import proposed
 from autogen_nb.errors import AutogenError, ConfigError
 from autogen_nb.kernels.transfer import clashes
 from autogen_nb.notebook import kernel_orders, rendering, reruns, stuck, variables
@@ -145,7 +146,7 @@ class Session:
             return TypingPerson()
         from autogen_nb.notebook.panels import ButtonPerson
 
-        return ButtonPerson(view, lambda: reruns.run_again(self._shell, origin))
+        return ButtonPerson(view, lambda: reruns.run_again(self._shell, origin), offers=proposed)
 
     def _command(self, words: list[str]) -> None:
         match words[:1]:

@@ -8,7 +8,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import partial
 from typing import assert_never
 
@@ -58,16 +57,15 @@ from autogen_nb.events import (
     TerminationAsked,
     TerminationJudged,
 )
-from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook import rendering, styles, wording
+from autogen_nb.notebook import decisions, rendering, styles, wording
 from autogen_nb.notebook.calls import CallsShown
+from autogen_nb.notebook.decisions import PersonAsked, PersonGiven
 from autogen_nb.notebook.pictures import pictures
 from autogen_nb.notebook.run_outputs import RunOutputs
 from autogen_nb.notebook.slots import Slot, Slots
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import SpeakerTone, Tone
 from autogen_nb.notebook.totals import Totals
-from autogen_nb.views import inquiries
 from autogen_nb.views.calls import name_of
 from autogen_nb.views.pictures import in_words
 from autogen_nb.views.replies import chosen
@@ -109,8 +107,8 @@ class NotebookView:
         self._run: RunOutputs | None = None
         self._replied: ModelReplied | None = None
         self._reported = False
-        self._asked: ApprovalAsked | None = None
-        self._inquired: ActAsked | CodeInputAsked | None = None
+        self._running = ""
+        self._asked: PersonAsked | None = None
         self._pair: ChatStarted | None = None
         self._calls: CallsShown | None = None
         self._returned_text: str | None = None
@@ -133,21 +131,19 @@ class NotebookView:
                 self._replied = event
             case Said():
                 self._said(event)
-            case ApprovalAsked():
-                self._asked = event
-            case ApprovalGiven():
+            case HumanInputAsked() | ApprovalAsked() | ActAsked() | CodeInputAsked():
+                self._asking(event)
+            case HumanInputGiven() | ApprovalGiven() | ActJudged() | CodeInputGiven():
                 self._decided(event)
             case CodeAsked(blocks=blocks):
-                self._run = RunOutputs(self._place)
-                self.awaiting(f"running {blocks[0].language}")
+                self._run, self._running = RunOutputs(self._place), f"running {blocks[0].language}"
+                self.awaiting(self._running)
             case OutputAdded(output=output):
                 if self._run is not None:
                     self._run.add(output)
                     self._flush()
             case CodeRan():
                 self._ran(event)
-            case ActAsked() | ActJudged() | CodeInputAsked() | CodeInputGiven():
-                self._inquiry(event)
             case FunctionsAsked():
                 self._calling(event)
             case FunctionsReturned(contents=contents):
@@ -162,12 +158,8 @@ class NotebookView:
                 self.awaiting("summing up")
             case Ended():
                 self._end(event)
-            case HumanInputGiven():
-                self._reported = False
-                self.note(wording.words_given(event, _clock()), kind="decision")
             case (
-                HumanInputAsked()
-                | OpeningAsked()
+                OpeningAsked()
                 | ReplyFunctionReturned()
                 | OpeningGiven()
                 | TerminationAsked()
@@ -367,26 +359,20 @@ class NotebookView:
 
     # Code
 
-    def _decided(self, given: ApprovalGiven) -> None:
-        self._status = ""
-        line = wording.decided(given, self._asked, _clock())
-        html = rendering.line(line, tone="good" if given.decision == "run" else "muted")
-        text = line
-        if given.code is not None and self._asked is not None and given.code != self._asked.block.code:
-            html += rendering.code(CodeBlock(self._asked.block.language, given.code), label="as edited")
-            text += "\n" + only_colours(given.code)
-        self._settle(*rendering.bundle(html, text, kind="decision"))
-        self._reported = given.decision == "skip"
+    def _asking(self, asked: PersonAsked) -> None:
+        self._asked = asked
+        if isinstance(asked, ActAsked | CodeInputAsked) and self._run is not None:
+            self._run.part()
 
-    def _inquiry(self, event: ActAsked | ActJudged | CodeInputAsked | CodeInputGiven) -> None:
-        """The answer becomes a line, below what came before the question and above what comes after it."""
-        if isinstance(event, ActAsked | CodeInputAsked):
-            self._inquired = event
-            if self._run is not None:
-                self._run.part()
-        elif self._inquired is not None:
-            self.note(f"{inquiries.settled(self._inquired, event)} · {_clock()}", kind="decision")
-            self.awaiting("running code")
+    def _decided(self, given: PersonGiven) -> None:
+        shown = decisions.shown(given, self._asked)
+        if shown is not None:
+            self._settle(*rendering.bundle(*shown, kind="decision"))
+        if isinstance(given, ActJudged | CodeInputGiven):
+            self.awaiting(self._running)
+            return
+        self._status = ""
+        self._reported = isinstance(given, ApprovalGiven) and given.decision == "skip"
 
     def _ran(self, ran: CodeRan) -> None:
         shown, self._run = self._run or RunOutputs(self._place), None
@@ -408,7 +394,3 @@ class NotebookView:
         self._status = ""
         text = wording.ended(ended, self._totals, time.monotonic() - self._begun, self._remark, self._spent())
         self.note(text, kind="end")
-
-
-def _clock() -> str:
-    return datetime.now().astimezone().strftime("%H:%M")

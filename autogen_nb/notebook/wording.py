@@ -1,14 +1,7 @@
 """The one-line texts of the view."""
 
-from autogen_nb.events import (
-    ApprovalAsked,
-    ApprovalGiven,
-    ChatStarted,
-    Ended,
-    HumanInputGiven,
-    ModelReplied,
-    Said,
-)
+from autogen_nb.acts import Act
+from autogen_nb.events import ChatStarted, Ended, ModelReplied, Said
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import Tone
 from autogen_nb.notebook.totals import Totals
@@ -22,12 +15,12 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 
 def status(what: str, seconds: float, *remarks: str) -> str:
     """What is awaited, for how long, and how to stop it."""
-    return _joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", *remarks)
+    return joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", *remarks)
 
 
 def unfinished(seconds: float, *remarks: str) -> str:
     """What is left at the foot of a chat that did not come to its end."""
-    return _joined("Did not finish", duration(seconds), *remarks)
+    return joined("Did not finish", duration(seconds), *remarks)
 
 
 def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
@@ -38,14 +31,14 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
         "max_auto_replies": "Limit of turns met",
         "max_turns": "Limit of turns met",
     }
-    return _joined(how.get(end.reason, "Done"), totals.text(), duration(seconds), *remarks)
+    return joined(how.get(end.reason, "Done"), totals.text(), duration(seconds), *remarks)
 
 
 def origin(reply: ModelReplied | None, to: str = "") -> str:
     """Whom a message is for, where that must be said, where it comes from, and how long it took."""
     if reply is None:
         return to
-    return _joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
+    return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
 
 
 def addressed(said: Said, pair: ChatStarted | None) -> str:
@@ -55,33 +48,24 @@ def addressed(said: Said, pair: ChatStarted | None) -> str:
     return f"to {said.recipient}"
 
 
-def decided(given: ApprovalGiven, asked: ApprovalAsked | None, clock: str) -> str:
-    """What was decided about a block, by whom and when."""
-    which = f"Block {asked.index + 1} of {asked.total}: " if asked is not None and asked.total > 1 else ""
-    edited = given.code is not None and asked is not None and given.code != asked.block.code
-    what = {
-        "run": "edited and run" if edited else "run",
-        "skip": f"skipped{f' ({_shortened(given.reason)})' if given.reason else ''}",
-        "stop": "stopped",
-    }[given.decision]
-    text = which + what
-    return _joined(text[0].upper() + text[1:], f"by {given.by}" if given.by else "", clock)
+def about(act: Act) -> str:
+    """What code does, for the middle of a sentence."""
+    return shortened(act.words or act.kind.replace("_", " "))
 
 
-def words_given(given: HumanInputGiven, clock: str) -> str:
-    """That a person has spoken; the words themselves follow as a message."""
-    what = {"": "Continued without words", "exit": "Ended the chat"}.get(given.text, "Answered")
-    return _joined(what, f"by {given.by}" if given.by else "", clock)
+def capital(text: str) -> str:
+    """The text as a sentence begins."""
+    return text[:1].upper() + text[1:]
 
 
 def no_output(seconds: float) -> str:
     """That code ran and showed nothing."""
-    return _joined("ran without output", duration(seconds))
+    return joined("ran without output", duration(seconds))
 
 
 def failed(failure: Failure, lines: int) -> str:
     """The exception that ended a block, above its traceback."""
-    return _joined(f"`{_shortened(f'{failure.ename}: {failure.evalue}')}`", f"traceback of {lines} lines")
+    return joined(f"`{shortened(f'{failure.ename}: {failure.evalue}')}`", f"traceback of {lines} lines")
 
 
 def duration(seconds: float) -> str:
@@ -94,10 +78,12 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Text from elsewhere in one line, of which no backtick is taken for our own."""
     line = " ".join(only_colours(text).replace("`", "'").split())
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"
 
 
-def _joined(*parts: str) -> str:
+def joined(*parts: str) -> str:
+    """The parts that there are, as one line."""
     return " · ".join(part for part in parts if part)

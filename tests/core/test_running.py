@@ -8,7 +8,16 @@ from autogen_nb.acts import Act, Leave
 from autogen_nb.core.approval import Confirm, reasons
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import acts
-from autogen_nb.core.replies import Outcome, Reply, Scene, Stop
+from autogen_nb.core.replies import (
+    AskFunction,
+    Outcome,
+    Reply,
+    Scene,
+    Step,
+    Stop,
+    check_termination_and_human_reply,
+    generate_function_call_reply,
+)
 from autogen_nb.core.running import UNCLOSED, Reach, RunCode
 from autogen_nb.events import (
     ActAsked,
@@ -18,6 +27,8 @@ from autogen_nb.events import (
     ApprovalGiven,
     CodeAsked,
     CodeRan,
+    HumanInputAsked,
+    HumanInputGiven,
     Question,
     Recorded,
     Said,
@@ -331,3 +342,67 @@ def test_stop_while_code_runs_ends_the_chat(together: bool, stop: bool) -> None:
     came_to = run(heard(code("1", "2")), step, ran=lambda asked: CodeRan(0, inner=inner))[1]
 
     assert (came_to == Stop("stopped")) is stop
+
+
+def turn(message: str, *before: Step, confirm: Confirm = "always", **settings: object) -> HumanInputAsked:
+    """How a person is given the word after the assistant's message, where steps may stand before the one for code."""
+    step = RunCode(confirm=confirm)
+    steps: list[Step] = [check_termination_and_human_reply, *before, step]
+    events, _ = outcome(
+        check_termination_and_human_reply(
+            heard(message), party("user", *steps, human_input_mode="ALWAYS", **settings), "assistant"
+        ),
+        lambda _: HumanInputGiven("exit"),
+    )
+    asked = events[0]
+    assert isinstance(asked, HumanInputAsked)
+    return asked
+
+
+@pytest.mark.parametrize("before", [(), (generate_function_call_reply,)], ids=["alone", "after calls"])
+def test_person_with_the_word_is_asked_about_the_code_too(before: tuple[Step, ...]) -> None:
+    """One question holds both, so that one panel can ask them: the first block's is the one that would come next."""
+    asked = turn(code("1", "2"), *before)
+
+    block = CodeBlock("python", "1")
+    assert asked.then == ApprovalAsked("user", block, 0, 2, (), acts(block, None), always=True)
+    assert run(heard(code("1", "2")), RunCode(confirm="always"), STOP)[0][0] == asked.then
+
+
+@pytest.mark.parametrize(
+    ("message", "confirm"),
+    [("No code.", "always"), (code("1"), "never"), (code("1 + 1"), "risky"), ("```python\n1", "always")],
+    ids=["no code", "never asked", "harmless", "cut off"],
+)
+def test_person_with_the_word_is_asked_about_nothing_else(message: str, confirm: Confirm) -> None:
+    """Where no approval would follow, there is none to ask for."""
+    assert turn(message, confirm=confirm).then is None
+
+
+def test_what_a_step_in_between_does_is_not_foreseen() -> None:
+    """A reply function of the caller's own may say anything, and what ends the chat runs no code."""
+    assert turn(code("1"), AskFunction(0, "own")).then is None
+    assert turn(code("1"), termination=lambda _: True).then is None
+
+
+def test_calls_come_before_code() -> None:
+    """A message that carries calls too is answered by what they return."""
+    calls = [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]
+    scene = Scene()
+    scene.add(Said("assistant", "user", Message(code("1"), tool_calls=calls)))
+    steps: list[Step] = [generate_function_call_reply, RunCode(confirm="always")]
+    events, _ = outcome(
+        check_termination_and_human_reply(scene, party("user", *steps, human_input_mode="ALWAYS"), "assistant"),
+        lambda _: HumanInputGiven("exit"),
+    )
+
+    assert isinstance(events[0], HumanInputAsked)
+    assert events[0].then is None
+
+
+def test_code_that_ran_is_not_asked_for_with_the_word() -> None:
+    """Only what has not run yet would be asked about."""
+    scene, step = heard(code("1")), RunCode(confirm="always")
+    run(scene, step, RUN)
+
+    assert step.foresee(scene, party(), "assistant") is None

@@ -21,7 +21,9 @@ def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> N
 
     assert before == ["Hello\n"]
     assert cell.about("stream") == ["Hello\n", "So you are Ada\n"]
-    assert [line.rsplit(" · ", 1)[0] for line in cell.about("decision")] == ["typed (by you) to 'Name?': 'Ada'"]
+    assert [line.rsplit(" · ", 1)[0] for line in cell.about("decision")] == [
+        "Typed for the code (`Name?`): `Ada` · by you"
+    ]
     assert list(either.visible()) == []
 
 
@@ -46,8 +48,8 @@ def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) ->
     model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")
 
     cell = notebook.start("%%autogen --confirm never\nAsk me.")
-    notebook.click("No input")
+    notebook.click("End of input")
     notebook.finish(cell)
 
     assert cell.about("stream") == ["nothing\n"]
-    assert cell.about("decision")[0].startswith("no input was given")
+    assert cell.about("decision")[0].startswith("Typed for the code: nothing")

@@ -1,39 +1,39 @@
-"""May the code that runs do this? It waits at that line."""
+"""What running code is about to do: may it?"""
+
+from collections.abc import Sequence
 
 import ipywidgets as widgets
 
+from autogen_nb.core.rules import Rule
 from autogen_nb.events import ActAsked, ActJudged
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook import rendering
+from autogen_nb.notebook import rendering, wording
 from autogen_nb.notebook.panels import parts
 from autogen_nb.notebook.panels.decision import DecisionPanel
 from autogen_nb.notebook.panels.panel import YOU
 
 
 class ActPanel(DecisionPanel):
-    """Allow it, deny it with a reason, or stop the chat."""
+    """May the running code do this?"""
 
-    def __init__(self, asked: ActAsked) -> None:
-        question = f"The code that runs is about to go on. It {asked.act.words}. Allow it?"
-        line = rendering.code(CodeBlock("python", asked.line)) if asked.line else ""
-        super().__init__(question, rendering.question(question) + line)
+    def __init__(self, asked: ActAsked, offered: Sequence[Rule] | None = None) -> None:
+        question = f"The code that runs waits: it {wording.about(asked.act)} next. Allow it?"
+        line = rendering.code(CodeBlock("python", asked.line), label="at this line") if asked.line else ""
+        super().__init__(question, rendering.question(question) + line, offered)
 
     def _choices(self) -> widgets.Button:
-        allow = self.button("Allow", self._allow, hint="Let the code go on", style="primary")
-        deny = self.button("Deny", self._deny, hint="Raise an error in the code, and tell the assistant why")
-        stop = self.button("Stop", self._stop, hint="Interrupt the code, and end the chat")
-        self.show(self._head, parts.row(allow, deny, stop))
+        allow = self.button("Allow", lambda: self._judge(allowed=True), hint="Let the code go on", style="primary")
+        always = self._always("Allow from now on", lambda rules: self._judge(allowed=True, rules=rules))
+        deny = self.button("Deny", self._deny, hint="Raise PermissionError at that line, and tell the assistant why")
+        stop = self.button("Stop", lambda: self._judge(allowed=False, stop=True), hint="Deny it, and end the chat")
+        self.show(self._head, parts.row(allow, *always, deny, stop))
         return allow
 
-    def _allow(self) -> None:
-        self.answer(ActJudged(allowed=True, by=YOU))
-
     def _deny(self) -> None:
-        self._give_reason(
-            "Deny",
-            lambda reason: self.answer(ActJudged(allowed=False, reason=reason, by=YOU)),
-            hint="Raise an error in the code",
-        )
+        def deny(reason: str) -> None:
+            self._judge(allowed=False, reason=reason)
 
-    def _stop(self) -> None:
-        self.answer(ActJudged(allowed=False, by=YOU, stop=True))
+        self._give_reason("Deny", deny, hint="Raise PermissionError at that line, and go on")
+
+    def _judge(self, *, allowed: bool, reason: str = "", stop: bool = False, rules: tuple[str, ...] = ()) -> None:
+        self.answer(ActJudged(allowed, reason, by=YOU, stop=stop, rules=rules))

@@ -1,11 +1,18 @@
 """What the panels about code share: a row of choices, and what may come in its place."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import ipywidgets as widgets
 
+from autogen_nb.acts import Act
+from autogen_nb.core.rules import Rule
+from autogen_nb.notebook import rendering
 from autogen_nb.notebook.panels import parts
 from autogen_nb.notebook.panels.panel import Panel
+
+Offers: TypeAlias = Callable[[Sequence[Act]], Sequence[Rule]]
+"""The rules that a person may be offered about these acts."""
 
 
 class DecisionPanel(Panel):
@@ -15,23 +22,28 @@ class DecisionPanel(Panel):
     ----------
     shown
         The question as HTML of this package's.
+    offered
+        The rules that the person may accept with it; None where nobody keeps what is allowed beyond this question.
     """
 
-    def __init__(self, question: str, shown: str) -> None:
+    def __init__(self, question: str, shown: str, offered: Sequence[Rule] | None) -> None:
         super().__init__(question)
         self._head = parts.head(shown)
-        self._first = self._choices()
+        self._kept = offered is not None
+        self._offered = tuple(offered or ())
+        self._choices()
 
     def _choices(self) -> widgets.Button:
         """Shows the choices, and returns the first of them."""
         raise NotImplementedError
 
-    def _back(self) -> None:
-        self._first = self._choices()
-        self._first.focus()
+    def _instead(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
+        """Shows rows in place of the choices; the person who asked for them goes on in them."""
+        self.show(self._head, *rows)
+        focused.focus()
 
-    def _back_button(self, hint: str = "Choose again") -> widgets.Button:
-        return self.button("Back", self._back, hint=hint)
+    def _back(self, hint: str = "Choose again") -> widgets.Button:
+        return self.button("Back", lambda: self._choices().focus(), hint=hint)
 
     def _give_reason(self, text: str, then: Callable[[str], None], *, hint: str) -> None:
         """Asks why; the assistant reads it."""
@@ -41,11 +53,33 @@ class DecisionPanel(Panel):
             then(reason.value.strip())
 
         parts.on_enter(reason, go)
-        self._instead(
-            reason, [parts.row(reason, self.button(text, go, hint=hint, style="primary"), self._back_button())]
-        )
+        self._instead(reason, parts.row(reason, self.button(text, go, hint=hint, style="primary"), self._back()))
 
-    def _instead(self, focused: widgets.Widget, rows: Sequence[widgets.Widget]) -> None:
-        """Shows rows in place of the choices; the person who asked for them goes on in them."""
-        self.show(self._head, *rows)
-        focused.focus()
+    def _always(self, text: str, then: Callable[[tuple[str, ...]], None]) -> list[widgets.Button]:
+        """The button that offers rules, where there are any to offer."""
+        if not self._offered:
+            return []
+        hint = "Choose what is never asked about again; each rule is named in words first"
+        return [self.button("Always allow …", lambda: self._offer(text, then), hint=hint)]
+
+    def _offer(self, text: str, then: Callable[[tuple[str, ...]], None]) -> None:
+        alone = len(self._offered) == 1
+        boxes = [parts.checkbox(_capital(rule.words), checked=alone) for rule in self._offered]
+        complaint = parts.html("")
+
+        def accept() -> None:
+            rules = tuple(str(rule) for rule, box in zip(self._offered, boxes, strict=True) if box.value)
+            if rules:
+                then(rules)
+            else:
+                complaint.value = rendering.line("Choose at least one, or go back.", tone="bad")
+
+        told = parts.html(
+            rendering.line("From now on, also in other chats and notebooks; `%autogen rules` lists and revokes:")
+        )
+        go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")
+        self._instead(boxes[0], told, *boxes, parts.row(go, self._back()), complaint)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

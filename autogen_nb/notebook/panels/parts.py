@@ -17,13 +17,16 @@ _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
 # JupyterLab ends its text this far from the cell's right edge, and a field that fills the width does as text does.
 _FULL = {"width": "auto", "margin": "0 20px 0 0"}
 _LABELLED = {"description_width": "5.5em"}
-_CODE, _LABEL, _NAMED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named"
+_CODE, _LABEL, _NAMED, _TICKED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named", "autogen-nb-ticked"
 STYLE = (
     f"<style>.{_CODE}.widget-textarea textarea {{{styles.EDITOR}}}"
     # The label is there for who hears the page; who sees it has the question above the field.
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
-    f".{_LABEL}.widget-text .widget-label {{text-align: left}}</style>"
+    f".{_LABEL}.widget-text .widget-label {{text-align: left}}"
+    # A rule is read whole, however long its path.
+    f".{_TICKED}.widget-checkbox {{height: auto}} "
+    f".{_TICKED}.widget-checkbox .widget-label-basic {{white-space: normal; overflow-wrap: anywhere}}</style>"
 )
 
 
@@ -80,6 +83,13 @@ def field(
         style=_LABELLED,
     )
     made.add_class(_LABEL)
+    return made
+
+
+def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
+    """A box to tick, before its text."""
+    made = widgets.Checkbox(checked, description=text, tooltip=text, indent=False, layout=_FULL)
+    made.add_class(_TICKED)
     return made
 
 

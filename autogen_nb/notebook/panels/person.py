@@ -1,8 +1,10 @@
 """A person who sees the notebook and clicks."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from autogen_nb.acts import Act
+from autogen_nb.core.rules import Rule
 from autogen_nb.errors import ChatUnfinished
 from autogen_nb.events import (
     ActAsked,
@@ -14,36 +16,58 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
 )
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.connections import Connection
 from autogen_nb.notebook.panels.act import ActPanel
 from autogen_nb.notebook.panels.approval import ApprovalPanel
 from autogen_nb.notebook.panels.code_input import CodeInputPanel
 from autogen_nb.notebook.panels.connection import ConnectionPanel
 from autogen_nb.notebook.panels.copying import CopyPanel
-from autogen_nb.notebook.panels.panel import Foot, Panel
+from autogen_nb.notebook.panels.decision import Offers
+from autogen_nb.notebook.panels.panel import YOU, Foot, Panel
 from autogen_nb.notebook.panels.stopping import StoppingPanel
-from autogen_nb.notebook.panels.turn import TurnPanel
+from autogen_nb.notebook.panels.turn import CodeTurnPanel, TurnPanel
 from autogen_nb.notebook.persons import Copying, Stopping
 
 
 class ButtonPerson:
-    """A person who sees the notebook and clicks."""
+    """A person who sees the notebook and clicks.
 
-    def __init__(self, foot: Foot, superseded: Callable[[], bool]) -> None:
+    Parameters
+    ----------
+    superseded
+        Asks whether the cell was run again, so that its panel must give way.
+    offers
+        Which rules the person is offered; None where nobody keeps what is allowed beyond one question.
+    """
+
+    def __init__(self, foot: Foot, superseded: Callable[[], bool], *, offers: Offers | None = None) -> None:
         self._foot = foot
         self._superseded = superseded
+        self._rules = offers
+        self._decided: tuple[ApprovalAsked, ApprovalGiven] | None = None
 
-    def input(self, question: HumanInputAsked) -> Awaitable[HumanInputGiven]:
-        """The words of the person."""
-        return self._ask(TurnPanel(question))
+    async def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        """The words of the person; a decision about code that is made in their place is kept for `approve`."""
+        if question.then is None:
+            return await self._ask(TurnPanel(question))  # type: ignore[no-any-return]  # panels answer with Any
+        answer = await self._ask(CodeTurnPanel(question, question.then, self._offers(question.then.acts)))
+        if isinstance(answer, ApprovalGiven):
+            self._decided = question.then, answer
+            return HumanInputGiven("", by=YOU)
+        return answer  # type: ignore[no-any-return]  # as above
 
-    def approve(self, question: ApprovalAsked) -> Awaitable[ApprovalGiven]:
+    async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         """The person's decision."""
-        return self._ask(ApprovalPanel(question))
+        decided, self._decided = self._decided, None
+        # What it does may be told otherwise by now; which block it is may not.
+        if decided is not None and _block(decided[0]) == _block(question):
+            return decided[1]
+        return await self._ask(ApprovalPanel(question, self._offers(question.acts)))  # type: ignore[no-any-return]  # as above
 
     def allow(self, question: ActAsked) -> Awaitable[ActJudged]:
         """The person's decision about what running code is about to do."""
-        return self._ask(ActPanel(question))
+        return self._ask(ActPanel(question, self._offers((question.act,))))
 
     def typed(self, question: CodeInputAsked) -> Awaitable[CodeInputGiven]:
         """What the person types for running code."""
@@ -51,7 +75,7 @@ class ButtonPerson:
 
     async def connection(self, proposed: str) -> Connection:
         """The model that the person chooses."""
-        return _not_stopped(await self._ask(ConnectionPanel(proposed)))  # type: ignore[no-any-return]  # panels answer with Any
+        return _not_stopped(await self._ask(ConnectionPanel(proposed)))  # type: ignore[no-any-return]  # as above
 
     async def copying(self, what: str) -> Copying:
         """Whether the person lets variables be copied."""
@@ -61,8 +85,15 @@ class ButtonPerson:
         """Whether the person waits for code that does not yield."""
         return await self._ask(StoppingPanel(what))  # type: ignore[no-any-return]  # as above
 
+    def _offers(self, acts: Sequence[Act]) -> Sequence[Rule] | None:
+        return None if self._rules is None else self._rules(acts)
+
     async def _ask(self, panel: Panel) -> Any:
         return await panel.ask(self._foot, self._superseded)
+
+
+def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:
+    return question.agent, question.block, question.index, question.total
 
 
 def _not_stopped(answer: Any) -> Any:

@@ -1,8 +1,15 @@
-"""Your turn: the words of a person."""
+"""Your turn: the words of a person, or what becomes of the code that waits."""
 
-from autogen_nb.events import HumanInputAsked, HumanInputGiven
+from collections.abc import Sequence
+
+import ipywidgets as widgets
+
+from autogen_nb.core.human_input import EXIT
+from autogen_nb.core.rules import Rule
+from autogen_nb.events import ApprovalAsked, HumanInputAsked, HumanInputGiven
 from autogen_nb.notebook import rendering
 from autogen_nb.notebook.panels import parts
+from autogen_nb.notebook.panels.approval import ApprovalPanel, asking
 from autogen_nb.notebook.panels.panel import YOU, Panel
 
 _EMPTY = {"auto": "the agents go on", "send": "an empty message is sent"}
@@ -12,17 +19,47 @@ class TurnPanel(Panel):
     """Your words."""
 
     def __init__(self, asked: HumanInputAsked) -> None:
-        question = f"Your turn: a message to {asked.peer}?"
+        question = asked.prompt if asked.choices else f"Your turn: a message to {asked.peer}?"
         super().__init__(question)
         area = parts.area(f"Your message to {asked.peer}", rows=3)
         send = self.button("Send", lambda: self._given(area.value), hint="Send what you have written", style="primary")
-        choices = [send]
+        others = [send]
         # Where saying nothing ends the chat, that is what Exit does.
         if asked.empty_means != "stop":
             hint = f"Say nothing: {_EMPTY[asked.empty_means]}"
-            choices.append(self.button("Continue", lambda: self._given(""), hint=hint))
-        choices.append(self.button("Exit", lambda: self._given("exit"), hint="End the chat"))
-        self.show(parts.head(rendering.question(question)), area, parts.row(*choices))
+            others.append(self.button("Continue", lambda: self._given(""), hint=hint))
+        others.append(self.button("Exit", lambda: self._given(EXIT), hint="End the chat"))
+        chosen = [self._choice(choice) for choice in asked.choices]
+        rows = [parts.row(*chosen)] if chosen else []
+        self.show(parts.head(rendering.question(question)), *rows, area, parts.row(*others))
+
+    def _choice(self, choice: str) -> widgets.Button:
+        return self.button(choice, lambda: self._given(choice), hint="Answer this")
 
     def _given(self, text: str) -> None:
+        self.answer(HumanInputGiven(text, by=YOU))
+
+
+class CodeTurnPanel(ApprovalPanel):
+    """Your words, or a decision about the code that waits: the answer is of either kind."""
+
+    def __init__(self, asked: HumanInputAsked, then: ApprovalAsked, offered: Sequence[Rule] | None = None) -> None:
+        self._area = parts.area(f"Your message to {asked.peer} instead", rows=3)
+        super().__init__(then, offered, question=f"Your turn. {asking(then)} Or a message to {asked.peer} instead?")
+
+    def _choices(self) -> widgets.Button:
+        run, *others = self._about_code()
+        send = self.button("Send", self._send, hint="Send what you have written; the code does not run")
+        leave = self.button("Exit", lambda: self._say(EXIT), hint="Do not run the code, and end the chat")
+        self.show(self._head, parts.row(run, *others), self._area, parts.row(send, leave))
+        return run
+
+    def _send(self) -> None:
+        # Nothing to say would let the code be asked for once more.
+        if self._area.value:
+            self._say(self._area.value)
+        else:
+            self._area.focus()
+
+    def _say(self, text: str) -> None:
         self.answer(HumanInputGiven(text, by=YOU))

@@ -1,0 +1,252 @@
+"""What a person is asked besides code: their turn with code, what running code is about to do, what it reads."""
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.scripts import python
+
+WORDS = "Your message to assistant instead"
+REASON = "Why? The assistant reads it (may be empty)"
+ASK = """
+from autogen_nb.acts import Act
+from autogen_nb.core.rules import proposed
+from autogen_nb.events import ActAsked, ApprovalAsked, CodeInputAsked, HumanInputAsked
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.panels import ButtonPerson
+from autogen_nb.notebook.view import NotebookView
+
+view = NotebookView()
+person = ButtonPerson(view, lambda: False, offers=proposed)
+question = {question}
+view.show(question)
+answer = await person.{method}(question)
+view.show(answer)
+print(answer)
+"""
+CONNECTS = 'ActAsked("user", Act("network", "api.example.org", "connects to api.example.org"), "requests.get(url)")'
+TYPED = 'CodeInputAsked("user", "Your name: ")'
+PASSWORD = 'CodeInputAsked("user", "Password: ", password=True)'
+
+
+def told(model: FakeOpenAI) -> str:
+    """The last message of the last request."""
+    return str(model.requests[-1].body["messages"][-1]["content"])
+
+
+def start(front: FrontEnd, method: str, question: str) -> Run:
+    """A cell that asks a person with buttons one question, and prints the answer."""
+    return front.start(ASK.format(method=method, question=question))
+
+
+def shown(cell: Run) -> list[str]:
+    """The lines that took the panels' places, without the time of day."""
+    return [line.rsplit(" · ", 1)[0] for line in cell.about("decision")]
+
+
+# Your turn, and code that waits
+
+
+def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) -> None:
+    """Where both the person's words and a decision about code are due, one click gives both, and one line says so."""
+    model.add(python("print(6 * 7)"), "It is 42.")
+
+    cell = either.start("%%autogen --human-input always\nMultiply.")
+    either.asked("Run")
+    labels = [state["description"] for _, state in either.visible() if state.get("_model_name") == "ButtonModel"]
+    either.click("Run")
+    either.wait(lambda: any("It is 42" in text for text in cell.about("message")), "the second reply")
+    either.click("Exit")
+    either.finish(cell)
+
+    assert labels == ["Run", "Edit", "Skip", "Run all from here", "Send", "Exit"]
+    assert shown(cell) == ["Run · by you", "Ended the chat · by you"]
+    assert cell.about("stream") == ["42\n"]
+
+
+def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None:
+    """What is sent goes to the assistant, and the code does not run."""
+    model.add(python("print('never seen')"), "Then not.")
+
+    cell = either.start("%%autogen --human-input always\nGo.")
+    either.type("use another way", WORDS)
+    either.click("Send")
+    either.wait(lambda: any("Then not." in text for text in cell.about("message")), "the second reply")
+    either.click("Exit")
+    either.finish(cell)
+
+    assert told(model) == "use another way"
+    assert shown(cell) == ["Answered · by you", "Ended the chat · by you"]
+    assert cell.about("stream") == []
+
+
+def test_code_is_edited_and_skipped_from_the_turn(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Edit and Skip do in the panel of a turn what they do in that of code; words that were begun stay."""
+    model.add(python("print('wrong')"), python("print('no')"), "Fine.")
+
+    cell = notebook.start("%%autogen --human-input always\nGo.")
+    notebook.type("half a word", WORDS)
+    notebook.click("Edit")
+    notebook.type("print('right')", "The code to run")
+    notebook.click("Back")
+    notebook.asked("Send")
+    kept = notebook.field(WORDS)
+    notebook.click("Edit")
+    notebook.type("print('right')", "The code to run")
+    notebook.click("Run edited")
+    notebook.wait(lambda: len(cell.about("decision")) == 1, "the first decision")
+    notebook.click("Skip")
+    notebook.type("not this", REASON)
+    notebook.click("Skip")
+    notebook.wait(lambda: any("Fine." in text for text in cell.about("message")), "the last reply")
+    notebook.click("Exit")
+    notebook.finish(cell)
+
+    assert kept == "half a word"
+    assert cell.about("stream") == ["right\n"]
+    assert [line.splitlines()[0].rsplit(" · ", 1)[0] for line in cell.about("decision")] == [
+        "Edited and run · by you",
+        "Skipped (not this) · by you",
+        "Ended the chat · by you",
+    ]
+    assert "not this" in told(model)
+
+
+def test_choices_are_buttons(notebook: FrontEnd) -> None:
+    """A question with choices shows each as a button, and a field for any other answer."""
+    question = 'HumanInputAsked("user", "assistant", "Which colour?", choices=("red", "blue"))'
+    cell = start(notebook, "input", question)
+    notebook.asked("red")
+    panel = cell.about("panel")[0]
+    fields = notebook.field("Your message to assistant")
+    notebook.click("blue")
+    notebook.finish(cell)
+
+    assert panel.startswith("Which colour?")
+    assert fields == ""
+    assert "HumanInputGiven(text='blue', by='you')" in cell.text
+    assert shown(cell) == ["Answered · by you"]
+
+
+def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
+    """Run all from here is said in the answer, and in the line."""
+    question = 'ApprovalAsked("user", CodeBlock("python", "1"))'
+    cell = notebook.start(ASK.format(method="approve", question=question))
+    notebook.click("Run all from here")
+    notebook.finish(cell)
+
+    assert "onwards=True" in cell.text
+    assert shown(cell) == ["Run, and so will all later code of this chat be · by you"]
+
+
+# What running code asks
+
+
+@pytest.mark.parametrize(
+    ("clicks", "answer", "line"),
+    [
+        (("Allow",), "allowed=True, reason='', by='you', stop=False", "Allowed: connects to api.example.org · by you"),
+        (("Deny", "Deny"), "allowed=False, reason='no', by='you'", "Denied (no): connects to api.example.org · by you"),
+        (
+            ("Stop",),
+            "allowed=False, reason='', by='you', stop=True",
+            "Denied: connects to api.example.org · the chat is stopped · by you",
+        ),
+    ],
+    ids=["allow", "deny", "stop"],
+)
+def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...], answer: str, line: str) -> None:
+    """The panel says what the code is about to do and at which line; each button gives its answer."""
+    cell = start(notebook, "allow", CONNECTS)
+    notebook.asked("Allow")
+    panel = cell.about("panel")[0]
+    heads = [str(state.get("value", "")) for _, state in notebook.visible()]
+    notebook.click(clicks[0])
+    if clicks[1:]:
+        notebook.type("no", REASON)
+        notebook.click(clicks[1])
+    notebook.finish(cell)
+
+    assert panel.startswith("The code that runs waits: it connects to api.example.org next. Allow it?")
+    assert any("requests" in head for head in heads)
+    assert answer in cell.text
+    assert shown(cell) == [line]
+    assert list(notebook.visible()) == []
+
+
+def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
+    """Always allow shows each rule in words; the answer holds those that were ticked, and the line says them."""
+    cell = start(either, "allow", CONNECTS)
+    either.click("Always allow …")
+    either.asked("Allow from now on")
+    boxes = [state for _, state in either.visible() if state.get("_model_name") == "CheckboxModel"]
+    either.click("Allow from now on")
+    either.finish(cell)
+
+    assert [box["description"] for box in boxes] == ["Always allow connections to api.example.org"]
+    assert "rules=('network api.example.org',)" in cell.text
+    assert shown(cell) == [
+        "Allowed: connects to api.example.org · from now on: always allow connections to api.example.org · by you"
+    ]
+
+
+def test_nothing_is_accepted_that_was_not_ticked(notebook: FrontEnd) -> None:
+    """Where several rules are offered, none is chosen beforehand, and without one the panel stays."""
+    cell = start(notebook, "allow", 'ActAsked("user", Act("write", "/srv/data/a.csv", "writes /srv/data/a.csv"))')
+    notebook.click("Always allow …")
+    notebook.click("Allow from now on")
+    notebook.wait(
+        lambda: any("Choose at least one" in str(state.get("value", "")) for _, state in notebook.visible()),
+        "the complaint",
+    )
+    notebook.click("Back")
+    notebook.click("Allow")
+    notebook.finish(cell)
+
+    assert "rules=()" in cell.text
+
+
+def test_line_for_running_code(either: FrontEnd) -> None:
+    """What is typed reaches the code, and the line says what it was."""
+    cell = start(either, "typed", TYPED)
+    either.type("Ada", "Goes to the code")
+    panel = cell.about("panel")[0]
+    either.click("Send")
+    either.finish(cell)
+
+    assert panel.startswith("The code that runs waits for input: Your name")
+    assert "CodeInputGiven(text='Ada', by='you')" in cell.text
+    assert shown(cell) == ["Typed for the code (`Your name`): `Ada` · by you"]
+
+
+def test_input_of_running_code_ends(notebook: FrontEnd) -> None:
+    """End of input is an answer too."""
+    cell = start(notebook, "typed", TYPED)
+    notebook.click("End of input")
+    notebook.finish(cell)
+
+    assert "CodeInputGiven(text=None, by='you')" in cell.text
+    assert shown(cell) == ["Typed for the code (`Your name`): nothing, the input is at its end · by you"]
+
+
+def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
+    """A password is hidden, is not sent back to the page, and no widget holds it afterwards."""
+    cell = notebook.start(
+        ASK.format(method="typed", question=PASSWORD)
+        .replace("print(answer)", "print(len(answer.text))")
+        .replace("view.show(answer)", "from autogen_nb.run.inquiring import kept\nview.show(kept(question, answer))")
+    )
+    notebook.type("hunter2-secret", "Goes to the code alone, and is not kept")
+    notebook.click("Send")
+    notebook.finish(cell)
+
+    assert cell.about("stream") == []
+    assert cell.text.rstrip().endswith("14")
+    assert shown(cell) == ["Typed for the code (`Password`): a password · by you"]
+    assert not [message for message in notebook.messages if "hunter2" in message]
+    kept = notebook.run(
+        "import ipywidgets\nprint([w for w in ipywidgets.Widget.get_manager_state()['state'].values()"
+        " if 'hunter2' in str(w)])",
+        "state",
+    )
+    assert kept.text.strip() == "[]"
