@@ -223,3 +223,23 @@ def test_words_are_the_persons(rules: RulesFile) -> None:
 
     assert ruled.input(HumanInputAsked("user", "peer", ">")) == HumanInputGiven("hello", by="scripted")
     assert ruled.typed(CodeInputAsked("user", "?")) == CodeInputGiven("?", by="you")
+
+
+@pytest.mark.parametrize(
+    ("then", "left"),
+    [
+        (asked(NET), None),
+        (asked(NET, always=True), asked(NET, always=True)),
+        (asked(WRITE), asked(Act("write", "/home/ann/out.csv", "writes ../out.csv"))),
+    ],
+    ids=["covered", "always asked", "not covered"],
+)
+def test_code_that_a_rule_lets_run_is_not_asked_about_with_the_words(
+    rules: RulesFile, then: ApprovalAsked, left: ApprovalAsked | None
+) -> None:
+    """The turn's own panel asks only what would be asked after it."""
+    person = Attentive(["words"])
+
+    Ruled(person, rules, tell=print, ground=GROUND).input(HumanInputAsked("user", "assistant", "? ", then=then))
+
+    assert person.asked == [HumanInputAsked("user", "assistant", "? ", then=left)]

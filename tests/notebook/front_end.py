@@ -261,6 +261,12 @@ class FrontEnd:
         self.widgets[widget]["value"] = text
         self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
 
+    def tick(self, label: str) -> None:
+        """Ticks the box with this label, as soon as it is there."""
+        self.asked(label)
+        widget = [name for name, state in self.visible() if state.get("description") == label][-1]
+        self._comm(widget, {"method": "update", "state": {"value": True}, "buffer_paths": []})
+
     def field(self, tooltip: str) -> str:
         """The text in the field with this tooltip."""
         return next(str(state["value"]) for _, state in self.visible() if state.get("tooltip") == tooltip)

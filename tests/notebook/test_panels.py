@@ -139,6 +139,25 @@ def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
     assert shown(cell) == ["Run, and so will all later code of this chat be · by you"]
 
 
+def test_run_all_from_here_holds_for_the_chat(either: FrontEnd, model: FakeOpenAI) -> None:
+    """Later blocks of the chat run unasked and say why; a new chat asks again."""
+    model.add(python("print('one')"), python("print('two')"), "Done.", python("print('three')"))
+
+    cell = either.start("%%autogen --new\nGo.")
+    either.click("Run all from here")
+    either.finish(cell)
+    again = either.start("%%autogen --new\nGo again.", "again")
+    either.click("Stop")
+    either.finish(again)
+
+    assert cell.about("stream") == ["one\n", "two\n"]
+    assert shown(cell) == [
+        "Run, and so will all later code of this chat be · by you",
+        "Run · by you (run all from here)",
+    ]
+    assert again.error == "Stopped by you."
+
+
 # What running code asks
 
 
