@@ -86,6 +86,17 @@ class TypingPerson(TerminalHuman):
         return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
 
 
+def sure(what: str) -> bool:
+    """Whether the person types that they are sure; `what` says of what, and how to answer.
+
+    Raises
+    ------
+    NobodyThere
+        When nobody can answer.
+    """
+    return _typed(what).strip().lower() in ("y", "yes")
+
+
 def _typed(prompt: str) -> str:
     try:
         return input(prompt)

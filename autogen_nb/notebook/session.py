@@ -1,7 +1,6 @@
 """What the magics do, once they are used: everything heavy is imported with this module, and not before."""
 
 import asyncio
-import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,10 +13,10 @@ from autogen_nb import run
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.where import Where
 from autogen_nb.core.rules import proposed
-from autogen_nb.errors import AutogenError, ConfigError
-from autogen_nb.kernels.transfer import clashes
-from autogen_nb.notebook import kernel_orders, rendering, reruns, stuck, variables
+from autogen_nb.errors import AutogenError
+from autogen_nb.notebook import rendering, reruns, stuck
 from autogen_nb.notebook.cell import CellRun
+from autogen_nb.notebook.commands import Commands
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
 from autogen_nb.notebook.failures import CellInterrupted, one_line
 from autogen_nb.notebook.notebook import Notebook
@@ -26,15 +25,6 @@ from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping, TypingPe
 from autogen_nb.notebook.plain_cell import PlainCellView
 from autogen_nb.notebook.settings import Defaults, terms
 from autogen_nb.notebook.view import NotebookView
-
-_USAGE = (
-    "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only;\n"
-    "                                          with --unpickle anything, by code that the agent can choose\n"
-    "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
-    "%autogen kernel status|vars|interrupt|restart [CHAT]   looks after the agent's kernel\n"
-    "%autogen chats                            lists the chats of this notebook\n"
-    "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
-)
 
 
 class Session:
@@ -56,6 +46,7 @@ class Session:
         with suppress(AutogenError):
             first.settle(defaults.where, defaults.where)
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish)
+        self._commands = Commands(shell, self._notebook)
 
     def warm_up(self) -> None:
         """Starts the first chat's kernel, without waiting for it, and loads what the first cell would wait for."""
@@ -95,7 +86,7 @@ class Session:
     def command(self, line: str) -> None:
         """Does what ``%autogen`` is told."""
         with one_line():
-            self._command(_words(line))
+            self._commands.obey(line)
 
     async def _run(self, order: Order, waits: run.Waits) -> ChatResult:
         attended = _attended(self._shell)
@@ -148,67 +139,6 @@ class Session:
 
         return ButtonPerson(view, lambda: reruns.run_again(self._shell, origin), offers=proposed)
 
-    def _command(self, words: list[str]) -> None:
-        match words[:1]:
-            case []:
-                print(_USAGE)  # noqa: T201  # it is the answer
-            case ["pull" | "push" as way] if len(words) > 1:
-                names, chat = self._named(words[1:])
-                if way == "pull":
-                    unpickle = "--unpickle" in names
-                    self._pull([name for name in names if name != "--unpickle"], chat, unpickle=unpickle)
-                else:
-                    self._push(names, chat)
-            case ["kernel", *_]:
-                rest, chat = self._named(words[1:])
-                verb, *more = rest or ["status"]
-                if len(more) > 1 or (more and chat is not self.conversations.named()):
-                    raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
-                self._publish(*kernel_orders.obey(verb, self._known(more[0]) if more else chat))
-            case ["chats"]:
-                for each in self.conversations:
-                    print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # as above
-            case _:
-                raise ConfigError(f"%autogen {' '.join(words)} is not a command.\n{_USAGE}")
-
-    def _named(self, words: list[str]) -> tuple[list[str], Conversation]:
-        names, chat = list(words), None
-        for option in ("-c", "--chat"):
-            if option in names:
-                index = names.index(option)
-                chat = names[index + 1] if index + 1 < len(names) else ""
-                del names[index : index + 2]
-        return names, self._known(chat)
-
-    def _known(self, chat: str | None) -> Conversation:
-        known = {each.name for each in self.conversations}
-        if chat is not None and chat not in known:
-            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known)) or 'none yet'}")
-        return self.conversations.named(chat)
-
-    def _publish(self, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-        if getattr(self._shell, "kernel", None) is None:
-            print(data["text/plain"])  # noqa: T201  # it is the answer
-        else:
-            self._shell.display_pub.publish(data=data, metadata=metadata)
-
-    def _pull(self, names: list[str], chat: Conversation, *, unpickle: bool) -> None:
-        if not chat.executor.alive:
-            raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
-        namespace = self._notebook.namespace
-        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in names}
-        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
-        namespace.update(values)
-        chat.hand(values)
-        if taken:
-            print(variables.replaced(taken, "your notebook"))  # noqa: T201  # it is what happened
-
-    def _push(self, names: list[str], chat: Conversation) -> None:
-        values = variables.chosen(names, self._notebook.namespace, "%autogen push")
-        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
-        if taken:
-            print(variables.replaced(taken, "the agent's kernel"))  # noqa: T201  # as above
-
 
 async def _asked_aside(what: str) -> Stopping:
     """What the person says in a panel of its own, below what the cell shows."""
@@ -222,13 +152,6 @@ async def _asked_aside(what: str) -> Stopping:
 
 def _publish(result: ChatResult) -> None:
     sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # it is the package's own
-
-
-def _words(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
 
 
 def _attended(shell: Any) -> bool:

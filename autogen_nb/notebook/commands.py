@@ -1,0 +1,125 @@
+"""``%autogen``: what its first word leads to; each command lives in a module of its own."""
+
+import difflib
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb import run
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.transfer import clashes
+from autogen_nb.notebook import kernel_orders, rules_orders, variables
+from autogen_nb.notebook.conversations import Conversation
+from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.persons import sure
+from autogen_nb.notebook.tables import Shown
+
+_USAGE = (
+    "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only;\n"
+    "                                          with --unpickle anything, by code that the agent can choose\n"
+    "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
+    "%autogen kernel status|vars|interrupt|restart [CHAT]   looks after the agent's kernel\n"
+    "%autogen chats                            lists the chats of this notebook\n"
+    "%autogen rules                            lists what code may do without being asked about;\n"
+    "                                          'rules add network api.example.org', 'rules remove N', 'rules clear'\n"
+    "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
+)
+_COMMANDS = ("pull", "push", "kernel", "chats", "rules")
+
+
+class Commands:
+    """What a person does with a notebook's chats, beside running cells."""
+
+    def __init__(self, shell: InteractiveShell, notebook: Notebook) -> None:
+        self._shell = shell
+        self._notebook = notebook
+        self._chats = notebook.conversations
+
+    def obey(self, line: str) -> None:
+        """Does what a line says, and shows what comes of it.
+
+        Raises
+        ------
+        AutogenError
+            When the line is no command, or it cannot be done.
+        """
+        # A rule may name a command line with quotes of its own.
+        words = line.split() if line.split()[:1] == ["rules"] else _words(line)
+        match words[:1]:
+            case []:
+                print(_USAGE)  # noqa: T201  # it is the answer
+            case ["pull" | "push" as way] if len(words) > 1:
+                names, chat = self._named(words[1:])
+                if way == "pull":
+                    unpickle = "--unpickle" in names
+                    self._pull([name for name in names if name != "--unpickle"], chat, unpickle=unpickle)
+                else:
+                    self._push(names, chat)
+            case ["kernel"]:
+                self._kernel(words[1:])
+            case ["chats"]:
+                for each in self._chats:
+                    print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # as above
+            case ["rules"]:
+                self._show(rules_orders.obey(words[1:], self._notebook.rules, self._chats.cwd, sure))
+            case _:
+                near = difflib.get_close_matches(words[0], _COMMANDS, n=1)
+                hint = f" (did you mean {near[0]!r}?)" if near and near[0] != words[0] else ""
+                raise ConfigError(f"%autogen {' '.join(words)} is not a command{hint}.\n{_USAGE}")
+
+    def _kernel(self, words: Sequence[str]) -> None:
+        rest, chat = self._named(words)
+        verb, *more = rest or ["status"]
+        if len(more) > 1 or (more and chat is not self._chats.named()):
+            raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
+        self._show(kernel_orders.obey(verb, self._known(more[0]) if more else chat))
+
+    def _named(self, words: Sequence[str]) -> tuple[list[str], Conversation]:
+        """The words without the option that names a chat, and the chat."""
+        names, chat = list(words), None
+        for option in ("-c", "--chat"):
+            if option in names:
+                index = names.index(option)
+                chat = names[index + 1] if index + 1 < len(names) else ""
+                del names[index : index + 2]
+        return names, self._known(chat)
+
+    def _known(self, chat: str | None) -> Conversation:
+        known = {each.name for each in self._chats}
+        if chat is not None and chat not in known:
+            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known)) or 'none yet'}")
+        return self._chats.named(chat)
+
+    def _show(self, shown: Shown) -> None:
+        data, metadata = shown
+        if getattr(self._shell, "kernel", None) is None:
+            print(data["text/plain"])  # noqa: T201  # it is the answer
+        else:
+            publisher: Any = self._shell.display_pub
+            publisher.publish(data=data, metadata=metadata)
+
+    def _pull(self, names: list[str], chat: Conversation, *, unpickle: bool) -> None:
+        if not chat.executor.alive:
+            raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
+        namespace = self._notebook.namespace
+        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in names}
+        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
+        namespace.update(values)
+        chat.hand(values)
+        if taken:
+            print(variables.replaced(taken, "your notebook"))  # noqa: T201  # it is what happened
+
+    def _push(self, names: list[str], chat: Conversation) -> None:
+        values = variables.chosen(names, self._notebook.namespace, "%autogen push")
+        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
+        if taken:
+            print(variables.replaced(taken, "the agent's kernel"))  # noqa: T201  # as above
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
