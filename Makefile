@@ -20,7 +20,7 @@ help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA=path/to.csv takes your own table
-	AUTOGEN_NB_CONFIRM=never $(BIN)/python scripts/demo.py $(if $(DATA),--data "$(DATA)")
+	$(BIN)/python -m autogen_nb.cli demo --out build $(if $(DATA),--data "$(DATA)")
 
 lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks

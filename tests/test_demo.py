@@ -1,11 +1,9 @@
-"""``make demo``: the quickstart in real kernels, on its own table and on a person's."""
+"""``autogen-nb demo``: the quickstart in real kernels, on its own table and on a person's."""
 
 import io
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -15,9 +13,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from scripts.transcript import Transcript
-
-SCRIPT = Path(__file__).parent.parent / "scripts" / "demo.py"
+from autogen_nb.cli.transcript import Transcript
+from tests.cli.commands import ran, started
 
 pytestmark = pytest.mark.xdist_group("demo")
 
@@ -39,9 +36,8 @@ class Ran:
 
 def demo(build: Path, *arguments: str, cwd: Path | None = None) -> Ran:
     """Runs the demo."""
-    command = [sys.executable, str(SCRIPT), "--build", str(build), *arguments]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=cwd, check=False)
-    return Ran(done.returncode, done.stdout, done.stderr, build)
+    done = ran("demo", "--out", str(build), *arguments, cwd=cwd or Path())
+    return Ran(done.code, done.out, done.err, build)
 
 
 def book(path: Path, *cells: str) -> Path:
@@ -183,7 +179,7 @@ def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Pa
     ran = demo(tmp_path / "build", "--data", "table.csv", cwd=tmp_path)
 
     assert (ran.code, ran.out) == (2, "")
-    assert re.fullmatch(r"demo: .*table\.csv.*\n", ran.err)
+    assert re.fullmatch(r"autogen-nb: .*table\.csv.*\n", ran.err)
     assert not ran.build.exists()
 
 
@@ -197,7 +193,7 @@ def test_a_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
     ran = demo(tmp_path / "build", "--data", str(tmp_path / "table.parquet"))
 
     assert (ran.code, ran.out) == (2, "")
-    assert re.fullmatch(r"demo: .* needs pyarrow to be read: .* -m pip install pyarrow\n", ran.err)
+    assert re.fullmatch(r"autogen-nb: .* needs pyarrow to be read: .* -m pip install pyarrow\n", ran.err)
 
 
 # When it does not go well
@@ -223,12 +219,11 @@ def test_a_chat_that_fails_ends_the_demo(tmp_path: Path) -> None:
 def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     """Ctrl-C ends the demo without a traceback, and no kernel of it lives on."""
     path = book(tmp_path / "n.ipynb", "import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")
-    command = [sys.executable, str(SCRIPT), "--build", str(tmp_path / "build"), "--notebook", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8") as process:
+    with started("demo", "--out", str(tmp_path / "build"), "--notebook", str(path), cwd=tmp_path) as process:
         assert process.stdout is not None
         kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
         process.send_signal(sent)
-        rest = process.stdout.read()
+        rest = "".join(process.communicate(timeout=60))
 
     assert process.returncode == code
     assert "Traceback" not in rest

@@ -213,6 +213,17 @@ class ContainerKernel:
         self._control.send_multipart(session.serialize(session.msg(kind, content)))
 
 
+def check_engine() -> None:
+    """Makes sure that an engine answers; nothing is pulled or started.
+
+    Raises
+    ------
+    ConfigError
+        When none does; the message says how to get one.
+    """
+    _engine().close()
+
+
 def _engine() -> Any:
     """A client of the engine that the environment names, once it has answered."""
     try:

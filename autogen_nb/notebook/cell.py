@@ -23,8 +23,9 @@ from autogen_nb.human.ruled import Ruled
 from autogen_nb.kernels.describe import Share, describe, size_of
 from autogen_nb.kernels.status import OnStuck
 from autogen_nb.kernels.transfer import Variable, clashes
+from autogen_nb.models import connections
 from autogen_nb.models.budget import Budget, budgeted
-from autogen_nb.notebook import connections, stuck, variables
+from autogen_nb.notebook import stuck, variables
 from autogen_nb.notebook.chat_folder import made
 from autogen_nb.notebook.conversations import Conversation, Origin, Turn
 from autogen_nb.notebook.notebook import Notebook

@@ -8,8 +8,8 @@ from autogen_nb.agents.results import ChatResult
 from autogen_nb.core.ports import Model
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.describe import Share
+from autogen_nb.models import connections
 from autogen_nb.models.select import model_for
-from autogen_nb.notebook import connections
 from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.settings import Defaults
 

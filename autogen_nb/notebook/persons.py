@@ -12,7 +12,7 @@ from autogen_nb.core.ports import Human
 from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
 from autogen_nb.human.headless import Nobody
 from autogen_nb.human.terminal import TerminalHuman
-from autogen_nb.notebook.connections import DEFAULT_MODEL, Connection
+from autogen_nb.models.connections import DEFAULT_MODEL, Connection
 
 Copying: TypeAlias = Literal["copy", "leave"]
 Stopping: TypeAlias = Literal["wait", "kill"]

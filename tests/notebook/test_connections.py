@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.connections import Connection, choose, hosts
+from autogen_nb.models.connections import Connection, choose, hosts
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 

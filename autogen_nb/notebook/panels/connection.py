@@ -2,8 +2,8 @@
 
 import ipywidgets as widgets
 
+from autogen_nb.models.connections import DEFAULT_MODEL, Connection
 from autogen_nb.notebook import rendering
-from autogen_nb.notebook.connections import DEFAULT_MODEL, Connection
 from autogen_nb.notebook.panels import parts
 from autogen_nb.notebook.panels.panel import Panel
 

@@ -17,7 +17,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.connections import Connection
+from autogen_nb.models.connections import Connection
 from autogen_nb.notebook.panels.act import ActPanel
 from autogen_nb.notebook.panels.approval import ApprovalPanel
 from autogen_nb.notebook.panels.code_input import CodeInputPanel

@@ -28,6 +28,7 @@ class Transcript:
         self._shown: set[str] = set()
         self._text: _Growing | None = None
         self._cells = 0
+        self._closed = False
 
     def begin(self, source: str) -> None:
         """Shows a cell that is about to run."""
@@ -42,6 +43,8 @@ class Transcript:
 
     def take(self, message: Mapping[str, Any]) -> None:
         """Takes a message of the kernel's iopub channel, as Jupyter's messaging specification has it."""
+        if self._closed:
+            return
         content = message["content"]
         match message["header"]["msg_type"]:
             case "display_data" | "update_display_data" | "execute_result":
@@ -52,6 +55,11 @@ class Transcript:
             case "error":
                 self.settle()
                 self.line(_plain("\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}"))
+
+    def close(self) -> None:
+        """Takes nothing more: what comes now is the end that was asked for."""
+        self.settle()
+        self._closed = True
 
     def settle(self) -> None:
         """Shows what is left of a text that came in pieces."""

@@ -1,0 +1,41 @@
+"""Exit codes, by what the caller can do about it."""
+
+from collections.abc import Collection
+
+ANSWERED = 0
+FAILED = 1
+USAGE = 2
+UNFINISHED = 3
+MODEL = 4
+REFUSED = 5
+INTERRUPTED = 130
+TERMINATED = 143
+
+TABLE = """\b
+Exit codes:
+  0  answered
+  1  failed: a kernel was lost, a file could not be written
+  2  not started: an option, a file or a setting is wrong
+  3  unfinished: a limit of turns, time or budget was met, or you stopped it
+  4  no usable reply came from the model
+  5  refused: a person would have had to allow what was to run
+  130, 143  ended by Ctrl-C or SIGTERM"""
+
+_BY_ERROR = (
+    ("BudgetReached", UNFINISHED),
+    ("ChatUnfinished", UNFINISHED),
+    ("NobodyThere", REFUSED),
+    ("ModelError", MODEL),
+    ("ConfigError", USAGE),
+)
+"""From an exception's class, the narrower first; classes by name, since the exception may be in another process."""
+
+
+def code_for(classes: Collection[str]) -> int:
+    """The exit code for an exception whose class and base classes have these names."""
+    return next((code for name, code in _BY_ERROR if name in classes), FAILED)
+
+
+def code_of(error: BaseException) -> int:
+    """The exit code for an exception."""
+    return code_for([each.__name__ for each in type(error).__mro__])

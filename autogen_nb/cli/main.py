@@ -1,0 +1,89 @@
+"""The command's entry: a mistake is one line on the standard error, and ``--debug`` shows where it came from."""
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from autogen_nb._version import __version__
+from autogen_nb.cli import codes
+from autogen_nb.cli.demo import demo
+from autogen_nb.cli.doctor import doctor
+from autogen_nb.cli.run import run
+from autogen_nb.errors import AutogenError
+
+NAME = "autogen-nb"
+
+_COMPLETION = f"""\b
+Completion for your shell:
+  bash  eval "$(_AUTOGEN_NB_COMPLETE=bash_source {NAME})"
+  zsh   eval "$(_AUTOGEN_NB_COMPLETE=zsh_source {NAME})"
+  fish  _AUTOGEN_NB_COMPLETE=fish_source {NAME} | source"""
+
+
+@click.group(epilog=_COMPLETION, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name=NAME)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_obj
+def group(shown: list[bool], *, debug: bool) -> None:
+    """Agents that write code, ask you, and run it in a kernel of their own."""
+    shown.append(debug)
+
+
+for command in (run, demo, doctor):
+    group.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Does what the command line says, and gives its exit code."""
+    # A terminal that cannot show a character is no reason to end.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    debug: list[bool] = []
+    try:
+        # click completes words for the shell here, where it is asked to.
+        code = group.main(arguments, NAME, standalone_mode=False, obj=debug)
+        return int(code or 0)
+    # All that can end a program ends here, each in its way.
+    except BaseException as error:  # noqa: BLE001 - as above
+        if any(debug):
+            traceback.print_exc()
+        return _ended(error)
+
+
+def _ended(error: BaseException) -> int:
+    """The exit code of an error, which is told in one line."""
+    match error:
+        case SystemExit():
+            raise error
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.format_message(), err=True)
+            return codes.USAGE
+        case click.UsageError():
+            return _told(_usage(error), codes.USAGE)
+        case click.ClickException():
+            return _told(error.format_message(), error.exit_code)
+        case AutogenError():
+            return _told(str(error), codes.code_of(error))
+        case KeyboardInterrupt() | click.Abort():
+            return _told("stopped", codes.INTERRUPTED)
+        case BrokenPipeError():
+            # Whoever read the output has gone, as `head` does; nothing is left to be flushed to them.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return codes.FAILED
+        case _:
+            return _told(f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", codes.FAILED)
+
+
+def _usage(error: click.UsageError) -> str:
+    path = NAME if error.ctx is None else error.ctx.command_path
+    return f"{error.format_message().rstrip('.')} ({path} --help shows how)"
+
+
+def _told(text: str, code: int) -> int:
+    click.echo(f"{NAME}: {' '.join(text.split())}", err=True)
+    return code

@@ -1,0 +1,80 @@
+"""A notebook's file: written as a whole or not at all, and over nothing that was not meant."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ConfigError
+
+
+def check_place(path: Path, *, force: bool) -> None:
+    """Makes sure that a notebook may be written there.
+
+    Raises
+    ------
+    ConfigError
+        When it may not; nothing was written.
+    """
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder; --out names the notebook's file, such as report.ipynb")
+    if path.exists() and not force:
+        raise ConfigError(f"{path} is there already; --force writes over it, or --out names another file")
+    if not path.parent.is_dir():
+        raise ConfigError(f"there is no folder {path.parent} for {path.name}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise ConfigError(f"nothing can be written in the folder {path.parent}; --out names another place")
+
+
+def save(notebook: Any, path: Path, *, force: bool) -> Path:
+    """The file that the notebook was written to: where another one has come meanwhile, one with a number.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written; no part of it is there then.
+    """
+    import nbformat
+
+    text = nbformat.writes(notebook)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        # A temporary file can be read by its owner alone; a notebook is as open as any other file.
+        os.chmod(name, 0o666 & ~_umask())  # noqa: PTH101 - a name, as `tempfile` gives it
+        if force:
+            os.replace(name, path)  # noqa: PTH105 - as above
+            return path
+        return _linked(name, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name)  # noqa: PTH108 - as above
+
+
+def _linked(name: str, path: Path) -> Path:
+    number = 1
+    place = path
+    while True:
+        try:
+            os.link(name, place)
+        except FileExistsError:
+            number += 1
+            place = path.with_stem(f"{path.stem}-{number}")
+        except OSError:
+            # A file system without links.
+            with place.open("x", encoding="utf-8") as file:
+                file.write(Path(name).read_text(encoding="utf-8"))
+            return place
+        else:
+            return place
+
+
+def _umask() -> int:
+    # There is no other way to read it.
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

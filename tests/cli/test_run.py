@@ -1,0 +1,162 @@
+"""``autogen-nb run``: the notebook that a person would have had, and exit codes that tell how it ended."""
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.cli.commands import book, ran, started, texts, wait_gone
+from tests.notebook.scripts import python
+
+pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
+
+SALES = "region,amount\nnorth,3\nsouth,4\nnorth,5\n"
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    """The model's server; a test scripts what it says."""
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of the person, with a table."""
+    (tmp_path / "sales.csv").write_text(SALES)
+    return tmp_path
+
+
+def asked(model: FakeOpenAI) -> dict[str, str]:
+    """The environment that names the model."""
+    return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
+
+
+def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenAI) -> None:
+    """The table is read in a cell and handed over, the chat is below its own cell, and the numbers are computed."""
+    model.add(python("print(sales.groupby('region').amount.sum())"), "North sold 8.")
+
+    done = ran(
+        "run", "Who sold most?", "-d", "sales.csv", "-o", "r.ipynb", "--confirm", "never", cwd=folder, **asked(model)
+    )
+
+    cells = book(folder / "r.ipynb").cells
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("The notebook is r.ipynb\n")
+    assert [cell.source.splitlines()[0] for cell in cells] == [
+        "%load_ext autogen_nb",
+        "import pandas as pd",
+        "%%autogen --confirm never -i sales -a answer",
+    ]
+    assert [cell.execution_count for cell in cells] == [1, 2, 3]
+    assert any("north    8" in text for text in texts(cells[2]))
+    kinds = [output.metadata["autogen_nb"]["kind"] for output in cells[2].outputs if "autogen_nb" in output.metadata]
+    assert "message" in kinds
+    assert "end" in kinds
+    assert "`sales`: DataFrame" in str(model.requests[0].body["messages"])
+
+
+def test_quiet_prints_the_answer_alone(folder: Path, model: FakeOpenAI) -> None:
+    """With `--quiet`, the standard output is the answer; the task may come from the standard input."""
+    model.add("It is 42.")
+
+    done = ran(
+        "run", "-", "-q", "-o", "r.ipynb", "--confirm", "never", cwd=folder, typed="What is it?\n", **asked(model)
+    )
+
+    assert (done.code, done.out, done.err) == (0, "It is 42.\n", "")
+    assert book(folder / "r.ipynb").cells[-1].source.endswith("\nWhat is it?")
+
+
+def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
+    """Without a person, what would have been asked is refused: exit code 5, and the notebook keeps the code."""
+    model.add(python("import shutil; shutil.rmtree('sales')"))
+
+    done = ran("run", "Clean up.", "-o", "r.ipynb", "--confirm", "risky", cwd=folder, **asked(model))
+
+    assert done.code == 5
+    assert "nobody is there" in done.err
+    assert "r.ipynb keeps what there is" in done.err
+    assert any("rmtree" in text for text in texts(book(folder / "r.ipynb").cells[-1]))
+
+
+def test_a_harmless_block_runs_without_anyone(folder: Path, model: FakeOpenAI) -> None:
+    """With `--confirm risky`, plainly harmless code runs."""
+    model.add(python("print(6 * 7)"), "It is 42.")
+
+    done = ran("run", "What is it?", "-q", "-o", "r.ipynb", "--confirm", "risky", cwd=folder, **asked(model))
+
+    assert (done.code, done.out) == (0, "It is 42.\n")
+
+
+def test_a_limit_of_turns_is_unfinished(folder: Path, model: FakeOpenAI) -> None:
+    """A limit that is met gives exit code 3."""
+    model.add(python("print(1)"), python("print(2)"))
+
+    done = ran("run", "Go on.", "-o", "r.ipynb", "--confirm", "never", "--max-turns", "1", cwd=folder, **asked(model))
+
+    assert done.code == 3
+    assert "the limit of 1 turns was met" in done.err
+
+
+def test_a_model_that_refuses_is_an_error_of_the_model(folder: Path, model: FakeOpenAI) -> None:
+    """A server that says no gives exit code 4, in one line."""
+    model.add(FakeReply(status=401))
+
+    done = ran("run", "Hello.", "-o", "r.ipynb", "--confirm", "never", cwd=folder, **asked(model))
+
+    assert done.code == 4
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.out + done.err
+
+
+def test_without_a_model_nothing_is_written(folder: Path) -> None:
+    """What cannot begin gives exit code 2 and leaves no file."""
+    done = ran("run", "Hello.", "-q", "-o", "r.ipynb", "--confirm", "never", cwd=folder)
+
+    assert done.code == 2
+    assert "no model is configured" in done.err
+    assert [path.name for path in folder.iterdir()] == ["sales.csv"]
+
+
+def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> None:
+    """`--timeout` ends the run as unfinished, and the notebook is kept."""
+    model.add(python("print('begun', flush=True)\nimport time\ntime.sleep(600)"))
+
+    done = ran("run", "Wait.", "-o", "r.ipynb", "--confirm", "never", "--timeout", "3", cwd=folder, **asked(model))
+
+    assert done.code == 3
+    assert "the run may take 3 s" in done.err
+    assert book(folder / "r.ipynb").cells[-1].source.endswith("\nWait.")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_ends_everything_and_keeps_what_there_is(
+    sent: signal.Signals, code: int, folder: Path, model: FakeOpenAI
+) -> None:
+    """The agent's kernel is gone within 5 s of Ctrl-C, and the notebook keeps the output up to there."""
+    model.add(*[python("import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")] * 3)
+    took = []
+    for number in range(3):
+        arguments = ("run", "Wait.", "-o", f"r{number}.ipynb", "--confirm", "never")
+        with started(*arguments, cwd=folder, **asked(model)) as process:
+            assert process.stdout is not None
+            kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
+            begun = time.monotonic()
+            process.send_signal(sent)
+            out, err = process.communicate(timeout=60)
+            wait_gone(kernel)
+            took.append(time.monotonic() - begun)
+
+        assert process.returncode == code
+        assert "Traceback" not in out + err
+        assert f"autogen-nb run: stopped; r{number}.ipynb keeps what there is\n" in err
+        assert any(f"kernel {kernel}" in text for text in texts(book(folder / f"r{number}.ipynb").cells[-1]))
+        if took[-1] < 5:
+            break
+
+    assert min(took) < 5

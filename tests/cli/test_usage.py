@@ -1,0 +1,115 @@
+"""What a person typed wrong is told in one line on the standard error, before anything starts."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autogen_nb import __version__
+from autogen_nb.cli.main import main
+from tests.cli.commands import command
+
+RUN = ["run", "Which is it?"]
+NEVER = ["--confirm", "never"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["frob"], "No such command 'frob'"),
+        (["run"], "Missing argument 'TASK'"),
+        (RUN, "Missing option '--out'"),
+        ([*RUN, "--frob"], "No such option"),
+        ([*RUN, "--out", "a.ipynb", "--confirm", "sometimes"], "'sometimes' is not one of"),
+        ([*RUN, "--out", "a.ipynb"], "nobody is here to read the code before it runs: give it walls"),
+        ([*RUN, "--out", "a.ipynb", "--sandbox", "none"], "nobody is here to read the code before it runs"),
+        ([*RUN, "--out", "a.ipynb", "--confirm", "always"], "would refuse everything"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--net"], "there is no sandbox"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--budget", "much"], "much"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--max-turns", "0"], "0 is not in the range"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--timeout", "0"], "0.0 is not in the range"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--data", "none.csv"], "there is no file none.csv"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--model", "a\nb"], "cannot be written in a cell's first line"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--kernel", "http://h:1/?token=s3cret"], "AUTOGEN_NB_KERNEL_TOKEN"),
+        ([*RUN, "--out", "there.ipynb", *NEVER], "there.ipynb is there already; --force writes over it"),
+        ([*RUN, "--out", "no/where/a.ipynb", *NEVER], "there is no folder no/where"),
+        ([*RUN, "--out", ".", *NEVER], "is a folder"),
+        (["run", " ", "--out", "a.ipynb", *NEVER], "the task is empty"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    arguments: list[str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Exit code 2, one line that names what is wrong, and nothing on the standard output."""
+    monkeypatch.chdir(tmp_path)
+    Path("there.ipynb").write_text("mine")
+
+    code = main(arguments)
+
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, "")
+    assert re.fullmatch(r"autogen-nb: [^\n]+\n", said.err)
+    assert line in said.err
+    assert "s3cret" not in said.err
+    assert [path.name for path in Path().iterdir()] == ["there.ipynb"]
+    assert Path("there.ipynb").read_text() == "mine"
+
+
+def test_a_setting_that_cannot_be_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the environment says is checked as the option is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "perhaps")
+
+    assert main([*RUN, "--out", "a.ipynb"]) == 2
+    assert "AUTOGEN_NB_CONFIRM is 'perhaps'" in capsys.readouterr().err
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--help` lists the commands, each with what it is for."""
+    assert main(["--help"]) == 0
+
+    assert re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE) == ["demo", "doctor", "run"]
+
+
+def test_the_exit_codes_are_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    """`run --help` tells what each exit code means."""
+    assert main(["run", "--help"]) == 0
+
+    assert re.findall(r"^    (\d)  ", capsys.readouterr().out, re.MULTILINE) == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--version` is the package's."""
+    assert main(["--version"]) == 0
+    assert __version__ in capsys.readouterr().out
+
+
+def test_without_a_word_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """No command is a mistake too, whose answer is the help."""
+    assert main([]) == 2
+    assert "Commands:" in capsys.readouterr().err
+
+
+def test_debug_shows_where_an_error_came_from(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--debug` puts the traceback before the line."""
+    assert main(["--debug", *RUN]) == 2
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+def test_the_shell_completes_commands(tmp_path: Path) -> None:
+    """A shell that asks is told the commands that begin so."""
+    asked = {"_AUTOGEN_NB_COMPLETE": "bash_complete", "COMP_WORDS": "autogen-nb do", "COMP_CWORD": "1"}
+
+    said = subprocess.run(
+        command(), env={**os.environ, **asked}, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert said.stdout.split() == ["plain,doctor"]

@@ -1,0 +1,148 @@
+"""The wheel, in an environment that holds what it declares and nothing else."""
+
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import DATA, TIMEOUT, Ran, book, texts
+
+pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+
+PROJECT = Path(__file__).parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment of its own, with the wheel."""
+
+    folder: Path
+    packages: Path
+
+    def ran(self, *arguments: str, cwd: Path) -> Ran:
+        """What the installed command says."""
+        done = subprocess.run(
+            [self.folder / "bin" / "autogen-nb", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            cwd=cwd,
+            check=False,
+            timeout=TIMEOUT,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """The wheel with its plain dependencies and those of its extra `data`, as this environment has them.
+
+    They are linked and not copied, and no index is asked.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=PROJECT, check=True)
+    venv.create(folder / "venv", symlinks=True)
+    packages = next((folder / "venv").glob("lib/python*/site-packages"))
+    target = ["--no-deps", "--no-index", "--quiet", "--prefix", str(folder / "venv"), "--ignore-installed"]
+    wheel = next(folder.glob("*.whl"))
+    python = folder / "venv" / "bin" / "python"
+    # pip of this environment, run by the Python of the other one: its scripts begin with that one's path.
+    pip = Path(str(distribution("pip").locate_file("pip")))
+    subprocess.run([python, pip, "install", *target, wheel], check=True)
+    written = next(packages.glob("autogen_nb-*.dist-info"))
+    for each in _closure(Distribution.at(written)):
+        _link(each, packages)
+    return Environment(folder / "venv", packages)
+
+
+def _closure(ours: Distribution) -> Iterator[Distribution]:
+    """What the wheel's metadata asks for, and what that asks for."""
+    known: set[str] = set()
+    open_ = [(ours, frozenset({"data"}))]
+    while open_:
+        found, extras = open_.pop()
+        for text in found.requires or ():
+            requirement, _, marker = text.partition(";")
+            parts = re.match(r"([\w.-]+)\s*(?:\[([\w, -]+)\])?", requirement)
+            assert parts is not None
+            extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", marker)
+            name = re.sub(r"[-_.]+", "-", parts[1]).lower()
+            if name in known or (extra is not None and extra[1] not in extras):
+                continue
+            try:
+                needed = distribution(name)
+            except ModuleNotFoundError:
+                # Another system's or another Python's.
+                continue
+            known.add(name)
+            yield needed
+            open_.append((needed, frozenset((parts[2] or "").replace(" ", "").split(","))))
+
+
+def _link(found: Distribution, packages: Path) -> None:
+    tops = {file.parts[0] for file in found.files or () if file.parts[0] not in ("..", "__pycache__")}
+    for top in tops:
+        if not (packages / top).exists():
+            (packages / top).symlink_to(Path(str(found.locate_file(top))))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a person, with the two tables."""
+    shutil.copytree(DATA, tmp_path / "data")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("table", "task", "answer"),
+    [
+        ("penguins", "Which species is heaviest? Plot it.", "`Gentoo` has the highest mean `body_mass_g`"),
+        ("seattle-weather", "Which weather has the most precipitation? Plot it.", "`rain`"),
+    ],
+)
+def test_it_runs_on_both_tables(table: str, task: str, answer: str, installed: Environment, folder: Path) -> None:
+    """A clean installation answers a question about each table, and keeps the notebook with its plot."""
+    done = installed.ran(
+        *("run", task, "--data", f"data/{table}.csv", "-m", "offline", "--confirm", "never", "--out", "r.ipynb"),
+        cwd=folder,
+    )
+
+    cell = book(folder / "r.ipynb").cells[-1]
+    assert (done.code, done.err) == (0, "")
+    assert any(answer in text for text in texts(cell))
+    assert any("image/png" in output.get("data", {}) for output in cell.outputs)
+    assert str(folder) not in (folder / "r.ipynb").read_text()
+
+
+def test_the_demo_is_in_it(installed: Environment, folder: Path) -> None:
+    """The quickstart and its table come with the wheel."""
+    done = installed.ran("demo", cwd=folder)
+
+    assert (done.code, done.err) == (0, "")
+    assert book(folder / "autogen-nb-demo" / "01_quickstart.ipynb").cells[-2].outputs
+
+
+def test_doctor_without_widgets_docker_and_key(installed: Environment, folder: Path) -> None:
+    """Where widgets are missing too, it works, and says what brings them."""
+    gone = {path: path.readlink() for path in installed.packages.glob("ipywidgets*")}
+    assert installed.packages / "ipywidgets" in gone
+    for path in gone:
+        path.unlink()
+    try:
+        done = installed.ran("doctor", cwd=folder)
+    finally:
+        for path, target in gone.items():
+            path.symlink_to(target)
+
+    assert (done.code, done.err) == (1, "")
+    assert "MEND  ipywidgets: is not installed" in done.out
+    assert "note  docker: is not installed; it is for --sandbox docker" in done.out
+    assert "note  none: no model is configured" in done.out
+    assert "note  none: no JupyterLab or Notebook is in this environment" in done.out
