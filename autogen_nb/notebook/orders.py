@@ -49,6 +49,7 @@ class Order:
     confirm: Confirm | None = None
     max_turns: int | None = None
     block_timeout: float | None = None
+    human_timeout: float | None = None
     budget: str | None = None
     sandbox: Sandbox | None = None
     net: bool = False
@@ -76,6 +77,13 @@ def documented(magic: F) -> F:
             type=float,
             metavar="SECONDS",
             help="time for one block of code [none where a person is there, else 300]",
+        ),
+        argument(
+            "--human-timeout",
+            type=float,
+            metavar="SECONDS",
+            help="how long a panel waits for you before it gives up: nothing runs unasked, and the cell can be run "
+            "again [no limit]",
         ),
         argument(
             "--budget",
@@ -125,8 +133,9 @@ def read_order(parser: MagicArgumentParser, line: str, cell: str | None) -> Orde
 def _order(task: str, parsed: Namespace) -> Order:
     if parsed.max_turns is not None and parsed.max_turns < 1:
         raise ConfigError(f"%%autogen: --max-turns is {parsed.max_turns}; it must be at least 1")
-    if parsed.block_timeout is not None and not 0 < parsed.block_timeout < math.inf:
-        raise ConfigError(f"%%autogen: --block-timeout is {parsed.block_timeout}; it must be seconds above 0")
+    for option, seconds in (("--block-timeout", parsed.block_timeout), ("--human-timeout", parsed.human_timeout)):
+        if seconds is not None and not 0 < seconds < math.inf:
+            raise ConfigError(f"%%autogen: {option} is {seconds}; it must be seconds above 0")
     if parsed.model is not None and not parsed.model.strip():
         raise ConfigError("%%autogen: --model is empty; name one, such as 'offline'")
     return Order(
@@ -142,6 +151,7 @@ def _order(task: str, parsed: Namespace) -> Order:
         confirm=parsed.confirm,
         max_turns=parsed.max_turns,
         block_timeout=parsed.block_timeout,
+        human_timeout=parsed.human_timeout,
         budget=parsed.budget,
         sandbox=parsed.sandbox,
         net=parsed.net,

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ class Session:
             person: Person = TypingPerson()
         else:
             view = NotebookView(remark=remark)
-            person = self._person(view, origin, waits, attended=attended)
+            person = self._person(view, origin, waits, chosen.human_timeout, attended=attended)
         aside = _asked_aside if isinstance(view, NotebookView) and not isinstance(person, TypingPerson) else None
         return await CellRun(
             self._notebook,
@@ -130,14 +131,17 @@ class Session:
         except AutogenError:
             return False
 
-    def _person(self, view: NotebookView, origin: Origin, waits: run.Waits, *, attended: bool) -> Person:
+    def _person(
+        self, view: NotebookView, origin: Origin, waits: run.Waits, patience: float | None, *, attended: bool
+    ) -> Person:
         if not attended:
             return AbsentPerson()
         if waits == "sync" or self._defaults.ask == "text":
             return TypingPerson()
         from autogen_nb.notebook.panels import ButtonPerson
 
-        return ButtonPerson(view, lambda: reruns.run_again(self._shell, origin), offers=proposed)
+        superseded = partial(reruns.run_again, self._shell, origin)
+        return ButtonPerson(view, superseded, offers=proposed, patience=patience)
 
 
 async def _asked_aside(what: str) -> Stopping:

@@ -30,6 +30,7 @@ class Defaults(Configurable):
     block_timeout = CFloat(
         0.0, min=0.0, help="seconds for one block of code; 0 for no limit where a person is there, else 300"
     ).tag(config=True)
+    human_timeout = CFloat(0.0, min=0.0, help="seconds that a panel waits for you; 0 for no limit").tag(config=True)
     budget = Unicode("", help="dollars ('0.50') or tokens ('20000 tokens') that one chat may take").tag(config=True)
     ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
     sandbox = Enum(SANDBOXES, "none", help="walls around the code of chats that begin").tag(config=True)
@@ -60,6 +61,7 @@ class Terms:
     block_timeout: float | None
     remark: str
     budget: str | None = None
+    human_timeout: float | None = None
 
     @property
     def flow(self) -> tuple[Confirm, Mode, int]:
@@ -87,6 +89,7 @@ def terms(order: Order, defaults: Defaults, *, attended: bool) -> Terms:
         timeout,
         _UNASKED.format(_never_by(order, unasked)) if confirm == "never" else "",
         order.budget or _budget(defaults),
+        order.human_timeout or defaults.human_timeout or None,
     )
 
 

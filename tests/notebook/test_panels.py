@@ -269,3 +269,56 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
         "state",
     )
     assert kept.text.strip() == "[]"
+
+
+# When nobody answers
+
+
+def test_question_is_given_up_and_asked_again(either: FrontEnd, model: FakeOpenAI) -> None:
+    """`--human-timeout` ends the cell in one line, nothing ran; the cell run again goes on at its open question."""
+    model.add(python("print('ran')"), "Done.")
+    task = "%%autogen --human-timeout 1\nGo."
+
+    cell = either.run(task)
+    again = either.start(task.replace("1\n", "60\n"))
+    either.wait(
+        lambda: any("given up in" in str(state.get("value", "")) for _, state in either.visible()), "the warning"
+    )
+    either.click("Run")
+    either.finish(again)
+
+    assert cell.error.startswith("Not finished: nobody answered within 1 s, so nothing was decided.")
+    assert cell.about("stream") == []
+    assert again.about("stream") == ["ran\n"]
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "question", "answer", "line"),
+    [
+        (
+            "allow",
+            CONNECTS,
+            "ActJudged(allowed=False, reason='nobody answered within 0.3 s', by='nobody, in time'",
+            "Denied (nobody answered within 0.3 s): connects to api.example.org · by nobody, in time",
+        ),
+        (
+            "typed",
+            TYPED,
+            "CodeInputGiven(text=None, by='nobody, in time')",
+            "Typed for the code (`Your name`): nothing, the input is at its end · by nobody, in time",
+        ),
+    ],
+    ids=["act", "input"],
+)
+def test_running_code_does_not_wait_for_ever(
+    notebook: FrontEnd, method: str, question: str, answer: str, line: str
+) -> None:
+    """What nobody answers in time is denied, or ends the code's input."""
+    code = ASK.format(method=method, question=question).replace("offers=proposed", "offers=proposed, patience=0.3")
+
+    cell = notebook.run(code)
+
+    assert answer in cell.text
+    assert shown(cell) == [line]
+    assert list(notebook.visible()) == []

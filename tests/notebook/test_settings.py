@@ -31,6 +31,15 @@ def test_a_limit_that_was_set(attended: bool) -> None:
     assert terms(Order("go", block_timeout=1), defaults, attended=attended).block_timeout == 1
 
 
+def test_patience_with_the_person() -> None:
+    """A panel waits for ever, unless the setting or the option says how long."""
+    defaults = Defaults(human_timeout=60)
+
+    assert terms(Order("go"), Defaults(), attended=True).human_timeout is None
+    assert terms(Order("go"), defaults, attended=True).human_timeout == 60
+    assert terms(Order("go", human_timeout=5), defaults, attended=True).human_timeout == 5
+
+
 @pytest.mark.parametrize(
     ("option", "environment", "setting", "confirm", "remark"),
     [

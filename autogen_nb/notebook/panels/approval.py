@@ -65,5 +65,5 @@ class ApprovalPanel(DecisionPanel):
 def asking(asked: ApprovalAsked) -> str:
     """The question about a block, with why it is asked."""
     which = f" (block {asked.index + 1} of {asked.total})" if asked.total > 1 else ""
-    why = f": {'; '.join(asked.reasons)}" if asked.reasons else ""
+    why = f" It {'; '.join(asked.reasons)}." if asked.reasons else ""
     return f"Run this code{which}?{why}"

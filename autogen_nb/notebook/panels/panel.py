@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import ipywidgets as widgets
 
 from autogen_nb.errors import NobodyThere
-from autogen_nb.notebook import rendering
+from autogen_nb.notebook import rendering, wording
 from autogen_nb.notebook.panels import parts
 from autogen_nb.notebook.reruns import Superseded
 
@@ -41,7 +41,13 @@ class Foot(Protocol):
 
 
 class Unanswered(NobodyThere):
-    """A question was given up, since nobody answered it in time."""
+    """A question was given up, since nobody answered it in time; `within` says in which."""
+
+    def __init__(self, seconds: float) -> None:
+        self.within = f"nobody answered within {wording.duration(seconds)}"
+        super().__init__(
+            f"Not finished: {self.within}, so nothing was decided. Run this cell again, and it asks again."
+        )
 
 
 class Panel:
@@ -74,7 +80,7 @@ class Panel:
         """
         view = self._box._repr_mimebundle_() or {}  # IPython's own protocol
         foot.panel({**view, "text/plain": f"{self._question}\n{_NO_BUTTONS}"})
-        ends = None if patience is None else time.monotonic() + patience
+        begun = time.monotonic()
         try:
             while not self._answer.done():
                 await asyncio.wait([self._answer], timeout=_LOOK)
@@ -82,8 +88,8 @@ class Panel:
                     break
                 if superseded():
                     raise Superseded("the cell was run again")
-                if ends is not None:
-                    self._count_down(ends - time.monotonic(), patience)
+                if patience is not None:
+                    self._count_down(begun + patience - time.monotonic(), patience)
             return self._answer.result()
         finally:
             foot.release()
@@ -104,9 +110,9 @@ class Panel:
         button.on_click(lambda _: then())
         return button
 
-    def _count_down(self, left: float, patience: float | None) -> None:
+    def _count_down(self, left: float, patience: float) -> None:
         if left <= 0:
-            raise Unanswered(f"nobody answered within {patience:g} s")
+            raise Unanswered(patience)
         if left > _WARNED:
             return
         seconds = round(left)

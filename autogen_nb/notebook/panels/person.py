@@ -1,6 +1,6 @@
 """A person who sees the notebook and clicks."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autogen_nb.acts import Act
@@ -24,10 +24,12 @@ from autogen_nb.notebook.panels.code_input import CodeInputPanel
 from autogen_nb.notebook.panels.connection import ConnectionPanel
 from autogen_nb.notebook.panels.copying import CopyPanel
 from autogen_nb.notebook.panels.decision import Offers
-from autogen_nb.notebook.panels.panel import YOU, Foot, Panel
+from autogen_nb.notebook.panels.panel import YOU, Foot, Panel, Unanswered
 from autogen_nb.notebook.panels.stopping import StoppingPanel
 from autogen_nb.notebook.panels.turn import CodeTurnPanel, TurnPanel
 from autogen_nb.notebook.persons import Copying, Stopping
+
+NOBODY = "nobody, in time"
 
 
 class ButtonPerson:
@@ -39,12 +41,23 @@ class ButtonPerson:
         Asks whether the cell was run again, so that its panel must give way.
     offers
         Which rules the person is offered; None where nobody keeps what is allowed beyond one question.
+    patience
+        Seconds that a question waits. One that nobody answers is decided as if nobody were there: nothing runs and
+        nothing is copied; running code is denied what it is about to do.
     """
 
-    def __init__(self, foot: Foot, superseded: Callable[[], bool], *, offers: Offers | None = None) -> None:
+    def __init__(
+        self,
+        foot: Foot,
+        superseded: Callable[[], bool],
+        *,
+        offers: Offers | None = None,
+        patience: float | None = None,
+    ) -> None:
         self._foot = foot
         self._superseded = superseded
         self._rules = offers
+        self._patience = patience
         self._decided: tuple[ApprovalAsked, ApprovalGiven] | None = None
 
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
@@ -65,13 +78,19 @@ class ButtonPerson:
             return decided[1]
         return await self._ask(ApprovalPanel(question, self._offers(question.acts)))  # type: ignore[no-any-return]  # as above
 
-    def allow(self, question: ActAsked) -> Awaitable[ActJudged]:
+    async def allow(self, question: ActAsked) -> ActJudged:
         """The person's decision about what running code is about to do."""
-        return self._ask(ActPanel(question, self._offers((question.act,))))
+        try:
+            return await self._ask(ActPanel(question, self._offers((question.act,))))  # type: ignore[no-any-return]  # as above
+        except Unanswered as error:
+            return ActJudged(allowed=False, reason=error.within, by=NOBODY)
 
-    def typed(self, question: CodeInputAsked) -> Awaitable[CodeInputGiven]:
+    async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
         """What the person types for running code."""
-        return self._ask(CodeInputPanel(question))
+        try:
+            return await self._ask(CodeInputPanel(question))  # type: ignore[no-any-return]  # as above
+        except Unanswered:
+            return CodeInputGiven(None, by=NOBODY)
 
     async def connection(self, proposed: str) -> Connection:
         """The model that the person chooses."""
@@ -79,7 +98,10 @@ class ButtonPerson:
 
     async def copying(self, what: str) -> Copying:
         """Whether the person lets variables be copied."""
-        return _not_stopped(await self._ask(CopyPanel(what)))  # type: ignore[no-any-return]  # as above
+        try:
+            return _not_stopped(await self._ask(CopyPanel(what)))  # type: ignore[no-any-return]  # as above
+        except Unanswered:
+            return "leave"
 
     async def stopping(self, what: str) -> Stopping:
         """Whether the person waits for code that does not yield."""
@@ -89,7 +111,7 @@ class ButtonPerson:
         return None if self._rules is None else self._rules(acts)
 
     async def _ask(self, panel: Panel) -> Any:
-        return await panel.ask(self._foot, self._superseded)
+        return await panel.ask(self._foot, self._superseded, self._patience)
 
 
 def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:
