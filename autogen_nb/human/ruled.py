@@ -32,6 +32,9 @@ T = TypeVar("T")
 ONWARDS = "you (run all from here)"
 """Who decides where the person has let all that follows in the chat run."""
 
+RULED = "your rule: "
+"""How it begins who decides where rules do."""
+
 
 class Rules(Protocol):
     """Where a person's rules are kept."""
@@ -130,7 +133,7 @@ class Ruled:
         except ConfigError as error:
             self._complain(f"Your rules are not used, so you are asked: {error}")
             return ""
-        return f"your rule: {'; '.join(map(str, used))}" if used else ""
+        return f"{RULED}{'; '.join(map(str, used))}" if used else ""
 
     def _approved(self, given: ApprovalGiven) -> ApprovalGiven:
         if given.decision == "run":

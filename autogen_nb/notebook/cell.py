@@ -19,13 +19,14 @@ from autogen_nb.agents.where import Where
 from autogen_nb.core.ports import Human, Model
 from autogen_nb.core.termination import WithoutCode, without
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
+from autogen_nb.events import ApprovalGiven
 from autogen_nb.human.ruled import Ruled
 from autogen_nb.kernels.describe import Share, describe, size_of
 from autogen_nb.kernels.status import OnStuck
 from autogen_nb.kernels.transfer import Variable, clashes
 from autogen_nb.models import connections
 from autogen_nb.models.budget import Budget, budgeted
-from autogen_nb.notebook import stuck, variables
+from autogen_nb.notebook import habits, stuck, variables
 from autogen_nb.notebook.chat_folder import made
 from autogen_nb.notebook.conversations import Conversation, Origin, Turn
 from autogen_nb.notebook.notebook import Notebook
@@ -259,6 +260,8 @@ class CellRun:
             async with aclosing(chat.exchange().happening(self._view.tick)) as happening:
                 async for event in happening:
                     self._view.show(event)
+                    if isinstance(event, ApprovalGiven):
+                        self._offer_less(conversation)
         except BudgetReached as error:
             raise BudgetReached(
                 f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
@@ -272,6 +275,14 @@ class CellRun:
             self._notebook.connection = None
             raise
         return chat.result()
+
+    def _offer_less(self, conversation: Conversation) -> None:
+        """Offers, once in a chat, to be asked less, where every block is let run all the same."""
+        if self._terms.confirm != "always" or conversation.offered:
+            return
+        if habits.lets_all_run(event for turn in conversation.turns for event in turn.log):
+            conversation.offered = True
+            self._view.note(habits.OFFER, kind="offer")
 
     def _ruled(self, conversation: Conversation, user: ConversableAgent) -> Human:
         """The person, with their rules and with what they chose for the rest of this chat."""

@@ -113,6 +113,7 @@ class Conversation:
         self.declined: set[str] = set()
         self.stuckness = Stuckness()
         self.onwards = Onwards()
+        self.offered = False
         self.listed: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
 
