@@ -18,7 +18,11 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     code = re.findall(r"^```python\n(.*?)\n```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
-    done = in_process("\n".join(code))
+    # From a file, as a reader's own functions come: their source can be had.
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(code), encoding="utf-8")
+
+    done = in_process(f"import runpy; runpy.run_path({str(program)!r})")
 
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -273,7 +273,7 @@ BEFORE_ANYTHING = [
     pytest.param(
         lambda: UserProxyAgent("user", code_execution_config={"executor": "jupyter"}),
         ValueError,
-        ["'jupyter'", "such as JupyterExecutor()"],
+        ["'jupyter'", "such as LocalCommandLineCodeExecutor()"],
         id="an executor that is none",
     ),
     pytest.param(

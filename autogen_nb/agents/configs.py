@@ -120,10 +120,7 @@ def _executor(given: Mapping[str, Any]) -> Executor:
     if executor is not None:
         if settings:
             raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
-        if not hasattr(executor, "run"):
-            raise ConfigError(f"executor is {executor!r}; it must be an executor, such as JupyterExecutor()")
-        chosen: Executor = executor
-        return chosen
+        return _given(executor)
     timeout, work_dir = given.get("timeout"), given.get("work_dir")
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
@@ -131,6 +128,17 @@ def _executor(given: Mapping[str, Any]) -> Executor:
     return _where(given).executor(
         cwd=cwd, timeout=timeout, limits=_limits(given), restore=_restore(given), passed=_passed(given)
     )
+
+
+def _given(executor: Any) -> Executor:
+    if hasattr(executor, "run"):
+        chosen: Executor = executor
+        return chosen
+    if not callable(getattr(executor, "execute_code_blocks", None)):
+        raise ConfigError(f"executor is {executor!r}; it must be an executor, such as LocalCommandLineCodeExecutor()")
+    from autogen_nb.executors.adapted import AdaptedExecutor
+
+    return AdaptedExecutor(executor)
 
 
 def _where(given: Mapping[str, Any]) -> Where:

@@ -3,22 +3,28 @@
 Nothing is kept from block to block but the files. Standard input is closed.
 """
 
+import asyncio
 import hashlib
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+import weakref
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
+from typing import Literal
 
 from autogen_nb.core.code import BASH, PYTHON, SHELL
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.blocks import Refused, in_order, make, refused, saved, unknown
+from autogen_nb.errors import ExecutionError
+from autogen_nb.executors.blocks import Refused, in_order, make, named, refused, saved, unknown
 from autogen_nb.executors.shell import Shell
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.kernel import Finished, with_interpreter
-from autogen_nb.kernels.launching import LOCAL
+from autogen_nb.kernels.launching import LOCAL, Local
+from autogen_nb.kernels.overlay import Overlay
 from autogen_nb.kernels.places import Place
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output
+from autogen_nb.outputs import Output, Stream
 
 _DIGITS = 12
 
@@ -38,6 +44,12 @@ class CommandLineExecutor:
         Seconds that code has to yield to an interrupt before it is killed.
     place
         Where the programs run; it belongs to the executor, which closes it.
+    python
+        The interpreter of the programs on this machine.
+    leaves
+        Which files of blocks stay: all, or only those that a block names.
+    only_saved
+        Languages whose blocks are saved and not run.
     """
 
     def __init__(
@@ -48,12 +60,35 @@ class CommandLineExecutor:
         environ: Mapping[str, str] | None = None,
         grace: float = 5.0,
         place: Place = LOCAL,
+        python: str = sys.executable,
+        leaves: Literal["all", "named"] = "all",
+        only_saved: Collection[str] = (),
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
         self._place = place
-        environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, sys.executable)
+        self._python = python if place.here else "python3"
+        self._leaves = leaves
+        self._only_saved = frozenset(only_saved)
+        environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, python)
+        # Another interpreter has packages of its own, and elsewhere there is nothing of the notebook's.
+        self._overlay = Overlay() if isinstance(place, Local) and python == sys.executable else None
+        if self._overlay is not None:
+            environ = self._overlay.over(environ)
+            weakref.finalize(self, self._overlay.remove)
         self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place)
+
+    async def start(self) -> None:
+        """Has the working directory ready, and the place where it starts by itself.
+
+        Raises
+        ------
+        ExecutionError
+            When they cannot be had.
+        """
+        self._make()
+        if not self._place.here:
+            await self._said(["true"])
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
@@ -63,32 +98,95 @@ class CommandLineExecutor:
         ExecutionError
             When the code cannot be run at all.
         """
-        make(self.cwd)
-        async for item in in_order(blocks, self._block):
-            yield item
+        self._make()
+        async with aclosing(in_order(blocks, self._block)) as items:
+            async for item in items:
+                yield item
+
+    async def install(self, packages: Sequence[str]) -> None:
+        """Has pip install packages for the programs.
+
+        Raises
+        ------
+        ExecutionError
+            When it cannot; the message has its last words.
+        """
+        self._make()
+        pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+        code, said = await self._said([self._python, *pip, *packages])
+        if code:
+            last = " ".join(said.strip().splitlines()[-3:])
+            raise ExecutionError(f"{', '.join(packages)} could not be installed for the code: {last}")
+
+    async def restart(self) -> None:
+        """Ends what blocks left running; there is nothing else that a program leaves but files."""
+        await self._shell.stop()
 
     async def stop(self) -> None:
         """Ends what blocks left running; it may be called twice."""
         await self._shell.stop()
         await self._place.close()
+        if self._overlay is not None:
+            await asyncio.to_thread(self._overlay.remove)
 
     async def interrupt(self) -> None:
         """Interrupts the block that runs, if any."""
         await self._shell.interrupt()
 
-    def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
+    def file_of(self, block: CodeBlock) -> Path | None:
+        """The file that a block is saved in; None where it cannot be run."""
         try:
-            program, ending = self._program(block.language)
-            digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-            path = saved(block.code, self.cwd, otherwise=f"block_{digest}.{ending}")
-        except Refused as refusal:
-            return refused(refusal)
-        return self._shell.run([*program, str(path)], self.timeout)
+            return (self.cwd / (named(block.code) or self._name(block))).absolute()
+        except Refused:
+            return None
 
-    def _program(self, language: str) -> tuple[list[str], str]:
+    async def _block(self, block: CodeBlock) -> AsyncGenerator[Output | Finished]:
+        path: Path | None = None
+        try:
+            program = self._program(block.language)
+            path = saved(block.code, self.cwd, otherwise=self._name(block))
+        except Refused as refusal:
+            ran: AsyncGenerator[Output | Finished] = refused(refusal)
+        else:
+            kept = block.language in self._only_saved
+            ran = _not_run(path) if kept else self._shell.run([*program, str(path)], self.timeout)
+        async with aclosing(ran) as items:
+            async for item in items:
+                yield item
+        if path is not None and self._leaves == "named" and named(block.code) is None:
+            path.unlink(missing_ok=True)
+
+    async def _said(self, argv: Sequence[str]) -> tuple[int, str]:
+        """How a program ended, and what it said."""
+        text = ""
+        async with aclosing(self._shell.run(argv, None)) as items:
+            async for item in items:
+                if isinstance(item, Finished):
+                    return item.exit_code, text
+                text += item.text
+        raise AssertionError("a program ended without saying how")
+
+    def _name(self, block: CodeBlock) -> str:
+        digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+        return f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
+
+    def _program(self, language: str) -> list[str]:
         if language in PYTHON:
             # Unbuffered: the two streams keep their common order.
-            return [sys.executable if self._place.here else "python3", "-u"], "py"
+            return [self._python, "-u"]
         if language in SHELL | BASH:
-            return [self._shell.program(language)], "sh"
+            return [self._shell.program(language)]
         raise unknown(language)
+
+    def _make(self) -> None:
+        make(self.cwd)
+        if self._overlay is not None:
+            self._overlay.make()
+
+
+async def _not_run(path: Path | None) -> AsyncGenerator[Output | Finished]:
+    """What comes of a block that is only saved."""
+    yield Stream(
+        "stdout", f"Saved as {'' if path is None else path.name}, and not run: blocks of this language are not.\n"
+    )
+    yield Finished(0)

@@ -1,160 +1,122 @@
-"""The Jupyter executor with AutoGen's name: an async context manager, and usable without one.
+"""The Jupyter executors with AutoGen's names: a kernel on this machine, on a server, or in a container."""
 
-Who owns it may start it; then it runs until they stop it. Where they do not, it starts at first use, and the team that
-used it stops it at the end of its run.
-"""
-
-import time
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any
 
 from autogen_nb.acts import Leave
 from autogen_nb.core.ports import Inquirer, RunEnded
-from autogen_nb.core.report import text_of
-from autogen_nb.errors import ConfigError
+from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
 from autogen_nb.executors.jupyter import JupyterExecutor
-from autogen_nb.executors.not_found import found_here
+from autogen_nb.executors.jupyter_servers import DockerJupyterServer, LocalJupyterServer, place_of
+from autogen_nb.kernels.request import Ask
+from autogen_nb.kernels.transfer import Handed, Variable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
-from autogen_nb.run import CancellationToken, engine, result
+from autogen_nb.run import begun
 
-T = TypeVar("T")
-
-_CLOCK = 20_000_000
-"""Nanoseconds by which the clock of a file system may be behind."""
+_PYTHON = "python3"
 
 
-@dataclass(frozen=True, slots=True)
-class CodeResult:
-    """What code came to: its exit code, and its output as a model reads it."""
-
-    exit_code: int
-    output: str
-
-
-class JupyterCodeExecutor:
+class JupyterCodeExecutor(OwnedExecutor):
     """Runs code in a Jupyter kernel of its own, which keeps its state from block to block.
+
+    The other parameters are those of `OwnedExecutor`.
 
     Parameters
     ----------
-    timeout
-        Seconds for one block.
-    work_dir
-        The directory that the code runs in, which keeps what it writes; ``output_dir`` is AgentChat's name for it.
-
-    Attributes
-    ----------
-    held
-        Whether its owner has started it, and stops it.
+    jupyter_server
+        Where the kernel runs: a `JupyterConnectionInfo`, a `DockerJupyterServer`, a `LocalJupyterServer`; None is this
+        machine.
+    kernel_name
+        The kernelspec; ``python3`` is this interpreter, or the server's.
+    output_dir
+        AgentChat's name for `work_dir`.
+    environ
+        The kernel's environment; None is what is harmless of this process's.
     """
 
     def __init__(
         self,
-        *,
+        jupyter_server: Any = None,
+        kernel_name: str = _PYTHON,
         timeout: float = 60,
-        work_dir: str | Path | None = None,
         output_dir: str | Path | None = None,
+        *,
+        work_dir: str | Path | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        if work_dir is not None and output_dir is not None:
-            raise ConfigError("work_dir and output_dir are two names of one directory; give one of them")
-        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
-            raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
-        self.work_dir = Path(work_dir or output_dir or ".").absolute()
-        self.held = False
-        self._executor = JupyterExecutor(cwd=self.work_dir, timeout=timeout, environ=environ)
-        self._made = time.time_ns() - _CLOCK
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} in {str(self.work_dir)!r}>"
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
+        # AgentChat's first parameter is the kernel's name.
+        name = jupyter_server if isinstance(jupyter_server, str) else kernel_name
+        server = LocalJupyterServer() if jupyter_server is None or name is jupyter_server else jupyter_server
+        cwd = one_directory(work_dir=work_dir, output_dir=output_dir, **_own_directory(server))
+        self._kernel = JupyterExecutor(cwd=cwd, place=place_of(server, cwd, name), environ=environ)
+        super().__init__(self._kernel, timeout=timeout, work_dir=cwd)
+        if hasattr(server, "holds"):
+            server.holds(self)
 
     @property
     def pid(self) -> int | None:
-        """The number of the kernel's process; None while there is none."""
-        return self._executor.pid
+        """The number of the kernel's process; None while there is none, or none of this machine."""
+        return self._kernel.pid
 
-    async def start(self) -> None:
-        """Starts the kernel, which then runs until `stop`."""
-        self.held = True
-        await _on_the_engine(self._executor.start())
+    @property
+    def ask(self) -> Ask | None:
+        """Who answers `input()` in the code; without one, `input()` raises there."""
+        return self._kernel.ask
 
-    async def stop(self) -> None:
-        """Ends the kernel; it may be called twice, and the executor used again."""
-        self.held = False
-        await _on_the_engine(self._executor.stop())
-
-    async def restart(self) -> None:
-        """Begins a fresh kernel."""
-        await _on_the_engine(self._executor.restart())
-
-    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """Outputs as they come, then how it ended; see `autogen_nb.core.ports.Executor`."""
-        async with aclosing(self._told(self._executor.run(blocks))) as items:
-            async for item in items:
-                yield item
+    @ask.setter
+    def ask(self, asked: Ask | None) -> None:
+        self._kernel.ask = asked
 
     async def attended(
         self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
     ) -> AsyncGenerator[Output | RunEnded]:
         """What `run` gives, with somebody there to ask; see `autogen_nb.core.ports.AttendedExecutor`."""
-        async with aclosing(self._told(self._executor.attended(blocks, inquirer, leave))) as items:
+        async with aclosing(self._told(self._kernel.attended(blocks, inquirer, leave))) as items:
             async for item in items:
                 yield item
 
-    async def _told(self, run: AsyncGenerator[Output | RunEnded]) -> AsyncGenerator[Output | RunEnded]:
-        told = ""
-        async with aclosing(run) as items:
-            async for item in items:
-                if isinstance(item, RunEnded):
-                    yield replace(item, note=" ".join(filter(None, (item.note, told))))
-                else:
-                    told = told or found_here(item, self.work_dir)
-                    yield item
+    def put(self, values: Mapping[str, Any]) -> Any:
+        """Binds copies of the values to their names in the kernel (`Kernel.put`); it may be awaited."""
+        return begun(self._put(values))
 
-    async def execute_code_blocks(
-        self, code_blocks: Sequence[Any], cancellation_token: CancellationToken | None = None
-    ) -> CodeResult:
-        """What the blocks come to, in order, up to the first that fails.
+    def get(self, name: str) -> Any:
+        """A copy of a variable's value, as data only (`Kernel.get`), when it is awaited."""
+        return begun(self._kernel.get(name))
 
-        Parameters
-        ----------
-        code_blocks
-            Each with ``code`` and ``language``.
-        """
-        if cancellation_token is not None and cancellation_token.is_cancelled():
-            raise ConfigError("the cancellation token was cancelled before the code could run; give a new one")
-        blocks = [CodeBlock(str(block.language).lower(), block.code) for block in code_blocks]
-        return await _on_the_engine(self._came_to(blocks))
+    def variables(self) -> Any:
+        """The variables that the agent's code made (`Kernel.variables`), when it is awaited."""
+        return begun(self._listed())
 
-    def list_files(self) -> list[Path]:
-        """The files in `work_dir` that were made or changed since the executor was made, in order."""
-        found = (path for path in self.work_dir.rglob("*") if path.is_file()) if self.work_dir.is_dir() else ()
-        return sorted(path for path in found if path.stat().st_ctime_ns >= self._made)
+    async def _put(self, values: Mapping[str, Any]) -> Handed:
+        return await self._kernel.put(values)
 
-    async def _came_to(self, blocks: Sequence[CodeBlock]) -> CodeResult:
-        outputs: list[Output] = []
-        exit_code = 0
-        async for item in self.run(blocks):
-            if isinstance(item, RunEnded):
-                exit_code = item.exit_code
-            else:
-                outputs.append(item)
-        return CodeResult(exit_code, text_of(outputs))
+    async def _listed(self) -> tuple[Variable, ...]:
+        return await self._kernel.variables()
 
 
-async def _on_the_engine(work: Coroutine[Any, Any, T]) -> T:
-    """What the work comes to, from the caller's own loop or from the engine's."""
-    return await work if engine.here() else await result(work, waits="async")
+class DockerJupyterCodeExecutor(JupyterCodeExecutor):
+    """Runs code in a kernel in a container that sees the working directory alone, and no network unless asked for.
+
+    The other parameters are those of `JupyterCodeExecutor`.
+
+    Parameters
+    ----------
+    jupyter_server
+        The container; None is that of `DockerJupyterServer()`.
+
+    Raises
+    ------
+    ConfigError
+        When there is no engine, or no Docker library; the message says what to do.
+    """
+
+    def __init__(self, jupyter_server: Any = None, **more: Any) -> None:
+        super().__init__(jupyter_server or DockerJupyterServer(), **more)
+
+
+def _own_directory(server: Any) -> dict[str, Path]:
+    own = getattr(server, "work_dir", None)
+    return {} if own is None else {"work_dir of the server": own}

@@ -6,6 +6,8 @@ from pathlib import Path, PurePath
 from autogen_nb.outputs import Failure, Output, Stream
 
 _MISSING = re.compile(r"No such file or directory: '([^']+)'")
+# Anything may be printed; this is how a traceback ends.
+_RAISED = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 
 
 def found_here(output: Output, work_dir: Path) -> str:
@@ -13,6 +15,8 @@ def found_here(output: Output, work_dir: Path) -> str:
     match output:
         case Failure(evalue=text) | Stream(name="stderr", text=text):
             missing = _MISSING.search(text)
+        case Stream(text=text):
+            missing = _RAISED.search(text)
         case _:
             return ""
     if missing is None:

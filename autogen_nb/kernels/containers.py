@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.channels import Channels
@@ -29,6 +29,9 @@ from autogen_nb.kernels.places import Files, Order, SameDisk, Wire, by_signal
 IMAGE = "python:3-slim"
 """The image that is taken where none is named."""
 
+Leaves: TypeAlias = Literal["nothing", "ended", "running"]
+
+_FOR_EVER = "while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _LOCALE = ("LANG", "LC_", "TZ")
@@ -47,6 +50,14 @@ class Container:
         Names of images; the first that is here or can be pulled is taken.
     net
         Whether the code may use the network.
+    name
+        What the engine calls the container; None leaves that to the engine.
+    bound
+        The folder of the engine's machine that is the working directory; None where that has the same path there.
+    leaves
+        What is left of it at the end: nothing, a container that has ended, or one that runs.
+    environ
+        Variables for all that runs in it.
 
     Raises
     ------
@@ -58,12 +69,26 @@ class Container:
     beside = True
     language: str | None = "python"
 
-    def __init__(self, *, cwd: Path, images: Sequence[str] = (IMAGE,), net: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        cwd: Path,
+        images: Sequence[str] = (IMAGE,),
+        net: bool = False,
+        name: str | None = None,
+        bound: Path | None = None,
+        leaves: Leaves = "nothing",
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         self._client = _engine()
         self.cwd = cwd.absolute()
         self.images = tuple(images)
         self.image = ""
         self._net = net
+        self._name = name
+        self._bound = bound
+        self._leaves: Leaves = leaves
+        self._environ = dict(environ or {})
         self._folders: Path | None = None
         self._started: Any = None
         self._line: Any = None
@@ -120,7 +145,10 @@ class Container:
             line, self._line = self._line, None
             if started is not None:
                 atexit.unregister(started.kill)
-                await asyncio.to_thread(_ended, started, line)
+                if self._leaves == "running":
+                    hang_up(line)
+                else:
+                    await asyncio.to_thread(_ended, started, line, self._leaves)
             self._client.close()
             if self._folders is not None:
                 shutil.rmtree(self._folders, ignore_errors=True)
@@ -130,7 +158,8 @@ class Container:
         async with self._making:
             if self._started is None or not await asyncio.to_thread(_runs, self._started):
                 self._started, self._line = await asyncio.to_thread(self._make)
-                atexit.register(self._started.kill)
+                if self._leaves != "running":
+                    atexit.register(self._started.kill)
             started = self._started
         return await Exec.begun(
             self._client.api,
@@ -148,19 +177,22 @@ class Container:
         errors = import_module("docker.errors")
         self.cwd.mkdir(parents=True, exist_ok=True)
         self.image = _image(self._client, self.images)
-        bound = [self.cwd.resolve(), self.folders]
+        cwd = str(self.cwd.resolve())
+        bound = {str(self._bound or cwd): cwd, str(self.folders): str(self.folders)}
         try:
             # A shell, since the first process has to take in the children that others leave.
             container = self._client.containers.create(
                 self.image,
-                ["sh", "-c", "cat >/dev/null; :"],
+                ["sh", "-c", _FOR_EVER if self._leaves == "running" else "cat >/dev/null; :"],
+                name=self._name,
+                environment=self._environ,
                 entrypoint=[],
                 stdin_open=True,
-                auto_remove=True,
+                auto_remove=self._leaves == "nothing",
                 network_mode=None if self._net else "none",
                 user=f"{os.getuid()}:{os.getgid()}",
-                working_dir=str(self.cwd.resolve()),
-                mounts=[types.Mount(str(path), str(path), type="bind") for path in bound],
+                working_dir=cwd,
+                mounts=[types.Mount(there, here, type="bind") for here, there in bound.items()],
                 cap_drop=["ALL"],
                 security_opt=["no-new-privileges"],
                 labels={"autogen_nb": "agent"},
@@ -168,7 +200,9 @@ class Container:
             line = container.attach_socket(params={"stdin": 1, "stream": 1})
             container.start()
         except errors.DockerException as error:
-            raise ExecutionError(f"the container of {self.image!r} could not be started: {error}") from error
+            taken = self._name is not None and "already in use" in str(error)
+            way_out = f"; `docker rm --force {self._name}` takes it away, another name leaves it" if taken else ""
+            raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
         return container, line
 
 
@@ -243,7 +277,7 @@ def _engine() -> Any:
     # The library lets errors of its transport through, of several kinds.
     except Exception as error:
         raise ConfigError(
-            f"no container engine answers ({error}): {_HOW}, or set use_docker=False to run code without a container"
+            f"no container engine answers ({error}): {_HOW}, or run code without a container (use_docker=False)"
         ) from error
     return client
 
@@ -299,10 +333,13 @@ def _runs(container: Any) -> bool:
     return bool(container.status == "running")
 
 
-def _ended(container: Any, line: Any) -> None:
+def _ended(container: Any, line: Any, leaves: Leaves) -> None:
     errors = import_module("docker.errors")
-    # It may be gone already: it removes itself.
-    for act in (container.kill, lambda: hang_up(line), lambda: container.remove(force=True)):
+    acts = [container.kill, lambda: hang_up(line)]
+    if leaves == "nothing":
+        # It may be gone already: it removes itself.
+        acts.append(lambda: container.remove(force=True))
+    for act in acts:
         _try(act, errors.DockerException)
 
 

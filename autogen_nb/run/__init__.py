@@ -8,6 +8,7 @@
 3. Whether a caller waits or awaits is known here and nowhere else (`waiting`).
 """
 
+from autogen_nb.run.beginning import begun
 from autogen_nb.run.cancelling import CancellationToken
 from autogen_nb.run.driving import Here, Log, There, World, aevents, drive, events
 from autogen_nb.run.engine import Engine, Pump, engine, patiently
@@ -29,6 +30,7 @@ __all__ = [
     "Waits",
     "World",
     "aevents",
+    "begun",
     "drive",
     "engine",
     "events",

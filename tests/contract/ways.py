@@ -2,28 +2,33 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, aclosing, closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pytest
 
 from autogen_nb.core.ports import Executor, RunEnded
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.command_line import CommandLineExecutor
+from autogen_nb.executors.command_line_code import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
 from autogen_nb.executors.docker import DockerExecutor
 from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.executors.jupyter_code import DockerJupyterCodeExecutor, JupyterCodeExecutor
+from autogen_nb.executors.jupyter_servers import DockerJupyterServer
 from autogen_nb.kernels.bubblewrap import Bubblewrap
 from autogen_nb.kernels.containers import _engine
 from autogen_nb.kernels.remote import Server
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
+from autogen_nb.run import engine
 from tests.contract.servers import App, serving
 from tests.kernels.looping import Loop, all_of
 
+T = TypeVar("T")
 GRACE = 3.0
 IMAGE = "AGENT_IMAGE"
 """The variable that names an image with a kernel; `scripts/containers.sh` sets it."""
@@ -31,6 +36,17 @@ IMAGE = "AGENT_IMAGE"
 
 class Cannot(Exception):
     """A way that this machine does not have what it needs for; the message says what."""
+
+
+class OnTheEngine:
+    """The engine's loop, on which executors with AutoGen's names do their work, whoever asks."""
+
+    def run(self, work: Coroutine[Any, Any, T], seconds: float = 60) -> T:
+        """The result of the coroutine."""
+        return engine.submit(work).result(seconds)
+
+    def close(self) -> None:
+        """The engine goes on."""
 
 
 class Runs(Executor, Protocol):
@@ -51,7 +67,7 @@ class Agent:
         The working directory of the code, as this machine sees it.
     """
 
-    def __init__(self, loop: Loop, executor: Runs, folder: Path) -> None:
+    def __init__(self, loop: Loop | OnTheEngine, executor: Runs, folder: Path) -> None:
         self.loop = loop
         self.executor = executor
         self.folder = folder
@@ -131,6 +147,7 @@ class Way:
     make: Callable[[Path, ExitStack], tuple[Any, Path]]
     keeps: bool = True
     marks: tuple[Any, ...] = ()
+    loop: Callable[[], Loop | OnTheEngine] = Loop
 
 
 def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any, Path]]:
@@ -189,6 +206,22 @@ def image() -> str:
     return name
 
 
+def _local_code(folder: Path) -> LocalCommandLineCodeExecutor:
+    return LocalCommandLineCodeExecutor(work_dir=folder)
+
+
+def _jupyter_code(folder: Path) -> JupyterCodeExecutor:
+    return JupyterCodeExecutor(work_dir=folder)
+
+
+def _docker_code(folder: Path) -> DockerCommandLineCodeExecutor:
+    return DockerCommandLineCodeExecutor(image(), work_dir=folder)
+
+
+def _docker_jupyter_code(folder: Path) -> DockerJupyterCodeExecutor:
+    return DockerJupyterCodeExecutor(DockerJupyterServer(custom_image_name=image()), work_dir=folder)
+
+
 def _bubblewrap() -> Bubblewrap:
     try:
         return Bubblewrap()
@@ -201,8 +234,12 @@ WAYS = (
     Way("kernel-bwrap", plain(_bwrap)),
     Way("command-line", plain(_command_line), keeps=False),
     Way("command-line-bwrap", plain(_command_line_bwrap), keeps=False),
+    Way("code-local", plain(_local_code), keeps=False, loop=OnTheEngine),
+    Way("code-jupyter", plain(_jupyter_code), loop=OnTheEngine),
     Way("kernel-docker", plain(_docker), marks=(pytest.mark.places,)),
     Way("command-line-docker", plain(_docker_command_line), keeps=False, marks=(pytest.mark.places,)),
+    Way("code-docker", plain(_docker_code), keeps=False, marks=(pytest.mark.places,), loop=OnTheEngine),
+    Way("code-docker-jupyter", plain(_docker_jupyter_code), marks=(pytest.mark.places,), loop=OnTheEngine),
     Way("kernel-on-server", _on_server("server"), marks=(pytest.mark.places,)),
     Way("kernel-on-gateway", _on_server("gateway"), marks=(pytest.mark.places,)),
 )
@@ -211,7 +248,7 @@ WAYS = (
 @contextmanager
 def running(way: Way, folder: Path) -> Iterator[Agent]:
     """An agent of this way; `Cannot` where there can be none."""
-    loop = Loop()
+    loop = way.loop()
     try:
         with ExitStack() as stack:
             executor, seen = way.make(folder, stack)

@@ -1,10 +1,7 @@
 """What belongs to one chat: packages it installs, blocks it can run again, variables it is denied."""
 
-import base64
-import hashlib
 import os
 import time
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +11,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
+from tests.executors.wheels import wheel
 from tests.kernels.looping import Loop, all_of
 
 pytestmark = pytest.mark.kernel
@@ -40,26 +38,6 @@ def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Chat]:
     yield made
     made.loop.run(made.executor.stop())
     made.loop.close()
-
-
-def wheel(folder: Path, name: str) -> Path:
-    """A wheel of one module that holds one value."""
-    info = f"{name}-1.0.dist-info"
-    files = {
-        f"{name}.py": "value = 'from the wheel'\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    record = ""
-    for inner, text in files.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-        record += f"{inner},sha256={digest},{len(text)}\n"
-    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n"
-    path = folder / f"{name}-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for inner, text in files.items():
-            archive.writestr(inner, text)
-    return path
 
 
 @pytest.mark.parametrize(

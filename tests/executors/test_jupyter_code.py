@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.jupyter_code import CodeResult, JupyterCodeExecutor
+from autogen_nb.executors.code_executor import CodeResult
+from autogen_nb.executors.jupyter_code import JupyterCodeExecutor
 from autogen_nb.executors.not_found import found_here
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream

@@ -10,9 +10,7 @@ from tests.notebook.conftest import environment
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
 
-IMPORT = "from autogen_nb.coding import LocalCommandLineCodeExecutor\n"
-STAND_IN = "from autogen_nb.coding import JupyterCodeExecutor as LocalCommandLineCodeExecutor\n"
-"""The import line for an executor that there is; all else of a program stays."""
+OURS = "# The document leaves these lines to its reader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +21,9 @@ class Ran:
     folder: Path
 
 
-def source(name: str, *, stand_in: bool) -> str:
+def source(name: str) -> str:
     """A program's text."""
-    text = (PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
-    return text.replace(IMPORT, STAND_IN) if stand_in else text
+    return (PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def in_a_script(text: str, folder: Path, url: str) -> Ran:

@@ -4,24 +4,22 @@ import ast
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from autogen_nb.testing import FakeOpenAI
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.contract.ways import Cannot, image
 from tests.notebook.front_end import FrontEnd
-from tests.seeds.running import PROGRAMS, Ran, in_a_script, source
+from tests.seeds.running import OURS, PROGRAMS, Ran, in_a_script, source
 from tests.tutorial.test_verbatim import lines
 
 DOCUMENT = Path(__file__).parents[2].parent / "shared" / "seeds" / "2-code-execution.txt"
 pytestmark = pytest.mark.kernel
-
-MISSING = pytest.mark.xfail(
-    strict=True, reason="LocalCommandLineCodeExecutor and DockerCommandLineCodeExecutor are yet to come"
-)
-EITHER = pytest.mark.parametrize("stand_in", [pytest.param(True, id="jupyter"), pytest.param(False, marks=MISSING)])
-"""With the Jupyter executor under the other one's name, and as the document has it."""
 
 
 def python(code: str, words: str = "Here:") -> str:
@@ -53,70 +51,117 @@ TESTS = (
 RUN_TESTS = "```sh\npython -m pytest -v -p no:cacheprovider test_discount.py\n```"
 
 
-def ran(name: str, folder: Path, replies: Sequence[str], *, stand_in: bool) -> tuple[Ran, FakeOpenAI]:
+def ran(name: str, folder: Path, replies: Sequence[Any]) -> tuple[Ran, FakeOpenAI]:
     """What a program came to with a model that says this, and the model."""
     with FakeOpenAI(replies) as server:
-        done = in_a_script(source(name, stand_in=stand_in), folder, server.base_url)
+        done = in_a_script(source(name), folder, server.base_url)
     return done, server
 
 
-@EITHER
-def test_fibonacci(stand_in: bool, tmp_path: Path) -> None:
+def told(server: FakeOpenAI, number: int) -> str:
+    """What the model was told last before it gave a reply."""
+    return str(server.requests[number].body["messages"][-1]["content"])
+
+
+def test_fibonacci(tmp_path: Path) -> None:
     """The script runs in work_dir and stays there with what it wrote; the word in its code and output ends nothing."""
-    done, server = ran("fibonacci", tmp_path, [FIBONACCI, "It is verified. DONE"], stand_in=stand_in)
+    done, server = ran("fibonacci", tmp_path, [FIBONACCI, "It is verified. DONE"])
 
     assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
+    assert len(list((tmp_path / "output").glob("*.py"))) == 1
     assert len(server.requests) == 2
-    assert "DONE writing" in str(server.requests[1].body["messages"][-1]["content"])
+    assert "DONE writing" in told(server, 1)
     assert done.printed.index("(coder)") < done.printed.index("(executor)") < done.printed.index("It is verified. DONE")
 
 
-@EITHER
-def test_sales(stand_in: bool, tmp_path: Path) -> None:
+def test_sales(tmp_path: Path) -> None:
     """The figures are those of the table, after a first attempt that is told where the file is."""
     wrong = python("print(open('output/sales.csv').read())")
-    done, server = ran("sales", tmp_path, [wrong, SALES, "The report is VERIFIED."], stand_in=stand_in)
-    told = [str(request.body["messages"][-1]["content"]) for request in server.requests]
+    done, server = ran("sales", tmp_path, [wrong, SALES, "The report is VERIFIED."])
     rows = list(csv.DictReader(io.StringIO((tmp_path / "output" / "sales.csv").read_text())))
     revenue = [int(row["revenue"]) for row in rows]
 
-    assert "'output/sales.csv' is 'sales.csv' here" in told[1]
-    assert f"total {sum(revenue)}, average {sum(revenue) / 6:.2f}, best Jun, growth 55.6%" in told[2]
+    assert "'output/sales.csv' is 'sales.csv' here" in told(server, 1)
+    assert f"total {sum(revenue)}, average {sum(revenue) / 6:.2f}, best Jun, growth 55.6%" in told(server, 2)
     assert "VERIFIED" in done.printed
 
 
-@EITHER
-def test_pytest_writer(stand_in: bool, tmp_path: Path) -> None:
+def test_pytest_writer(tmp_path: Path) -> None:
     """Pytest really runs in work_dir, and its "PASSED" is not the tester's PASS."""
-    replies = [python(TESTS), RUN_TESTS, "All five tests pass. PASS"]
-    done, server = ran("pytest_writer", tmp_path, replies, stand_in=stand_in)
-    told = str(server.requests[2].body["messages"][-1]["content"])
+    done, server = ran("pytest_writer", tmp_path, [python(TESTS), RUN_TESTS, "All five tests pass. PASS"])
 
     assert (tmp_path / "output" / "test_discount.py").read_text().strip() == TESTS
-    assert "5 passed" in told
-    assert "PASSED" in told
+    assert "5 passed" in told(server, 2)
+    assert "PASSED" in told(server, 2)
     assert "All five tests pass. PASS" in done.printed
 
 
-@MISSING
-@pytest.mark.parametrize("name", ["docker", "restricted"])
-def test_executors(name: str, tmp_path: Path) -> None:
-    """The fragments about executors run."""
-    in_a_script(source(name, stand_in=False), tmp_path, "http://127.0.0.1:9/v1")
+def test_restricted(tmp_path: Path) -> None:
+    """`safe_read_file` can be imported by code, is told to a model, and is a registered function of a chat."""
+    (tmp_path / "output").mkdir()
+    (tmp_path / "output" / "notes.txt").write_text("Buy milk.")
+    call = {"name": "safe_read_file", "arguments": {"path": "output/notes.txt"}}
+    done, server = ran("restricted", tmp_path, [FakeReply(tool_calls=[call]), "They say: buy milk."])
+    refusal = "Error: can only read files in ./output"
+
+    assert done.printed.startswith(f"Buy milk.\n{refusal}\n")
+    assert 'def safe_read_file(path: str) -> str:\n    """Read a file safely."""' in done.printed
+    assert told(server, 1) == "Buy milk."
 
 
-def test_in_a_notebook(notebook: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
+@pytest.fixture
+def slim() -> Iterator[None]:
+    """The document's image, by name: one that this machine has."""
+    try:
+        found = image()
+    except Cannot as cannot:
+        pytest.skip(str(cannot))
+    with closing(import_module("docker").from_env()) as engine:
+        engine.images.get(found).tag("python", "3.12-slim")
+        yield
+        engine.images.remove("python:3.12-slim", noprune=True)
+
+
+@pytest.mark.places
+def test_docker(slim: None, tmp_path: Path) -> None:
+    """The fragment with a container is taken, and Fibonacci lands in the file from within one that is gone then."""
+    in_a_script(source("docker"), tmp_path, "http://127.0.0.1:9/v1")
+    walled = FIBONACCI.replace("print('DONE writing')", "import os; print('DONE in', sorted(os.environ))")
+    done, server = ran("fibonacci_docker", tmp_path, [walled, "It is verified. DONE"])
+    with closing(import_module("docker").from_env()) as engine:
+        left = engine.containers.list(all=True, filters={"label": "autogen_nb=agent"})
+
+    assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
+    assert "DONE in" in told(server, 1)
+    assert "OPENAI_API_KEY" not in told(server, 1)
+    assert "It is verified. DONE" in done.printed
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("name", "replies", "file"),
+    [
+        ("fibonacci", [FIBONACCI, "It is verified. DONE"], "fibonacci.txt"),
+        ("sales", [SALES, "VERIFIED"], "sales.csv"),
+        ("pytest_writer", [python(TESTS), RUN_TESTS, "PASS"], "test_discount.py"),
+    ],
+)
+def test_in_a_notebook(
+    name: str, replies: list[str], file: str, notebook: FrontEnd, model: FakeOpenAI, tmp_path: Path
+) -> None:
     """In a cell, `asyncio.run(main())` is followed by a hint of one line, and what it says works."""
-    program = source("fibonacci", stand_in=True).replace("./output", str(tmp_path / "output"))
-    model.add(FIBONACCI, "It is verified. DONE")
-    refused = notebook.run(program, "program")
+    notebook.run(f"import os\nbefore = os.getcwd()\nos.chdir({str(tmp_path)!r})", "there")
+    model.add(*replies)
+    refused = notebook.run(source(name), "program")
     shown = notebook.run("await main()", "again")
+    notebook.run("os.chdir(before)", "back")
     hints = [line for line in refused.text.splitlines() if line.startswith("In a notebook:")]
 
     assert refused.status == "error"
     assert hints == ["In a notebook: `await main()`."]
     assert shown.status == "ok", shown.error
-    assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
+    assert (tmp_path / "output" / file).exists()
+    assert len(model.requests) == len(replies)
     assert shown.about("end") != []
     assert "<div" in shown.html()
 
@@ -125,8 +170,8 @@ def test_in_a_notebook(notebook: FrontEnd, model: FakeOpenAI, tmp_path: Path) ->
 @pytest.mark.parametrize("name", sorted(file.stem for file in PROGRAMS.iterdir()))
 def test_only_imports_are_changed(name: str) -> None:
     """Every line of a program that is no import is the document's, word for word."""
-    text = (PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
-    ast.parse(text)
+    ast.parse(source(name))
+    text, _, _ = source(name).partition(OURS)
     document = lines(DOCUMENT.read_text(encoding="utf-8"))
     changed = [
         line

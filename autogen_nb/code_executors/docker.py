@@ -1,0 +1,5 @@
+"""The executor by command line in a container, where AgentChat has it."""
+
+from autogen_nb.doors import through
+
+__getattr__, __all__ = through(__name__, "DockerCommandLineCodeExecutor")

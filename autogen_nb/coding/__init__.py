@@ -1,0 +1,15 @@
+"""Executors, where AutoGen 0.2 has them."""
+
+from autogen_nb.doors import through
+
+__getattr__, __all__ = through(
+    __name__,
+    "CodeBlock",
+    "CodeExecutor",
+    "CodeResult",
+    "CommandLineCodeResult",
+    "DockerCommandLineCodeExecutor",
+    "IPythonCodeResult",
+    "JupyterCodeExecutor",
+    "LocalCommandLineCodeExecutor",
+)

@@ -1,0 +1,228 @@
+"""Functions of the person's own that code can import: their source becomes a module in the working directory.
+
+A function crosses into another process as text. So it must stand on its own: what it uses of its module is named by
+`with_requirements`, and a function that takes values from where it was defined is refused.
+"""
+
+import ast
+import builtins
+import inspect
+import keyword
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ConfigError, ExecutionError
+
+PROMPT = """You have access to the following user defined functions. They can be imported from the module \
+`$module_name` by their names, for example `from $module_name import $example`.
+
+$functions"""
+"""What a model is told of the functions; AutoGen's placeholders ``$module_name`` and ``$functions`` are filled in."""
+
+_OWN = frozenset({"with_requirements"})
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name by which something is imported: ``import name as alias``."""
+
+    name: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFromModule:
+    """Names of a module: ``from module import ...``."""
+
+    module: str
+    imports: Sequence[str | Alias]
+
+
+Import = str | ImportFromModule | Alias
+"""What is imported: a module by its name or under another one, or names of it."""
+
+
+@dataclass
+class FunctionWithRequirements:
+    """A function with what its code needs; called, it is that function."""
+
+    func: Callable[..., Any]
+    python_packages: Sequence[str] = ()
+    global_imports: Sequence[Import] = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns."""
+        return self.func(*args, **kwargs)
+
+
+def with_requirements(
+    python_packages: Sequence[str] = (), global_imports: Sequence[Import] = ()
+) -> Callable[[Callable[..., Any]], FunctionWithRequirements]:
+    """A decorator that says what a function needs where code calls it.
+
+    Parameters
+    ----------
+    python_packages
+        What pip installs before the first use.
+    global_imports
+        What the module imports: names of modules, `Alias`, `ImportFromModule`.
+    """
+    return lambda function: FunctionWithRequirements(function, python_packages, global_imports)
+
+
+@dataclass(frozen=True)
+class HandedFunctions:
+    """The functions of an executor, as a module.
+
+    Parameters
+    ----------
+    module
+        The module's name.
+
+    Raises
+    ------
+    ConfigError
+        When the name is none, or a function cannot stand on its own; the message says why.
+    """
+
+    functions: Sequence[Any] = ()
+    module: str = "functions"
+    packages: tuple[str, ...] = field(init=False)
+    source: str = field(init=False)
+    _texts: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not self.module.isidentifier() or keyword.iskeyword(self.module):
+            raise ConfigError(f"functions_module is {self.module!r}; it must be a name that can be imported")
+        given = [_whole(each) for each in self.functions]
+        known = {each.func.__name__ for each in given}
+        imports = dict.fromkeys(_line(each) for one in given for each in one.global_imports)
+        texts = tuple(_text(each, known) for each in given)
+        set_ = object.__setattr__
+        set_(self, "packages", tuple(dict.fromkeys(name for each in given for name in each.python_packages)))
+        set_(self, "_texts", texts)
+        head = ["from __future__ import annotations", "", *imports]
+        set_(self, "source", "\n".join(head) + "".join(f"\n\n\n{text}" for text in texts) + "\n")
+
+    def write(self, folder: Path) -> None:
+        """Has the module in the folder, as it is here; nothing is written where there are no functions.
+
+        Raises
+        ------
+        ExecutionError
+            When it cannot be written.
+        """
+        if not self._texts:
+            return
+        path = folder / f"{self.module}.py"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != self.source:
+                path.write_text(self.source, encoding="utf-8")
+        except OSError as error:
+            raise ExecutionError(f"the functions cannot be written to {str(path)!r}: {error}") from error
+
+    def prompt(self, template: str = PROMPT) -> str:
+        """What a model is told of them; "" where there are none."""
+        if not self._texts:
+            return ""
+        stubs = [_stub(text) for text in self._texts]
+        example = getattr(ast.parse(self._texts[0]).body[0], "name", "")
+        told = template.replace("$module_name", self.module).replace("$example", example)
+        return told.replace("$functions", "\n\n".join(stubs))
+
+
+def _whole(given: Any) -> FunctionWithRequirements:
+    if isinstance(given, FunctionWithRequirements):
+        return given
+    if not inspect.isfunction(given):
+        raise ConfigError(f"functions has {given!r}; each must be a Python function")
+    return FunctionWithRequirements(given)
+
+
+def _text(given: FunctionWithRequirements, known: Iterable[str]) -> str:
+    """A function's source without what only says what it needs."""
+    function = given.func
+    name = getattr(function, "__name__", repr(function))
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+        node = ast.parse(source).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError) as error:
+        raise ConfigError(
+            f"the source of the function {name!r} cannot be had ({error}); define it by `def` in a file or a cell"
+        ) from error
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        raise ConfigError(f"{name!r} is no function that is defined by `def`, and cannot be imported by code")
+    lines = source.splitlines()
+    kept = [each for each in node.decorator_list if not _own(each)]
+    outside = [*kept, *node.args.defaults, *filter(None, node.args.kw_defaults)]
+    used = {each.id for part in outside for each in ast.walk(part) if isinstance(each, ast.Name)}
+    _check_alone(function, name, used, {*known, *_imported(given.global_imports)})
+    above = [line for each in kept for line in lines[each.lineno - 1 : each.end_lineno]]
+    return "\n".join([*above, *lines[node.lineno - 1 : node.end_lineno]])
+
+
+def _own(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(called, "attr", getattr(called, "id", "")) in _OWN
+
+
+def _check_alone(function: Callable[..., Any], name: str, used: set[str], there: set[str]) -> None:
+    """Makes sure that the function uses nothing that is not there where code calls it."""
+    if function.__code__.co_freevars:
+        taken = ", ".join(function.__code__.co_freevars)
+        raise ConfigError(
+            f"the function {name!r} takes {taken} from where it was defined; give it what it needs itself"
+        )
+    lacking = sorted((used | _globals(function.__code__)) - there - set(dir(builtins)))
+    if lacking:
+        raise ConfigError(
+            f"the function {name!r} uses {', '.join(lacking)} of its module, which is not there where code calls it: "
+            "import it within the function, or name it by with_requirements(global_imports=[...])"
+        )
+
+
+def _globals(code: Any) -> set[str]:
+    """The global names that a function and those within it read."""
+    import dis
+
+    names = {str(step.argval) for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return names.union(*(_globals(each) for each in code.co_consts if inspect.iscode(each)))
+
+
+def _imported(imports: Iterable[Import]) -> set[str]:
+    """The names that imports bind."""
+    found = set[str]()
+    for each in imports:
+        match each:
+            case Alias(alias=alias):
+                found.add(alias)
+            case ImportFromModule(imports=names):
+                found |= {one.alias if isinstance(one, Alias) else one for one in names}
+            case _:
+                found.add(each.partition(".")[0])
+    return found
+
+
+def _line(each: Import) -> str:
+    match each:
+        case Alias(name=name, alias=alias):
+            return f"import {name} as {alias}"
+        case ImportFromModule(module=module, imports=names):
+            parts = (f"{one.name} as {one.alias}" if isinstance(one, Alias) else one for one in names)
+            return f"from {module} import {', '.join(parts)}"
+        case _:
+            return f"import {each}"
+
+
+def _stub(text: str) -> str:
+    """The function's head and docstring."""
+    node = ast.parse(text).body[0]
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    doc = ast.get_docstring(node, clean=True)
+    node.decorator_list = []
+    node.body = [*([ast.Expr(ast.Constant(doc))] if doc else []), ast.Expr(ast.Constant(...))]
+    return ast.unparse(node)

@@ -1,0 +1,198 @@
+"""Where the kernel of a `JupyterCodeExecutor` runs, as AutoGen says it: on a server, in a container, or here."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+from weakref import WeakSet
+
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.command_line_code import left
+from autogen_nb.kernels.containers import Container, ContainerKernel
+from autogen_nb.kernels.launching import LOCAL
+from autogen_nb.kernels.places import Order, Place
+from autogen_nb.run import begun, engine
+
+DOCKERFILE = "FROM python:3-slim\\nRUN pip install --no-cache-dir ipykernel"
+KERNEL_IMAGE = "autogen-nb-kernel"
+"""The image that is taken for a kernel where none is named."""
+
+_PORT = 8888
+
+
+class Held(Protocol):
+    """What a server's end ends."""
+
+    async def _stop(self) -> None: ...
+
+
+class JupyterConnectionInfo:
+    """A Jupyter Server or a Gateway that runs somewhere.
+
+    Parameters
+    ----------
+    host
+        Its name or address.
+    use_https
+        Whether it is reached by TLS.
+    port
+        Its port; None is the usual one.
+    token
+        The token that it wants.
+    """
+
+    def __init__(self, host: str, use_https: bool, port: int | None = None, token: str | None = None) -> None:
+        self.host, self.use_https, self.port, self.token = host, use_https, port, token
+
+    def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002 - a server has a directory of its own
+        """A kernel of this name on the server."""
+        from autogen_nb.kernels.remote import Server
+
+        address = f"{'https' if self.use_https else 'http'}://{self.host}{'' if self.port is None else f':{self.port}'}"
+        return Server(address, token=self.token, spec=kernel)
+
+
+class _Serving:
+    """What a server of ours does when it is entered and left: its executors end with it."""
+
+    def __init__(self) -> None:
+        self._executors: WeakSet[Any] = WeakSet()
+
+    def holds(self, executor: Held) -> None:
+        """Has the executor end with the server."""
+        self._executors.add(executor)
+
+    def stop(self) -> Any:
+        """Ends the kernels that run there; it may be awaited."""
+        return begun(self._stop())
+
+    async def _stop(self) -> None:
+        for executor in list(self._executors):
+            await executor._stop()  # noqa: SLF001 - ours, and here is the engine
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        engine.call(self._stop())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+
+class LocalJupyterServer(_Serving):
+    """Here, for a kernel without a server between: there is nothing to connect to, and no token to steal."""
+
+    def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002 - anywhere
+        """A kernel of this name on this machine."""
+        from autogen_nb.kernels.specs import Spec
+
+        return LOCAL if kernel == "python3" else Spec(kernel)
+
+
+class DockerJupyterServer(_Serving):
+    """A container for a kernel, which is reached by sockets that only it and this process see: no port is opened.
+
+    Parameters
+    ----------
+    custom_image_name
+        An image with ipykernel in it.
+    container_name
+        What the engine calls the container.
+    auto_remove
+        Whether the container is removed when it ends.
+    stop_container
+        Whether it ends with its executor, and with this process.
+    docker_env
+        Variables for all that runs in it.
+    work_dir
+        The working directory; None leaves it to the executor.
+    bind_dir
+        The directory of the engine's machine that is the working directory, where that has another path there.
+    net
+        Whether the code may use the network.
+    expose_port, token
+        Accepted for programs that give them: no port is opened, and nothing needs a token.
+    """
+
+    def __init__(
+        self,
+        *,
+        custom_image_name: str | None = None,
+        container_name: str | None = None,
+        auto_remove: bool = True,
+        stop_container: bool = True,
+        docker_env: Mapping[str, str] | None = None,
+        expose_port: int = _PORT,  # noqa: ARG002 - told above
+        token: Any = None,  # noqa: ARG002 - told above
+        work_dir: str | Path | None = None,
+        bind_dir: str | Path | None = None,
+        net: bool = False,
+    ) -> None:
+        super().__init__()
+        self.image = custom_image_name or KERNEL_IMAGE
+        self.work_dir = None if work_dir is None else Path(work_dir).absolute()
+        self._settings: dict[str, Any] = {
+            "images": [self.image],
+            "net": net,
+            "name": container_name,
+            "bound": None if bind_dir is None else Path(bind_dir).absolute(),
+            "leaves": left(auto_remove=auto_remove, stop_container=stop_container),
+            "environ": docker_env,
+        }
+
+    def place(self, cwd: Path, kernel: str) -> Place:
+        """A kernel in a container of this kind."""
+        if kernel != "python3":
+            raise ConfigError(f"kernel_name is {kernel!r}; in a container it is the Python of its image, python3")
+        return KernelContainer(cwd=cwd, **self._settings)
+
+
+class KernelContainer(Container):
+    """A container that must hold a kernel."""
+
+    async def start(self, order: Order) -> ContainerKernel:
+        """A kernel in the container.
+
+        Raises
+        ------
+        ExecutionError
+            When its image has none, no image can be had, or the container cannot be started.
+        """
+        if not await self.has_kernel():
+            raise ExecutionError(
+                f"the image {self.images[0]!r} has no ipykernel: make one that has by "
+                f"`printf '{DOCKERFILE}' | docker build -t {KERNEL_IMAGE} -`, or run code by command line in it "
+                "(DockerCommandLineCodeExecutor)"
+            )
+        return await super().start(order)
+
+
+def place_of(server: Any, cwd: Path, kernel: str) -> Place:
+    """Where a kernel for this server runs.
+
+    Raises
+    ------
+    ConfigError
+        When it is no server.
+    """
+    if hasattr(server, "place"):
+        place: Place = server.place(cwd, kernel)
+        return place
+    info = getattr(server, "connection_info", server)
+    if not hasattr(info, "host"):
+        raise ConfigError(
+            f"jupyter_server is {server!r}; it must be a JupyterConnectionInfo(host, use_https, port, token), "
+            "a DockerJupyterServer() or a LocalJupyterServer()"
+        )
+    found = JupyterConnectionInfo(
+        info.host, bool(getattr(info, "use_https", False)), getattr(info, "port", None), getattr(info, "token", None)
+    )
+    return found.place(cwd, kernel)

@@ -1,0 +1,272 @@
+"""What the executors with AutoGen's names have in common, and what those by command line have beside it."""
+
+import asyncio
+import os
+import sys
+import time
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from autogen_nb.coding import CodeBlock, DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.code_executor import CodeResult
+from autogen_nb.executors.handed_functions import with_requirements
+from autogen_nb.run import CancellationToken
+from tests.executors.wheels import wheel
+
+pytestmark = pytest.mark.kernel
+
+Make = Callable[..., Any]
+EITHER = pytest.mark.parametrize(
+    "make", [LocalCommandLineCodeExecutor, autogen_nb.JupyterCodeExecutor], ids=["local", "jupyter"]
+)
+
+
+def block(code: str, language: str = "python") -> CodeBlock:
+    """A block, spelled as AutoGen's programs spell it."""
+    return CodeBlock(code=code, language=language)
+
+
+def greeting(name: str) -> str:
+    """Greets somebody."""
+    return f"Hello, {name}!"
+
+
+@EITHER
+def test_waiting(make: Make, tmp_path: Path) -> None:
+    """As AutoGen 0.2 spells it: results are there when the call returns, started or not; `stop` may be called twice."""
+    executor = make(work_dir=tmp_path / "deep" / "er", timeout=30)
+    first = executor.execute_code_blocks(code_blocks=[block("open('a.txt', 'w').close(); print(1)"), block("2/0")])
+    executor.restart()
+    with executor as entered:
+        second = entered.execute_code_blocks([block("print(2)")])
+    executor.stop()
+    executor.stop()
+
+    assert first.exit_code == 1
+    assert first.output.startswith("1\n")
+    assert "ZeroDivisionError" in first.output
+    assert (second.exit_code, second.output) == (0, "2")
+    assert tmp_path / "deep" / "er" / "a.txt" in executor.list_files()
+
+
+@EITHER
+def test_awaiting(make: Make, tmp_path: Path) -> None:
+    """As AgentChat spells it: with a token, or None, results are awaited, while the program's loop goes on."""
+    beats: list[float] = []
+
+    async def beat() -> None:
+        while True:
+            beats.append(time.monotonic())
+            await asyncio.sleep(0.01)
+
+    async def ran() -> list[CodeResult]:
+        beating = asyncio.ensure_future(beat())
+        async with make(work_dir=tmp_path) as executor:
+            code = [block("import time; time.sleep(0.5); print(1)")]
+            found = [await executor.execute_code_blocks(code, CancellationToken())]
+            await executor.restart()
+            found.append(await executor.execute_code_blocks([block("print(2)")], cancellation_token=None))
+            # What has waited may be awaited, too.
+            found.append(await executor.execute_code_blocks([block("print(3)")]))
+        beating.cancel()
+        return found
+
+    assert [result.output for result in asyncio.run(ran())] == ["1", "2", "3"]
+    assert len(beats) > 10
+
+
+@EITHER
+def test_what_was_begun_and_not_awaited_comes_first(make: Make, tmp_path: Path) -> None:
+    """In a program with a loop, such as a notebook, `stop` and `restart` do their work without being awaited."""
+
+    async def ran() -> CodeResult:
+        executor = make(work_dir=tmp_path)
+        executor.start()
+        executor.restart()
+        found: CodeResult = executor.execute_code_blocks([block("print(1)")])
+        executor.stop()
+        await executor.stop()
+        return found
+
+    assert asyncio.run(ran()).output == "1"
+
+
+@EITHER
+def test_a_cancelled_token_ends_the_code(make: Make, tmp_path: Path) -> None:
+    """Cancelling raises where the result is awaited, and leaves no process of the code behind."""
+    code = "import os\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\nwhile True: pass"
+
+    async def ran() -> int:
+        token = CancellationToken()
+        executor = make(work_dir=tmp_path)
+        running = asyncio.ensure_future(executor.execute_code_blocks([block(code)], token))
+        # It is another process that tells.
+        while not (tmp_path / "pid").exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        token.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await executor.stop()
+        return int((tmp_path / "pid").read_text())
+
+    pid = asyncio.run(ran())
+
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@EITHER
+def test_a_cancelled_token_begins_nothing(make: Make) -> None:
+    """Code is not begun with a token that was cancelled before."""
+    token = CancellationToken()
+    token.cancel()
+
+    with pytest.raises(ConfigError, match="was cancelled before"):
+        asyncio.run(make().execute_code_blocks([], token))
+
+
+@EITHER
+def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
+    """The result has exit code 124, the output so far, and what happened."""
+    with make(work_dir=tmp_path, timeout=1) as executor:
+        found = executor.execute_code_blocks([block("import time\nprint('on', flush=True)\ntime.sleep(99)")])
+
+    assert found.exit_code == 124
+    assert found.output.startswith("on\n")
+    assert "ran out of time" in found.output
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: LocalCommandLineCodeExecutor(timeout=0), "timeout is 0"),
+        (lambda: LocalCommandLineCodeExecutor(work_dir=3), "work_dir is 3"),
+        (lambda: LocalCommandLineCodeExecutor(functions_module="a b"), "functions_module is 'a b'"),
+        (
+            lambda: LocalCommandLineCodeExecutor(virtual_env_context="venv"),
+            r"virtual_env_context is 'venv'.*EnvBuilder",
+        ),
+        (lambda: autogen_nb.JupyterCodeExecutor("no-such-kernel"), "there is no kernelspec 'no-such-kernel'"),
+        (lambda: autogen_nb.JupyterCodeExecutor(object()), "jupyter_server is <object"),
+    ],
+    ids=["timeout", "work_dir", "module", "venv", "kernel", "server"],
+)
+def test_settings_that_cannot_be_right(make: Make, told: str) -> None:
+    """One clear sentence says what is wrong."""
+    with pytest.raises(ConfigError, match=told):
+        make()
+
+
+def test_without_an_engine_the_error_says_how_to_mend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A container that cannot be had is an error at construction, with a way out."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
+
+    for make in (DockerCommandLineCodeExecutor, autogen_nb.DockerJupyterCodeExecutor):
+        with pytest.raises(ConfigError, match=r"no container engine answers .*systemctl start docker"):
+            make(work_dir=tmp_path)
+
+
+def test_functions_are_imported_by_code(tmp_path: Path) -> None:
+    """Code imports the functions; what it writes over them is mended before the next block."""
+    executor = LocalCommandLineCodeExecutor(work_dir=tmp_path, functions=[greeting], functions_module="tools")
+    code = "from tools import greeting\nprint(greeting('Ada'))\nopen('tools.py', 'w').write('')"
+
+    assert [executor.execute_code_blocks([block(code)]).output for _ in range(2)] == ["Hello, Ada!"] * 2
+    assert executor.functions == [greeting]
+    assert executor.functions_module == "tools"
+    assert "def greeting(name: str) -> str:" in executor.format_functions_for_prompt()
+
+
+def test_packages_of_functions_are_installed_for_the_code_alone(tmp_path: Path) -> None:
+    """What a function needs is installed before the first block, on top of what is there, and is gone with `stop`."""
+    needing = with_requirements(python_packages=[str(wheel(tmp_path, "autogen_nb_needed"))])(greeting)
+    look = block("import autogen_nb_needed as it; print(it.value, it.__file__)")
+    with LocalCommandLineCodeExecutor(work_dir=tmp_path / "work", functions=[needing]) as executor:
+        found = executor.execute_code_blocks([look]).output
+
+    assert found.startswith("from the wheel ")
+    assert not found.split()[-1].startswith(sys.prefix)
+    assert not Path(found.split()[-1]).exists()
+
+
+def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
+    """The error names the package, and has pip's last words."""
+    needing = with_requirements(python_packages=[str(tmp_path / "none.whl")])(greeting)
+
+    with pytest.raises(ExecutionError, match=r"none\.whl could not be installed for the code: .*ERROR"):
+        LocalCommandLineCodeExecutor(work_dir=tmp_path, functions=[needing]).execute_code_blocks([block("pass")])
+
+
+def test_a_virtual_environment(tmp_path: Path) -> None:
+    """Python is the environment's, in Python blocks and in shell blocks."""
+    builder = venv.EnvBuilder(with_pip=False)
+    builder.create(tmp_path / "env")
+    executor = LocalCommandLineCodeExecutor(
+        virtual_env_context=builder.ensure_directories(tmp_path / "env"), work_dir=tmp_path
+    )
+    code = "import sys; print(sys.prefix)"
+    found = executor.execute_code_blocks([block(code), block(f"python -c '{code}'", "sh")])
+
+    assert found.output.split() == [str(tmp_path / "env")] * 2
+
+
+def test_an_environment_without_python_is_refused() -> None:
+    """A context whose interpreter is not there is told at construction."""
+    with pytest.raises(ConfigError, match="without a Python of its own"):
+        LocalCommandLineCodeExecutor(virtual_env_context=SimpleNamespace(env_exe="/nowhere/python"))
+
+
+def test_languages_that_are_only_saved(tmp_path: Path) -> None:
+    """A policy keeps blocks of a language from running; the next one runs."""
+    executor = LocalCommandLineCodeExecutor(work_dir=tmp_path, execution_policies={"sh": False, "python": True})
+    found = executor.execute_code_blocks([block("# filename: a.sh\ntouch ran", "sh"), block("print(1)")])
+
+    assert found.exit_code == 0
+    assert found.output.endswith("\n1")
+    assert "a.sh, and not run" in found.output
+    assert (tmp_path / "a.sh").exists()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("cleanup", [False, True])
+def test_files_of_blocks(cleanup: bool, tmp_path: Path) -> None:
+    """A block is a file, and the result names it; such files go where that is wanted, those that blocks name stay."""
+    executor = LocalCommandLineCodeExecutor(work_dir=tmp_path, cleanup_temp_files=cleanup)
+    plain = executor.execute_code_blocks([block("print(__file__)")])
+    named = executor.execute_code_blocks([block("# filename: sub/named.py\nprint(1)")])
+    outside = executor.execute_code_blocks([block("# filename: ../out.py\nprint(1)")])
+
+    assert plain.code_file == (None if cleanup else plain.output)
+    assert named.code_file == str(tmp_path / "sub" / "named.py")
+    assert (outside.exit_code, outside.code_file) == (1, None)
+    assert [path.name for path in executor.list_files()] == [
+        *([] if cleanup else [Path(plain.output).name]),
+        "named.py",
+    ]
+
+
+def test_a_missing_file_under_the_name_of_the_directory(tmp_path: Path) -> None:
+    """Code that looks for `out/a.csv` from within `out` is told that the file is `a.csv` there."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.csv").write_text("1")
+    found = LocalCommandLineCodeExecutor(work_dir=tmp_path / "out").execute_code_blocks([block("open('out/a.csv')")])
+
+    assert found.output.endswith("'out/a.csv' is 'a.csv' here.")
+
+
+def test_secrets_are_not_in_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Programs get what is harmless of this process's environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    found = LocalCommandLineCodeExecutor(work_dir=tmp_path).execute_code_blocks(
+        [block("import os; print(sorted(os.environ))")]
+    )
+
+    assert "PATH" in found.output
+    assert "OPENAI" not in found.output
+    assert os.environ["OPENAI_API_KEY"] == "sk-secret"

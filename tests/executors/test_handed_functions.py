@@ -1,0 +1,151 @@
+"""Functions of the person's own, as text that another process can import."""
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.handed_functions import (
+    Alias,
+    HandedFunctions,
+    ImportFromModule,
+    with_requirements,
+)
+
+
+def double(number: int, times: int = 1) -> int:
+    """Doubles a number.
+
+    Once, or several times.
+    """
+    # Remarks stay.
+    return number << times
+
+
+def four() -> int:
+    """Twice two."""
+    return double(2)
+
+
+@with_requirements(
+    python_packages=["sample"],
+    global_imports=["math", Alias("json", "js"), ImportFromModule("pathlib", ["Path", Alias("PurePath", "Pure")])],
+)
+def named() -> str:
+    """Uses what it names."""
+    return str(js.dumps([math.floor(1.5), Path("a").name, Pure("b").name]))  # type: ignore[name-defined]  # noqa: F821 - it is named above
+
+
+async def later(values: "list[Unknown]") -> int:  # type: ignore[name-defined]  # noqa: F821 - never looked at
+    """Comes to how many there are."""
+    return len([each for each in values])  # noqa: C416 - a function within the function
+
+
+def uses_its_module() -> float:
+    """Uses what is imported in this file."""
+    return math.pi
+
+
+def by_default(where: Any = Path) -> Any:
+    """Has a default of this file."""
+    return where
+
+
+def made(number: int) -> Callable[[], int]:
+    """A function that takes a number from here."""
+
+    def closure() -> int:
+        return number
+
+    return closure
+
+
+def imported(functions: HandedFunctions, folder: Path, code: str) -> str:
+    """What code prints that imports the functions."""
+    functions.write(folder)
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_they_can_be_imported(tmp_path: Path) -> None:
+    """Functions are a module: they may use one another, and what they say they need."""
+    functions = HandedFunctions([double, four, named, later], "mine")
+    code = "import asyncio\nfrom mine import *\nprint(four(), named(), asyncio.run(later([1, 2])))"
+
+    assert imported(functions, tmp_path / "deep" / "er", code) == '4 [1, "a", "b"] 2\n'
+    assert functions.packages == ("sample",)
+    assert "# Remarks stay." in functions.source
+    assert "with_requirements" not in functions.source
+
+
+def test_a_function_with_requirements_is_still_that_function() -> None:
+    """It can be called here, too."""
+    assert with_requirements()(double)(3) == 6
+
+
+def test_what_code_wrote_over_them_does_not_last(tmp_path: Path) -> None:
+    """The module is as it was handed over, each time it is written."""
+    functions = HandedFunctions([four, double])
+    functions.write(tmp_path)
+    (tmp_path / "functions.py").write_text("def four(): return 5")
+
+    assert imported(functions, tmp_path, "from functions import four; print(four())") == "4\n"
+
+
+def test_without_functions_nothing_is_written(tmp_path: Path) -> None:
+    """No functions, no module, and nothing to be told."""
+    HandedFunctions().write(tmp_path)
+
+    assert list(tmp_path.iterdir()) == []
+    assert HandedFunctions().prompt() == ""
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    """The error says what could not be written, and why."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ExecutionError, match="the functions cannot be written to"):
+        HandedFunctions([double]).write(tmp_path / "file")
+
+
+def test_a_model_is_told_heads_and_docstrings() -> None:
+    """The prompt has the module's name, and each function without its body."""
+    told = HandedFunctions([double, named]).prompt()
+    own = HandedFunctions([named], "mine").prompt("$module_name:\n$functions")
+
+    assert "`from functions import double`" in told
+    assert 'def double(number: int, times: int=1) -> int:\n    """Doubles a number.\n' in told
+    assert "return" not in told
+    assert own == 'mine:\ndef named() -> str:\n    """Uses what it names."""\n    ...'
+
+
+@pytest.mark.parametrize(
+    ("functions", "told"),
+    [
+        ([uses_its_module], r"'uses_its_module' uses math of its module.*with_requirements\(global_imports="),
+        ([by_default], "'by_default' uses Path of its module"),
+        ([four], "'four' uses double of its module"),
+        ([made(1)], "'closure' takes number from where it was defined"),
+        ([lambda: 1], "no function that is defined by `def`"),
+        ([print], "each must be a Python function"),
+        ([eval("lambda: 1")], "its source|cannot be had"),
+    ],
+    ids=["global", "default", "not handed over", "closure", "lambda", "builtin", "no source"],
+)
+def test_functions_that_cannot_stand_alone_are_refused(functions: list[Any], told: str) -> None:
+    """One clear sentence says which function it is, and why code could not use it."""
+    with pytest.raises(ConfigError, match=told):
+        HandedFunctions(functions)
+
+
+@pytest.mark.parametrize("name", ["my functions", "import", ""])
+def test_a_name_that_cannot_be_imported(name: str) -> None:
+    """The module's name must be one."""
+    with pytest.raises(ConfigError, match="it must be a name that can be imported"):
+        HandedFunctions([double], name)

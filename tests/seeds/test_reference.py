@@ -1,0 +1,99 @@
+"""The first document: the reference of `UserProxyAgent`."""
+
+import ast
+import inspect
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.testing import ScriptedExecutor, ScriptedModel
+
+# Taken from the package itself, a name also tells where chats are shown; its modules alone do not.
+assert autogen_nb.UserProxyAgent is UserProxyAgent
+
+DOCUMENT = Path(__file__).parents[2].parent / "shared" / "seeds" / "0-user-proxy-agent.txt"
+
+
+@pytest.mark.skipif(not DOCUMENT.exists(), reason="the document does not lie beside this repository")
+def test_signature() -> None:
+    """Parameters and defaults are the document's, in its order."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    found = re.search(r"def __init__\((.*?)\)\n\n", text, re.DOTALL)
+    assert found is not None
+    head = ast.parse(f"def f({found[1]}): pass").body[0]
+    assert isinstance(head, ast.FunctionDef)
+    names = [each.arg for each in head.args.args]
+    defaults = [ast.literal_eval(each) for each in head.args.defaults]
+    ours = list(inspect.signature(UserProxyAgent).parameters.values())[: len(names)]
+
+    assert [each.name for each in ours] == names
+    assert [each.default for each in ours][-len(defaults) :] == defaults
+
+
+def test_parameters() -> None:
+    """A user proxy takes every parameter by position, asks nobody in mode NEVER, and runs code by default."""
+    executor = ScriptedExecutor({"print(1)": "1"})
+    user = UserProxyAgent(
+        "user",
+        lambda message: message["content"] == "done",
+        3,
+        "NEVER",
+        {"add": lambda a, b: a + b},
+        {"executor": executor},
+        "Go on.",
+        False,
+        "",
+    )
+    call = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}
+    model = ScriptedModel(["```python\nprint(1)\n```", call, "hm", "done"])
+    assistant = ConversableAgent("assistant", llm_config=model, human_input_mode="NEVER")
+    said = [message["content"] for message in user.initiate_chat(assistant, message="Begin.", silent=True).chat_history]
+
+    assert said[2] == "exitcode: 0 (execution succeeded)\nCode output: 1"
+    assert said[4:] == ["3", "hm", "Go on.", "done"]
+    assert UserProxyAgent("plain").human_input_mode == "ALWAYS"
+    assert UserProxyAgent("plain").code is not None
+
+
+def test_methods_to_override() -> None:
+    """Each method that the document says to override is called in the place of ours, and so is a registered one."""
+    called: list[str] = []
+
+    class Own(UserProxyAgent):
+        def get_human_input(self, prompt: str) -> str:
+            called.append("get_human_input")
+            return "exit" if called.count("get_human_input") == 3 else ""
+
+        def run_code(self, code: str, **kwargs: object) -> tuple[int, str, str | None]:
+            called.append("run_code")
+            return 0, code, None
+
+        def execute_function(self, func_call: Mapping[str, Any], *args: Any) -> tuple[bool, dict[str, Any]]:
+            called.append("execute_function")
+            return True, {"role": "function", "name": func_call["name"], "content": "three"}
+
+        def generate_init_message(self, *args: object, **context: object) -> str:
+            called.append("generate_init_message")
+            return f"Begin with {context['what']}."
+
+    def reply(*_: object, **__: object) -> tuple[bool, None]:
+        called.append("reply")
+        return False, None
+
+    call = {"content": None, "function_call": {"name": "add", "arguments": "{}"}}
+    model = ScriptedModel(["```python\nprint(1)\n```", call, "well"])
+    assistant = ConversableAgent("assistant", llm_config=model, human_input_mode="NEVER")
+    user = Own("user")
+    user.register_reply(ConversableAgent, reply)
+    said = user.initiate_chat(assistant, what="care", silent=True).chat_history
+
+    assert said[0]["content"] == "Begin with care."
+    assert said[2]["content"].endswith("print(1)")
+    assert said[4]["content"] == "three"
+    assert set(called) == {"get_human_input", "run_code", "execute_function", "generate_init_message", "reply"}
