@@ -51,7 +51,7 @@ def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
     """A container that is asked for where no engine answers is an error at construction, which says what to do."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
 
-    with pytest.raises(ConfigError, match=r"no container engine answers .* set DOCKER_HOST .* use_docker=False"):
+    with pytest.raises(ConfigError, match=r"no container engine answers .* set DOCKER_HOST .*use_docker=False"):
         DockerExecutor(cwd=tmp_path)
 
 
