@@ -223,7 +223,8 @@ class CodeAsked:
 class CodeRan:
     """What came of running blocks; `outputs` holds every output in the order in which it came.
 
-    `inner` are the questions that came up while they ran, each followed by its answer.
+    `inner` are the questions that came up while they ran, each followed by its answer; `whole` is the file that holds
+    all that was printed, relative to the code's folder if it lies in there, where it is too long for `outputs`.
     """
 
     exit_code: int
@@ -232,6 +233,7 @@ class CodeRan:
     note: str = ""
     seconds: float = 0.0
     inner: "tuple[Recorded, ...]" = ()
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)

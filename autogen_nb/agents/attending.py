@@ -55,10 +55,9 @@ async def running(
             if isinstance(item, Inquiry):
                 yield item
             elif isinstance(item, RunEnded):
-                where = whole.close()
-                note = " ".join(filter(None, (item.note, where and f"The output is long; {where}.")))
-                seconds = time.monotonic() - begun
-                yield CodeRan(item.exit_code, outputs.all(where), item.ran, note, seconds, tuple(inquiries.log))
+                file = whole.close()
+                held, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - begun
+                yield CodeRan(item.exit_code, held, item.ran, item.note, seconds, tuple(inquiries.log), file)
             else:
                 outputs.add(item)
                 whole.add(item)

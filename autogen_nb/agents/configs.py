@@ -11,14 +11,14 @@ from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.human_input import MODES, Mode
 from autogen_nb.core.ports import Executor, Model
-from autogen_nb.core.running import Reach
+from autogen_nb.core.running import Reach, RunCode
 from autogen_nb.errors import ConfigError, WrongType
 from autogen_nb.run import engine
 
 _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
 """What belongs to an executor that is made here."""
 
-_CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", *_OWN_KEYS)
+_CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_OWN_KEYS)
 _RESTORES: tuple[Literal["nothing", "replay"], ...] = ("nothing", "replay")
 
 
@@ -26,7 +26,8 @@ _RESTORES: tuple[Literal["nothing", "replay"], ...] = ("nothing", "replay")
 class CodeConfig:
     """How an agent runs code; `release` ends an executor that was made for the agent.
 
-    Output that is too long to be shown is kept whole in a file in `output_dir`, if there is one.
+    Output that is too long to be shown is kept whole in a file in `output_dir`, if there is one. With `pictures`, who
+    reads the output is sent the plots, too.
     """
 
     executor: Executor
@@ -34,6 +35,7 @@ class CodeConfig:
     confirm: Confirm = "never"
     release: Callable[[], object] | None = None
     output_dir: Path | None = None
+    pictures: bool = False
 
     @property
     def ground(self) -> Ground:
@@ -41,6 +43,10 @@ class CodeConfig:
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
         return Ground(str(folder), own, str(Path("~").expanduser()))
+
+    def step(self, *, together: bool) -> RunCode:
+        """The step that runs code so, block by block or the blocks of a message `together`."""
+        return RunCode(self.reach, self.confirm, together, pictures=self.pictures, ground=self.ground)
 
 
 def human_input_mode(mode: str) -> Mode:
@@ -90,7 +96,7 @@ def code_config(config: Any) -> CodeConfig | None:
     reach, confirm = _reach(given.get("last_n_messages", "auto")), _confirm(given)
     executor = _executor(given)
     release = None if given.get("executor") is not None else _kept_until_exit(executor)
-    return CodeConfig(executor, reach, confirm, release, _output_dir(given.get("output_dir")))
+    return CodeConfig(executor, reach, confirm, release, _output_dir(given.get("output_dir")), _pictures(given))
 
 
 def _reach(value: Any) -> Reach:
@@ -104,6 +110,15 @@ def _output_dir(value: Any) -> Path | None:
     if value is not None and not isinstance(value, str | Path):
         raise ConfigError(f"output_dir is {value!r}; it must be a folder's path")
     return None if value is None else Path(value)
+
+
+def _pictures(given: Mapping[str, Any]) -> bool:
+    pictures = given.get("pictures", False)
+    if not isinstance(pictures, bool):
+        raise ConfigError(
+            f"pictures is {pictures!r}; it is True where the model that reads the output can see, or False"
+        )
+    return pictures
 
 
 def _confirm(given: Mapping[str, Any]) -> Confirm:

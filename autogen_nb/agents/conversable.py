@@ -30,7 +30,6 @@ from autogen_nb.core.replies import (
     generate_function_call_reply,
     generate_oai_reply,
 )
-from autogen_nb.core.running import RunCode
 from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode
 from autogen_nb.core.turns import Respond
 from autogen_nb.errors import ConfigError
@@ -59,8 +58,9 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         Functions by the name that models call them by.
     code_execution_config
         False for no code execution, or a dict: ``work_dir``, ``timeout`` (seconds for one block), ``executor``,
-        ``last_n_messages`` ("auto" or a number), ``use_docker``, and ``confirm`` ("never", "risky", "always": when a
-        person is asked before code runs). Without ``executor`` the agent gets a Jupyter kernel of its own.
+        ``last_n_messages`` ("auto" or a number), ``use_docker``, ``confirm`` ("never", "risky", "always": when a
+        person is asked before code runs), and ``pictures`` (whether who reads the output is sent the plots, too).
+        Without ``executor`` the agent gets a Jupyter kernel of its own.
     llm_config
         AutoGen's dict, a model's name, a model, or False for none.
     default_auto_reply
@@ -369,7 +369,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
                 return generate_function_call_reply
             case "code" if self.code is not None and self.code.reach != 0:
                 together = self.overrides("execute_code_blocks")
-                return RunCode(self.code.reach, self.code.confirm, together, ground=self.code.ground)
+                return self.code.step(together=together)
             case "model" if self.model is not None:
                 return generate_oai_reply
             case _:

@@ -40,14 +40,14 @@ class Whole:
             self._open(self._folder)
 
     def close(self) -> str:
-        """Where the whole is, in words; "" where nothing was too long."""
+        """The file that holds the whole; "" where nothing was too long."""
         if self._file is not None:
             self._file.close()
         if self.path is None:
             return ""
         inside = self._base is not None and self.path.is_relative_to(self._base)
         named = self.path.relative_to(self._base) if inside and self._base is not None else self.path
-        return f"all of it is in {str(named)!r}"
+        return str(named)
 
     def _open(self, folder: Path) -> None:
         try:

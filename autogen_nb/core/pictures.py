@@ -1,4 +1,4 @@
-"""Outputs for a model that can see: the text that any model reads, and the pictures beside it.
+"""Outputs for a model that can see: the pictures beside the text that any model reads.
 
 The parts have the shape of OpenAI's chat completions API. Nothing here scales a picture: `autogen_nb.models.pictures`
 does, where a request is made, so that a chat is the same chat whatever is installed.
@@ -9,7 +9,7 @@ import binascii
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autogen_nb.core.report import LIMIT, settled, text_of
+from autogen_nb.core.report import settled
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
@@ -20,15 +20,13 @@ LARGEST = 20_000_000
 _MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
-def parts_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> list[dict[str, Any]]:
-    """One part with the text of `text_of`, then one for each picture, in order.
+def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
+    """One part for each picture, in order.
 
     A picture is a PNG or JPEG image as a data URL; what is neither, whatever its type says, stays out.
     """
-    outputs = list(outputs)
-    text = {"type": "text", "text": text_of(outputs, limit=limit)}
     urls = list(_pictures(outputs))[-MOST:]
-    return [text, *({"type": "image_url", "image_url": {"url": url}} for url in urls)]
+    return [{"type": "image_url", "image_url": {"url": url}} for url in urls]
 
 
 def _pictures(outputs: Iterable[Output]) -> Iterator[str]:

@@ -7,12 +7,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb.acts import Leave
 from autogen_nb.core.approval import Confirm, asks, reasons
 from autogen_nb.core.code import Reading
 from autogen_nb.core.ground import Ground
+from autogen_nb.core.pictures import MOST, pictures_of
 from autogen_nb.core.reading import acts
 from autogen_nb.core.replies import Asking, Outcome, Party, Reply, Scene, Stop, ask
 from autogen_nb.core.report import LIMIT, elided, report, text_of
@@ -44,6 +45,8 @@ class RunCode:
         Characters of output that the model is shown at most.
     sources
         Whose code is run; None runs everybody's.
+    pictures
+        Whether the model can see, and is shown the pictures that the code made.
     ground
         Where the code stands, for the reading of what it does.
     """
@@ -53,6 +56,7 @@ class RunCode:
     together: bool = False
     limit: int = LIMIT
     sources: frozenset[str] | None = None
+    pictures: bool = False
     ground: Ground | None = None
 
     def __call__(self, scene: Scene, party: Party, peer: str) -> Asking[Outcome]:
@@ -62,13 +66,13 @@ class RunCode:
             return None
         if not found.blocks:
             return Reply(Message(UNCLOSED))
-        run = _Run(self.limit)
+        run = _Run(self.limit, self.pictures)
         run_blocks = self._together if self.together else self._one_by_one
         if (yield from run_blocks(party, run, found.blocks)) == "stop":
             return Stop("stopped")
         if found.unclosed:
             run.notes.append(UNCLOSED)
-        return Reply(Message(run.reply()))
+        return Reply(run.reply())
 
     def foresee(self, scene: Scene, party: Party, peer: str) -> ApprovalAsked | None:
         """What is asked about the first block of the code that would run now; None where it may run unasked."""
@@ -173,11 +177,13 @@ class _Run:
     """What a message's blocks came to."""
 
     limit: int
+    pictures: bool
     exit_code: int = 0
     started: bool = False
     left: int = 0
     texts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    shown: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
@@ -187,13 +193,21 @@ class _Run:
         self.exit_code = ran.exit_code
         self.started = True
         self.texts.append(text_of(ran.outputs, limit=None))
+        if self.pictures:
+            self.shown += pictures_of(ran.outputs)
         if ran.note:
             self.notes.append(ran.note)
+        if ran.whole:
+            self.notes.append(f"The output is long; all of it is in {ran.whole!r}.")
 
     def skip(self, given: ApprovalGiven) -> None:
         self.notes.append(f"The user skipped a block. The reason: {given.reason or 'none was given'}.")
 
-    def reply(self) -> str:
+    def reply(self) -> Message:
+        text = self._text()
+        return Message([{"type": "text", "text": text}, *self.shown[-MOST:]] if self.shown else text)
+
+    def _text(self) -> str:
         if self.left:
             self.notes.append(f"{self.left} later block(s) did not run, because the one before failed.")
         told = "".join(f"\n{note}" for note in self.notes)

@@ -62,6 +62,7 @@ _SETTINGS = (
     "response_format",
     "tags",
     "timeout",
+    "vision",
 )
 _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache": "cache_seed"}
 """What AutoGen 0.1 called them."""
@@ -145,6 +146,8 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
         return played(name)
     settings = {key: value for key, value in entry.items() if key not in _NO_PARAMETER}
     settings["price"] = _price(entry.get("price"))
+    if entry.get("vision") not in (None, True, False):
+        raise ConfigError(f"vision is {entry['vision']!r}; it is True for a model that takes pictures, or False")
     settings["api_type"] = str(entry.get("api_type") or "openai").lower().replace("open_ai", "openai")
     if "response_format" in settings:
         settings["response_format"] = on_the_wire(settings["response_format"])

@@ -35,6 +35,7 @@ from autogen_nb.models.connected import Connections, keep
 from autogen_nb.models.faults import BACKOFF, Failed, Server
 from autogen_nb.models.fold import Fold
 from autogen_nb.models.openai_errors import failed
+from autogen_nb.models.pictures import sent
 from autogen_nb.models.prices import cost_of
 from autogen_nb.models.reading import read
 from autogen_nb.models.tls import context_for
@@ -83,6 +84,9 @@ class OpenAIModel:
     price
         US dollars per 1,000 prompt tokens and per 1,000 completion tokens. Without it OpenAI's and Azure's
         models cost what `autogen_nb.models.prices` lists; what another server costs is not known.
+    vision
+        Whether the model takes pictures. With False they are left out of requests; otherwise they are sent, at most
+        768 pixels wide.
     **parameters
         Go into every request as they are (``temperature``, ``reasoning_effort``, ...). As the openai library
         has it, ``extra_body``, ``extra_headers`` and ``extra_query`` add to the body, headers and address.
@@ -114,6 +118,7 @@ class OpenAIModel:
         timeout: float | None = None,
         max_retries: int = 2,
         price: tuple[float, float] | None = None,
+        vision: bool | None = None,
         **parameters: Any,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
@@ -138,6 +143,7 @@ class OpenAIModel:
         self._timeout = timeout
         self._max_retries = max_retries
         self._price = price
+        self._vision = vision
         self._parameters = parameters
         self._include_usage = True
         self._connections: Connections[openai.AsyncOpenAI] = WeakKeyDictionary()
@@ -249,7 +255,7 @@ class OpenAIModel:
     def _body(self, request: Request) -> dict[str, Any]:
         given = self._parameters
         body = {name: given[name] for name in given if name not in ("extra_headers", "extra_query", "extra_body")}
-        body |= {"model": self._model, "messages": list(request.messages), "stream": True}
+        body |= {"model": self._model, "messages": list(sent(request.messages, vision=self._vision)), "stream": True}
         if self._include_usage:
             body["stream_options"] = {"include_usage": True, **(given.get("stream_options") or {})}
         else:

@@ -6,7 +6,7 @@ It works on the parts of a message's content, where a request is made; the chat 
 import base64
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,35 @@ WIDEST = 768
 LARGEST = 1_500_000
 """Bytes of a picture that is sent as it is, where it cannot be scaled."""
 
+_NOT_SEEN = {"type": "text", "text": "[a picture is left out here: this model takes none]"}
 _LEFT_OUT = {"type": "text", "text": "[a picture is left out here: it is too large to be sent]"}
+
+
+def sent(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) -> Iterator[Mapping[str, Any]]:
+    """The messages as they are sent: pictures that code made are fitted, and none is left where `vision` is False."""
+    for message in messages:
+        content = message.get("content")
+        if not isinstance(content, list) or not any(_shows(part) for part in content):
+            yield message
+        elif vision is False:
+            yield {**message, "content": [dict(_NOT_SEEN) if _shows(part) else part for part in content]}
+        elif _is_report(content[0]):
+            yield {**message, "content": [_fitted(part) for part in content]}
+        else:
+            # A picture that the caller sends may be worth every pixel.
+            yield message
+
+
+def _shows(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == "image_url"
+
+
+def _is_report(part: Any) -> bool:
+    return isinstance(part, Mapping) and str(part.get("text", "")).startswith("exitcode: ")
+
+
+def _fitted(part: Any) -> Any:
+    return fitted(part) if _shows(part) else part
 
 
 def fitted(part: Mapping[str, Any]) -> dict[str, Any]:

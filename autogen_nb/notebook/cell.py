@@ -7,6 +7,7 @@ awaited cell and the one that waits: in the latter it never suspends (`autogen_n
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing, closing, nullcontext
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
@@ -26,6 +27,7 @@ from autogen_nb.kernels.status import OnStuck
 from autogen_nb.kernels.transfer import Variable, clashes
 from autogen_nb.models import connections
 from autogen_nb.models.budget import Budget, budgeted
+from autogen_nb.models.sight import sees
 from autogen_nb.notebook import habits, stuck, variables
 from autogen_nb.notebook.chat_folder import made
 from autogen_nb.notebook.conversations import Conversation, Origin, Turn
@@ -148,6 +150,7 @@ class CellRun:
             if (host, self._share) not in notebook.told:
                 notebook.told.add((host, self._share))
                 self._view.note(variables.receives(host, self._share), kind="host")
+        self._terms = replace(self._terms, pictures=sees(spec or ""))
         return notebook.model(spec or "")
 
     def _budgeted(self, model: Model) -> tuple[Model, Budget | None]:
@@ -309,6 +312,7 @@ class CellRun:
                 "executor": conversation.executor,
                 "confirm": self._terms.confirm,
                 "output_dir": conversation.cwd / conversation.folder,
+                "pictures": self._terms.pictures,
             },
             default_auto_reply=None,
         )

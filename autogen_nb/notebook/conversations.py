@@ -41,7 +41,7 @@ class Origin:
         return self.cell is not None and self.cell == other.cell and self.request != other.request
 
 
-FlowTerms: TypeAlias = tuple[Confirm, Mode, int]
+FlowTerms: TypeAlias = tuple[Confirm, Mode, int, bool]
 """When code is approved, when words are asked for, and how many turns there may be."""
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import highlighting, styles
@@ -16,6 +17,7 @@ __all__ = [
     "code",
     "folded",
     "line",
+    "linked",
     "markdown",
     "opened_by",
     "picture",
@@ -59,6 +61,13 @@ def line(text: str, *, tone: Tone = "muted") -> str:
     mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
     style = styles.MUTED_LINE if tone == "muted" else styles.LINE
     return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
+
+
+def linked(text: str, words: str, file: str) -> str:
+    """A note of one line in which these words open a file; JupyterLab knows a path that is relative to the notebook."""
+    before, _, after = text.partition(words)
+    link = f'<a href="{escape_plain(quote(file))}" target="_blank" rel="noopener">{escape_plain(words)}</a>'
+    return f'<div style="{styles.MUTED_LINE}">{escape_plain(before)}{link}{escape_plain(after)}</div>'
 
 
 def question(text: str) -> str:

@@ -62,11 +62,12 @@ class Terms:
     remark: str
     budget: str | None = None
     human_timeout: float | None = None
+    pictures: bool = False
 
     @property
-    def flow(self) -> tuple[Confirm, Mode, int]:
+    def flow(self) -> tuple[Confirm, Mode, int, bool]:
         """What the course of the chat depends on."""
-        return self.confirm, self.human_input, self.max_turns
+        return self.confirm, self.human_input, self.max_turns, self.pictures
 
 
 def terms(order: Order, defaults: Defaults, *, attended: bool) -> Terms:

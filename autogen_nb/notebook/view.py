@@ -383,6 +383,9 @@ class NotebookView:
         shown.close()
         if ran.note:
             self.note(ran.note, tone="warning")
+        if ran.whole:
+            text = f"The output is long; all of it is in {ran.whole!r}."
+            self._settle(*rendering.bundle(rendering.linked(text, repr(ran.whole), ran.whole), text, kind="note"))
         if ran.exit_code != 0 and not shown.failed:
             self.note(f"exit code {ran.exit_code}", tone="bad")
         elif shown.empty:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.pictures import LARGEST, MOST, parts_of
-from autogen_nb.core.report import text_of
+from autogen_nb.core.pictures import LARGEST, MOST, pictures_of
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 
@@ -18,43 +17,37 @@ def picture(number: int = 0, mime: str = "image/png") -> str:
 
 def urls(parts: list[dict[str, Any]]) -> list[str]:
     """The pictures of the parts."""
-    return [part["image_url"]["url"] for part in parts[1:]]
+    return [part["image_url"]["url"] for part in parts]
 
 
-def test_text_comes_first_then_pictures() -> None:
-    """What any model reads, and beside it the pictures in order."""
+def test_pictures_come_in_order() -> None:
+    """Each output with a picture has one part."""
     outputs: list[Output] = [
         Stream("stdout", "a\n"),
         Display({"image/png": picture(), "text/plain": "<Figure>"}),
         Result({"image/jpeg": picture(1, "image/jpeg")}),
     ]
 
-    parts = parts_of(outputs)
+    parts = pictures_of(outputs)
 
-    assert parts[0] == {"type": "text", "text": text_of(outputs)}
     assert urls(parts) == [
         f"data:image/png;base64,{picture()}",
         f"data:image/jpeg;base64,{picture(1, 'image/jpeg')}",
     ]
 
 
-def test_text_is_bounded() -> None:
-    """The limit is one for the text."""
-    assert "[91 characters left out" in parts_of([Stream("stdout", "x" * 100)], limit=10)[0]["text"]
-
-
 def test_only_the_last_pictures_are_sent() -> None:
     """A loop that draws a hundred plots does not send a hundred."""
     outputs = [Display({"image/png": picture(n)}) for n in range(100)]
 
-    assert urls(parts_of(outputs)) == [f"data:image/png;base64,{picture(n)}" for n in range(100 - MOST, 100)]
+    assert urls(pictures_of(outputs)) == [f"data:image/png;base64,{picture(n)}" for n in range(100 - MOST, 100)]
 
 
 def test_what_was_cleared_is_not_sent() -> None:
     """An animation that clears each of its pictures sends the last."""
     outputs: list[Output] = [Display({"image/png": picture(1)}), Cleared(), Display({"image/png": picture(2)})]
 
-    assert urls(parts_of(outputs)) == [f"data:image/png;base64,{picture(2)}"]
+    assert urls(pictures_of(outputs)) == [f"data:image/png;base64,{picture(2)}"]
 
 
 @pytest.mark.parametrize(
@@ -72,9 +65,9 @@ def test_what_was_cleared_is_not_sent() -> None:
 )
 def test_what_is_no_picture_stays_out(data: Any) -> None:
     """A model's server refuses a request with a broken picture, so none gets into one."""
-    assert urls(parts_of([Display({"image/png": data, "text/plain": "x"})])) == []
+    assert urls(pictures_of([Display({"image/png": data, "text/plain": "x"})])) == []
 
 
 def test_line_breaks_in_base64_are_taken_out() -> None:
     """Jupyter's own pictures end with a line break."""
-    assert urls(parts_of([Display({"image/png": picture() + "\n"})])) == [f"data:image/png;base64,{picture()}"]
+    assert urls(pictures_of([Display({"image/png": picture() + "\n"})])) == [f"data:image/png;base64,{picture()}"]

@@ -1,5 +1,6 @@
 """The step that runs code: which, in which order, and with whose leave."""
 
+import base64
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from autogen_nb.acts import Act, Leave
 from autogen_nb.core.approval import Confirm, reasons
 from autogen_nb.core.ground import Ground
+from autogen_nb.core.pictures import MOST
 from autogen_nb.core.reading import acts
 from autogen_nb.core.replies import (
     AskFunction,
@@ -34,7 +36,7 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.messages import CodeBlock, Message
-from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.outputs import Display, Failure, Output, Stream
 from tests.core.worlds import echo, outcome, party
 
 Ran = Callable[[CodeAsked], CodeRan]
@@ -406,3 +408,44 @@ def test_code_that_ran_is_not_asked_for_with_the_word() -> None:
     run(scene, step, RUN)
 
     assert step.foresee(scene, party(), "assistant") is None
+
+
+PLOT = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+
+
+def plotting(asked: CodeAsked) -> CodeRan:
+    """Code that draws a plot and says so."""
+    del asked
+    return CodeRan(0, (Stream("stdout", "drawn\n"), Display({"image/png": PLOT, "text/plain": "<Figure>"})))
+
+
+@pytest.mark.parametrize("blocks", [1, MOST + 2])
+def test_model_that_can_see_is_shown_the_plots(blocks: int) -> None:
+    """The text that any model reads, then the last of the pictures."""
+    _, came = run(heard(code(*["plot()"] * blocks)), RunCode(pictures=True), ran=plotting)
+
+    assert isinstance(came, Reply)
+    assert isinstance(came.message.content, list)
+    text, *pictures = came.message.content
+    said = "\n".join(["drawn\n[shown to the person: image/png, <Figure>]"] * blocks)
+    assert text == {"type": "text", "text": f"exitcode: 0 (execution succeeded)\nCode output: {said}"}
+    assert pictures == [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PLOT}"}}] * min(
+        blocks, MOST
+    )
+
+
+@pytest.mark.parametrize(("pictures", "ran"), [(False, plotting), (True, echo)], ids=["cannot see", "no plot"])
+def test_other_replies_are_text(pictures: bool, ran: Ran) -> None:
+    """A message of parts is for who is shown something."""
+    _, came = run(heard(code("plot()")), RunCode(pictures=pictures), ran=ran)
+
+    assert isinstance(came, Reply)
+    assert isinstance(came.message.content, str)
+
+
+def test_model_is_told_where_the_whole_output_is() -> None:
+    """It can read on there."""
+    _, came = run(heard(code("x")), RunCode(), ran=lambda _: CodeRan(0, (Stream("stdout", "..."),), whole="out-1.txt"))
+
+    assert isinstance(came, Reply)
+    assert came.message.text.endswith("\nThe output is long; all of it is in 'out-1.txt'.")

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from autogen_nb.models import pictures
-from autogen_nb.models.pictures import LARGEST, fitted
+from autogen_nb.models.pictures import LARGEST, fitted, sent
 
 
 def part(width: int, height: int = 300, *, kind: str = "PNG", noise: bool = False) -> dict[str, Any]:
@@ -84,3 +84,34 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     wide = part(1536)
 
     assert fitted(wide) == wide
+
+
+REPORT = {"type": "text", "text": "exitcode: 0 (execution succeeded)\nCode output: "}
+
+
+def test_pictures_that_code_made_are_fitted() -> None:
+    """What is said beside them, and messages without any, stay as they are."""
+    plain = {"role": "user", "content": "hello"}
+
+    said, shown = sent([plain, {"role": "user", "content": [REPORT, part(2000)]}], vision=None)
+
+    assert said is plain
+    assert shown["content"][0] == REPORT
+    assert opened(shown["content"][1]).width == 768
+
+
+def test_pictures_of_the_caller_are_sent_as_they_are() -> None:
+    """A scan can be worth every pixel."""
+    message = {"role": "user", "content": [{"type": "text", "text": "Read this."}, part(2000)]}
+
+    assert list(sent([message], vision=True)) == [message]
+
+
+def test_model_that_takes_no_pictures_is_told_of_them() -> None:
+    """Its server would refuse the request."""
+    (message,) = sent([{"role": "user", "content": [REPORT, part(100)]}], vision=False)
+
+    assert message["content"] == [
+        REPORT,
+        {"type": "text", "text": "[a picture is left out here: this model takes none]"},
+    ]

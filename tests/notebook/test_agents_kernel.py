@@ -158,7 +158,24 @@ def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI)
     assert len(shown) < 1_100_000
     assert (shown[:5], shown.rstrip()[-3:]) == ("begin", "end")
     assert "'autogen_files/main/output-1.txt'" in cell.text
+    assert '<a href="autogen_files/main/output-1.txt" target="_blank"' in cell.html()
     assert "'autogen_files/main/output-1.txt'" in str(model.requests[1].body["messages"][-1]["content"])
+
+
+@pytest.mark.parametrize(("name", "seeing"), [("gpt-4o-mini", True), ("blind", False)])
+def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI, name: str, seeing: bool) -> None:
+    """The picture goes beside the text that every model reads."""
+    model.add(python(PIXEL), "Nice.")
+
+    cell = notebook.run(f"%%autogen --confirm never --new -m {name}\nDraw.")
+    content = model.requests[1].body["messages"][-1]["content"]
+
+    assert cell.status == "ok"
+    assert isinstance(content, list) is seeing
+    if seeing:
+        text, picture = content
+        assert text["text"].startswith("exitcode: 0 (execution succeeded)\n")
+        assert picture["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
 
 
 @pytest.mark.kernel
