@@ -1,0 +1,91 @@
+"""The panels beside that of a block: a turn with code, what running code asks, and code that does not yield."""
+
+import pytest
+from playwright.sync_api import expect
+
+from autogen_nb.testing import FakeOpenAI
+from tests.browser.cells import code, connected
+from tests.browser.looks import misfits_of, picture
+from tests.browser.notebook_page import NotebookPage
+
+in_lab = pytest.mark.parametrize("server", ["lab"], indirect=True)
+"""For what is the same code in both applications, and was looked at in one."""
+
+ASKING = """
+from getpass import getpass
+print("Hello")
+name = input("Your name? ")
+secret = getpass("Password: ")
+print(f"{name}, {len(secret)} letters")
+""".strip()
+DEAF = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+rows = list(range(100_000))
+print("be" + "gun", flush=True)
+while True:
+    pass
+""".strip()
+
+
+@in_lab
+def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """One panel takes words or lets the code run; what the code reads is typed in panels, a password unseen."""
+    fake.add(code("print('not this')"), code(ASKING), "All done.")
+    notebook.create(connected(fake), "%%autogen --human-input always\nGreet me.")
+    notebook.run_all()
+    area = notebook.output(1)
+    expect(notebook.button(1, "Run all from here")).to_be_visible()
+    assert notebook.button(1, "Continue").count() == 0
+    picture(notebook, "turn-code", 1)
+    misfits = misfits_of(area)
+    notebook.fill(1, "Ask for my name.", "Your message to assistant instead")
+    notebook.click(1, "Send")
+    expect(area).to_contain_text("Ask for my name.")
+    notebook.click(1, "Run")
+    expect(notebook.button(1, "End of input")).to_be_visible()
+    picture(notebook, "code-input", 1)
+    misfits += misfits_of(area)
+    notebook.field(1, "Input").fill("Ada")
+    notebook.field(1, "Input").press("Enter")
+    hidden = area.get_by_label("Password")
+    expect(hidden).to_have_attribute("type", "password")
+    hidden.fill("hunter2")
+    picture(notebook, "code-password", 1)
+    notebook.click(1, "Send")
+    expect(area).to_contain_text("All done.")
+    picture(notebook, "turn", 1)
+    misfits += misfits_of(area)
+    notebook.click(1, "Exit")
+
+    notebook.await_idle()
+    expect(area).to_contain_text("Ada, 7 letters")
+    expect(area).to_contain_text("Typed for the code (Password): a password · by you")
+    assert "hunter2" not in notebook.outputs(1).text
+    picture(notebook, "turn-after", 1)
+    assert misfits == []
+    assert str(fake.requests[1].body).count("Ask for my name.") == 1
+
+
+@in_lab
+def test_code_that_does_not_yield_is_killed(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Stop ends the cell at once; below it a panel says what would be lost, and Kill makes room for other code."""
+    fake.add(code(DEAF))
+    notebook.create(connected(fake), "%%autogen\nGo.", "print('later', 6 * 7)")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    notebook.click(1, "Run")
+    expect(notebook.output(1)).to_contain_text("begun")
+    notebook.interrupt()
+    expect(notebook.error(1)).to_have_text("Stopped.")
+    expect(notebook.button(1, "Kill")).to_be_visible()
+    picture(notebook, "wait-or-kill", 1)
+    misfits = misfits_of(notebook.output(1))
+    expect(notebook.output(1)).to_contain_text("rows")
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_have_text("later 42")
+    notebook.click(1, "Kill")
+
+    expect(notebook.output(1)).to_contain_text("The code was killed")
+    expect(notebook.button(1, "Kill")).to_have_count(0)
+    assert misfits == []
