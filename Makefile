@@ -14,7 +14,7 @@ AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test torture places lab lint bench bench-peers lock clean browser sandbox
+.PHONY: help demo test test-matrix torture places lab lint bench bench-peers lock clean browser sandbox
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,8 +25,8 @@ demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA
 lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
-test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture` and `places`; core/ must be covered to the last branch
-	scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture" --cov --cov-report=
+test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture`, `places` and `test-matrix`; core/ must be covered to the last branch
+	scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture and not matrix" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
 
 torture: $(VENV)/.has-dev ## Floods of output and bombs, a quarter of an hour at most
@@ -34,6 +34,10 @@ torture: $(VENV)/.has-dev ## Floods of output and bombs, a quarter of an hour at
 
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
 	$(AT_MOST) scripts/containers.sh scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places
+
+test-matrix: $(VENV)/.has-dev ## The person's decisions, in each release of ipykernel that is supported
+	$(BIN)/python -m tests.matrix.environments build/ipykernels
+	IPYKERNELS=build/ipykernels $(AT_MOST) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m matrix tests/matrix
 
 lint: $(VENV)/.has-dev ## ruff and mypy
 	$(BIN)/ruff check

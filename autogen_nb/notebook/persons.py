@@ -5,11 +5,12 @@ variables that the task names, and what becomes of code that does not yield to S
 """
 
 import getpass
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from autogen_nb.core.ports import Human
 from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
+from autogen_nb.events import ActAsked, ActJudged, ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.human.headless import Nobody
 from autogen_nb.human.terminal import TerminalHuman
 from autogen_nb.models.connections import DEFAULT_MODEL, Connection
@@ -54,10 +55,35 @@ class AbsentPerson(Nobody):
 
 
 class TypingPerson(TerminalHuman):
-    """A person who answers in words, through ``input()``."""
+    """A person who answers in words, through ``input()``.
+
+    Parameters
+    ----------
+    announced
+        Called before each question: it says, once, why there are no buttons.
+    """
+
+    def __init__(self, announced: Callable[[], None] = lambda: None) -> None:
+        self._announced = announced
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        """What the person types."""
+        self._announced()
+        return super().input(question)
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        """What the person decides about the code."""
+        self._announced()
+        return super().approve(question)
+
+    def allow(self, question: ActAsked) -> ActJudged:
+        """What the person decides about what running code is about to do."""
+        self._announced()
+        return super().allow(question)
 
     def connection(self, proposed: str) -> Connection:
         """What the person types."""
+        self._announced()
         proposed = proposed or DEFAULT_MODEL
         choice = _typed(
             "No model is configured. [k] paste a key, [s] name a server, "
@@ -79,10 +105,12 @@ class TypingPerson(TerminalHuman):
 
     def copying(self, what: str) -> Copying:
         """What the person types."""
+        self._announced()
         return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
 
     def stopping(self, what: str) -> Stopping:
         """What the person types."""
+        self._announced()
         return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
 
 

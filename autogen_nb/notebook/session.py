@@ -4,9 +4,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -19,6 +17,7 @@ from autogen_nb.notebook import rendering, reruns, stuck
 from autogen_nb.notebook.cell import CellRun
 from autogen_nb.notebook.commands import Commands
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
+from autogen_nb.notebook.delivery import INSIDE, Delivery, delivery
 from autogen_nb.notebook.failures import CellInterrupted, one_line
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.orders import Order
@@ -46,6 +45,7 @@ class Session:
         # A place that cannot be had is told by the first cell.
         with suppress(AutogenError):
             first.settle(defaults.where, defaults.where)
+        self._told: set[str] = set()
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish)
         self._commands = Commands(shell, self._notebook)
 
@@ -90,30 +90,52 @@ class Session:
             self._commands.obey(line)
 
     async def _run(self, order: Order, waits: run.Waits) -> ChatResult:
-        attended = _attended(self._shell)
-        chosen = terms(order, self._defaults, attended=attended)
+        found = self._delivery(waits)
+        chosen = terms(order, self._defaults, attended=found.way != "nobody")
         origin = reruns.origin(self._shell)
         where = self._where(order, origin)
         remark = " · ".join(filter(None, (where.text, chosen.remark)))
-        view: NotebookView | PlainCellView
-        if getattr(self._shell, "kernel", None) is None:
-            view = PlainCellView(remark=remark)
-            person: Person = TypingPerson()
-        else:
-            view = NotebookView(remark=remark)
-            person = self._person(view, origin, waits, chosen.human_timeout, attended=attended)
-        aside = _asked_aside if isinstance(view, NotebookView) and not isinstance(person, TypingPerson) else None
-        return await CellRun(
-            self._notebook,
-            order,
-            chosen,
-            origin=origin,
-            person=person,
-            view=view,
-            waits=waits,
-            where=where,
-            aside=aside,
-        ).run()
+        view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
+        aside = _asked_aside if found.way == "buttons" else None
+        with found.open(self._shell, origin) as superseded:
+            return await CellRun(
+                self._notebook,
+                order,
+                chosen,
+                origin=origin,
+                person=self._person(found, view, superseded, chosen.human_timeout),
+                view=view,
+                waits=waits,
+                where=where,
+                aside=aside,
+            ).run()
+
+    def _delivery(self, waits: run.Waits) -> Delivery:
+        found = delivery(self._shell, held=waits == "sync")
+        if self._defaults.ask == "text":
+            return found.in_words()
+        # A run that blocks the kernel's thread never suspends.
+        return found if waits == "async" else found.in_words(INSIDE)
+
+    def _person(
+        self,
+        found: Delivery,
+        view: PlainCellView | NotebookView,
+        superseded: Callable[[], bool],
+        patience: float | None,
+    ) -> Person:
+        if found.way == "nobody":
+            return AbsentPerson()
+        if found.way == "words" or isinstance(view, PlainCellView):
+            return TypingPerson(lambda: self._announce(found.why, view))
+        from autogen_nb.notebook.panels import ButtonPerson
+
+        return ButtonPerson(view, superseded, offers=proposed, patience=patience)
+
+    def _announce(self, why: str, view: PlainCellView | NotebookView) -> None:
+        if why and why not in self._told:
+            self._told.add(why)
+            view.note(why)
 
     def _where(self, order: Order, origin: Origin) -> Where:
         """Where the cell's code runs, once it is known that it can run there."""
@@ -131,18 +153,6 @@ class Session:
         except AutogenError:
             return False
 
-    def _person(
-        self, view: NotebookView, origin: Origin, waits: run.Waits, patience: float | None, *, attended: bool
-    ) -> Person:
-        if not attended:
-            return AbsentPerson()
-        if waits == "sync" or self._defaults.ask == "text":
-            return TypingPerson()
-        from autogen_nb.notebook.panels import ButtonPerson
-
-        superseded = partial(reruns.run_again, self._shell, origin)
-        return ButtonPerson(view, superseded, offers=proposed, patience=patience)
-
 
 async def _asked_aside(what: str) -> Stopping:
     """What the person says in a panel of its own, below what the cell shows."""
@@ -156,11 +166,3 @@ async def _asked_aside(what: str) -> Stopping:
 
 def _publish(result: ChatResult) -> None:
     sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # it is the package's own
-
-
-def _attended(shell: Any) -> bool:
-    """Whether somebody is there: the execute request's `allow_stdin`, as Jupyter's messaging specification has it."""
-    kernel = getattr(shell, "kernel", None)
-    if kernel is None:
-        return True
-    return bool((kernel.get_parent("shell") or {}).get("content", {}).get("allow_stdin", False))

@@ -14,7 +14,7 @@ from autogen_nb.run.driving import Here, Log, There, World, aevents, drive, even
 from autogen_nb.run.engine import Engine, Pump, engine, patiently
 from autogen_nb.run.inquiring import Inquired, Inquiry, kept
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
-from autogen_nb.run.waiting import Waits, heartbeat, interruptible, result, settle, ticking, unsuspended
+from autogen_nb.run.waiting import Waits, heartbeat, held, interruptible, result, settle, ticking, unsuspended
 
 __all__ = [
     "CancellationToken",
@@ -36,6 +36,7 @@ __all__ = [
     "events",
     "has_surface",
     "heartbeat",
+    "held",
     "interruptible",
     "kept",
     "patiently",

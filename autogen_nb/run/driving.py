@@ -26,7 +26,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.run.engine import Pump, engine
 from autogen_nb.run.inquiring import Inquiry, kept
-from autogen_nb.run.waiting import heartbeat, in_a_loop, interruptible, settle
+from autogen_nb.run.waiting import heartbeat, holding, in_a_loop, interruptible, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
 """The record of a flow: a list will do."""
@@ -165,8 +165,9 @@ def events(
                     return
                 result = None
                 if isinstance(effect, Here):
-                    answer = effect.call()
-                    result = settle(answer) if isinstance(answer, Awaitable) else answer
+                    with holding():
+                        answer = effect.call()
+                        result = settle(answer) if isinstance(answer, Awaitable) else answer
                 elif isinstance(effect, Pump):
                     pump = effect
                     result = pump.get(tick)

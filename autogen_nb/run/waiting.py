@@ -5,7 +5,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -18,6 +18,23 @@ Waits: TypeAlias = Literal["sync", "async"]
 
 _BEAT = 0.05
 """Seconds between two beats of a loop on which a chat is awaited."""
+
+_held: ContextVar[bool] = ContextVar("held", default=False)
+
+
+def held() -> bool:
+    """Whether the thread that began the chat does nothing but wait for the answer to a question of it."""
+    return _held.get()
+
+
+@contextlib.contextmanager
+def holding() -> Generator[None, None, None]:
+    """A question that the caller's thread waits for."""
+    token = _held.set(True)
+    try:
+        yield
+    finally:
+        _held.reset(token)
 
 
 async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:

@@ -99,7 +99,9 @@ class FrontEnd:
     environ
         The kernel's environment.
     clicks
-        How widget messages reach the kernel.
+        How widget messages reach the kernel; a kernel without subshells gets them in its main shell.
+    python
+        The Python of the kernel, if it is not the one of the tests.
 
     Attributes
     ----------
@@ -113,7 +115,9 @@ class FrontEnd:
         Each message from the kernel, as text.
     """
 
-    def __init__(self, cwd: Path, environ: Mapping[str, str], clicks: Clicks = "sub") -> None:
+    def __init__(
+        self, cwd: Path, environ: Mapping[str, str], clicks: Clicks = "sub", python: Path | None = None
+    ) -> None:
         self.cwd = cwd
         self.prompts: list[str] = []
         self.secrets: list[str] = []
@@ -121,6 +125,7 @@ class FrontEnd:
         self.messages: list[str] = []
         self.widgets: dict[str, dict[str, Any]] = {}
         self._page = ""
+        self._unhandled: dict[str, str] = {}
         self._runs: dict[str, Run] = {}
         self._cells: dict[str, Run] = {}
         self._unanswered = 0
@@ -130,6 +135,9 @@ class FrontEnd:
         self.manager = KernelManager(
             kernel_name="python3", transport="ipc", connection_file=str(self._sockets / "k.json")
         )
+        if python is not None:
+            spec: Any = self.manager.kernel_spec
+            spec.argv[0] = str(python)
         self.manager.start_kernel(cwd=str(cwd), env=dict(environ), stdout=self._log, stderr=subprocess.STDOUT)
         self._client: BlockingKernelClient = self.manager.blocking_client()
         self._client.start_channels()
@@ -259,6 +267,8 @@ class FrontEnd:
         self.wait(lambda: bool(found()), f"a field {into!r}")
         widget = found()[-1]
         self.widgets[widget]["value"] = text
+        # ipywidgets sends what is typed only when the kernel is through with what was typed before.
+        self.wait(lambda: widget not in self._unhandled.values(), f"the kernel to take in what was typed into {into!r}")
         self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
 
     def tick(self, label: str) -> None:
@@ -318,6 +328,8 @@ class FrontEnd:
             self._on_comm(kind, content)
         elif kind == "update_display_data":
             self._update(content)
+        elif run is None and kind == "status" and content["execution_state"] == "idle":
+            self._unhandled.pop(message["parent_header"].get("msg_id", ""), None)
         elif run is not None and kind == "status":
             run.idle = run.idle or content["execution_state"] == "idle"
         elif run is not None and self._cells[run.cell] is run:
@@ -366,9 +378,14 @@ class FrontEnd:
         message = self._client.session.msg("comm_msg", {"comm_id": widget, "data": data})
         if self._subshell is not None:
             message["header"]["subshell_id"] = self._subshell
+        self._unhandled[message["header"]["msg_id"]] = widget
         self._client.shell_channel.send(message)
 
-    def _new_subshell(self) -> str:
+    def _new_subshell(self) -> str | None:
+        # What JupyterLab looks at before it asks for a subshell.
+        self._client.kernel_info()
+        if "kernel subshells" not in self._client.get_shell_msg(timeout=10)["content"].get("supported_features", []):
+            return None
         self._client.control_channel.send(self._client.session.msg("create_subshell_request", {}))
         return str(self._client.control_channel.get_msg(timeout=10)["content"]["subshell_id"])
 

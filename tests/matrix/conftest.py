@@ -1,0 +1,116 @@
+"""One kernel for each release of ipykernel and each kind of front end, and a table of what was seen."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.matrix.environments import OLDER
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import Clicks, FrontEnd
+
+NEWEST = "newest"
+RELEASES = (*OLDER, NEWEST)
+"""The older ones have environments of their own; the newest is that of the tests themselves."""
+
+KINDS: tuple[Clicks, ...] = ("main", "sub")
+
+_HEADINGS = {"main": "front end without subshells", "sub": "with"}
+_SEEN = "seen"
+_here = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests, and keeps those of one kernel in one worker, which takes one kernel after the other."""
+    for item in items:
+        if _here in item.path.parents and isinstance(item, pytest.Function):
+            release, kind = _front(item)
+            item.add_marker(pytest.mark.matrix)
+            item.add_marker(pytest.mark.xdist_group(f"matrix-{release}-{kind}"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the table: what was asked how, in which release, for which kind of front end."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for outcome in ("passed", "failed", "error"):
+        for report in terminalreporter.getreports(outcome):
+            where = dict(report.user_properties)
+            if "release" in where:
+                cell = (str(where["what"]), str(where["release"]), str(where["kind"]))
+                seen[cell] = str(where.get(_SEEN, "works")) if outcome == "passed" else "FAILED"
+    if not seen:
+        return
+    rows = list(dict.fromkeys(what for what, _, _ in seen))
+    terminalreporter.section("ipykernel: what reaches a running chat")
+    for kind in KINDS:
+        terminalreporter.write_line(f"\n{_HEADINGS[kind] + ' ':<54}" + "".join(f"{each:>10}" for each in RELEASES))
+        for row in rows:
+            cells = "".join(f"{seen.get((row, release, kind), ''):>10}" for release in RELEASES)
+            terminalreporter.write_line(f"{row:<54}{cells}")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(release, kind) for release in RELEASES for kind in KINDS],
+    ids=[f"{release}-{kind}" for release in RELEASES for kind in KINDS],
+)
+def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FrontEnd]:
+    """A notebook in a kernel of the release, with the extension loaded."""
+    release, kind = request.param
+    folder = tmp_path_factory.mktemp("matrix")
+    with FrontEnd(folder, environment(folder), kind, _python(release)) as front:
+        version = front.value("__import__('ipykernel').__version__")
+        assert release in (version, NEWEST)
+        yield front
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    """The server of the model; a test scripts what it says."""
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture
+def notebook(
+    front: FrontEnd,
+    model: FakeOpenAI,
+    request: pytest.FixtureRequest,
+    record_property: Callable[[str, object], None],
+) -> FrontEnd:
+    """The notebook with an extension that was just loaded, and the model in its environment."""
+    release, kind = _front(request.node)
+    record_property("release", release)
+    record_property("kind", kind)
+    record_property("what", str(request.function.__doc__).splitlines()[0].rstrip("."))
+    assert front.quiet, "the test before this one left its cell running"
+    front.open_page(request.node.name)
+    settings = {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
+    loaded = front.run(f"import os\nos.environ.update({settings})\n%reload_ext autogen_nb", "load")
+    assert loaded.status == "ok", loaded.error
+    return front
+
+
+@pytest.fixture
+def release(request: pytest.FixtureRequest) -> str:
+    """The release under test."""
+    return _front(request.node)[0]
+
+
+def _front(item: pytest.Function) -> tuple[str, Clicks]:
+    # pytest does not annotate what a parametrized test was called with.
+    callspec: Any = item.callspec
+    release, kind = callspec.params["front"]
+    return str(release), kind
+
+
+def _python(release: str) -> Path:
+    if release == NEWEST:
+        return Path(sys.executable)
+    folder = os.environ.get("IPYKERNELS")
+    assert folder, "`make test-matrix` makes the environments and names their folder in IPYKERNELS"
+    return Path(folder, release, "bin", "python")

@@ -1,0 +1,142 @@
+"""A click and a typed answer reach a running chat in every release of ipykernel, from both kinds of front ends."""
+
+from collections.abc import Callable
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+BLOCKING_HEARS_NO_CLICK = ("6.29.5", "6.31.0")
+"""Releases in which a cell that blocks the kernel is asked in words."""
+
+AGENTS = """
+import os
+import autogen_nb as autogen
+assistant = autogen.AssistantAgent(
+    "assistant", llm_config={"model": "scripted", "base_url": os.environ["OPENAI_BASE_URL"], "api_key": "none"}
+)
+user = autogen.UserProxyAgent(
+    "user",
+    human_input_mode="NEVER",
+    is_termination_msg=lambda message: "TERMINATE" in message["content"],
+    code_execution_config={"confirm": "always"},
+)
+"""
+
+
+def test_awaited_decision(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """%%autogen: a button decides, the next cell waits."""
+    model.add(python("print('it', 'ran')"), "Fine.")
+
+    cell = notebook.start("%%autogen\nGo.", "cell")
+    queued = notebook.start("print('queued')", "queued")
+    notebook.asked("Run")
+    waited = queued.text
+    notebook.click("Run")
+    notebook.finish(queued)
+
+    assert cell.about("stream") == ["it ran\n"]
+    assert notebook.prompts == []
+    assert (waited, queued.text) == ("", "queued\n")
+
+
+def test_awaited_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """%%autogen: what is typed letter by letter arrives."""
+    model.add("Which colour?", "Blue it is.")
+
+    cell = notebook.start("%%autogen --human-input always\nPaint.")
+    notebook.asked("Send")
+    for typed in ("b", "bl", "blue"):
+        notebook.type(typed, "Your message to assistant")
+    notebook.click("Send")
+    notebook.wait(lambda: "Blue it is." in cell.text, "the reply")
+    notebook.click("Exit")
+    notebook.finish(cell)
+
+    assert model.requests[1].body["messages"][-1]["content"] == "blue"
+
+
+def test_awaited_stop(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """%%autogen: Stop ends a question that is open."""
+    model.add(python("1"))
+
+    cell = notebook.start("%%autogen\nGo.")
+    notebook.asked("Run")
+    notebook.interrupt()
+    notebook.finish(cell)
+
+    assert cell.error == "Stopped."
+    assert list(notebook.visible()) == []
+
+
+def test_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """%%autogen: run again, the panel comes back."""
+    model.add(python("print('it', 'ran')"), "Fine.")
+
+    first = notebook.start("%%autogen\nGo.")
+    notebook.asked("Run")
+    again = notebook.start("%%autogen\nGo.")
+    notebook.finish(first)
+    notebook.click("Run")
+    notebook.finish(again)
+
+    assert again.about("stream") == ["it ran\n"]
+    assert len(model.requests) == 2
+
+
+def test_chat_decision(
+    notebook: FrontEnd, model: FakeOpenAI, release: str, record_property: Callable[[str, object], None]
+) -> None:
+    """initiate_chat(): a decision reaches the chat."""
+    model.add(python("print('it', 'ran')"), "TERMINATE")
+    notebook.run(AGENTS, "agents")
+
+    if release in BLOCKING_HEARS_NO_CLICK:
+        record_property("seen", "words")
+        notebook.answers.append("r")
+    cell = notebook.start("result = user.initiate_chat(assistant, message='Go.')")
+    if release not in BLOCKING_HEARS_NO_CLICK:
+        record_property("seen", "buttons")
+        notebook.click("Run")
+    notebook.finish(cell)
+
+    assert cell.error == ""
+    assert "it ran" in cell.text
+    if release in BLOCKING_HEARS_NO_CLICK:
+        assert notebook.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
+        assert cell.text.count("You are asked in words here: ipykernel 6.") == 1
+    else:
+        assert notebook.prompts == []
+        assert list(notebook.visible()) == []
+
+
+def test_chat_stop(notebook: FrontEnd, model: FakeOpenAI, release: str) -> None:
+    """initiate_chat(): Stop ends a question that is open."""
+    model.add(python("1"), python("1"))
+    notebook.run(AGENTS, "agents")
+
+    cell = notebook.start("user.initiate_chat(assistant, message='Go.')")
+    if release in BLOCKING_HEARS_NO_CLICK:
+        notebook.wait(lambda: bool(notebook.prompts), "a question in words")
+    else:
+        notebook.asked("Run")
+    notebook.interrupt()
+    notebook.finish(cell)
+
+    assert "KeyboardInterrupt" in cell.error
+    assert list(notebook.visible()) == []
+    assert notebook.value("6 * 7") == "42"
+
+
+def test_awaited_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """a_initiate_chat(): a button decides."""
+    model.add(python("print('it', 'ran')"), "TERMINATE")
+    notebook.run(AGENTS, "agents")
+
+    cell = notebook.start("result = await user.a_initiate_chat(assistant, message='Go.')")
+    notebook.click("Run")
+    notebook.finish(cell)
+
+    assert cell.error == ""
+    assert "it ran" in cell.text
+    assert notebook.prompts == []
