@@ -18,7 +18,7 @@ from tests.browser import chromium
 from tests.browser.notebook_page import NotebookPage
 from tests.browser.servers import App, Server, serving
 
-STEP_SECONDS = 20
+STEP_SECONDS = 45
 """How long one step of a story may take; a step takes a tenth of it on a machine that is not busy."""
 
 _here = Path(__file__).parent
@@ -49,7 +49,7 @@ def browser() -> Iterator[Browser]:
     """A headless Chromium; where there is none, the tests that need it are skipped, and say so."""
     executable = chromium.executable()
     if executable is None:
-        # The issue asks for this: a machine without root skips these tests by name, with the reason.
+        # A machine without root cannot bring one: the tests are skipped by name, with the reason.
         pytest.skip(chromium.MISSING)
     expect.set_options(timeout=STEP_SECONDS * 1000)
     with sync_playwright() as playwright:

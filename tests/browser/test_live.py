@@ -81,3 +81,17 @@ def test_panel_of_a_long_chat_is_seen(notebook: NotebookPage, fake: FakeOpenAI) 
     expect(notebook.output(1)).to_contain_text("That is all.")
     assert [f"turn {number}" in notebook.outputs(1).text for number in range(turns)] == [True] * turns
     notebook.screenshot("long-chat", cell=1)
+
+
+def test_whole_of_a_long_output_is_one_click_away(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """The line below the head and tail opens the file."""
+    fake.add(code("print('x ' * 900_000)"), "Done with it.")
+    notebook.create(connected(fake), "%%autogen --confirm never\nGo on.")
+    notebook.run_all()
+    notebook.await_idle()
+
+    link = notebook.output(1).get_by_role("link", name="output-1.txt")
+    address = str(link.evaluate("link => link.href"))
+
+    assert "/files/" in address
+    assert notebook.page.request.get(address).text().startswith("x x x")
