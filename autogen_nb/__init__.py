@@ -106,7 +106,7 @@ _PUBLIC = {
 __all__ = ["__version__", "last", "load_ipython_extension", "unload_ipython_extension", *_PUBLIC]  # noqa: PLE0604  # all are texts
 
 last: Any = None
-"""The `ChatResult` of the last ``%%autogen`` cell."""
+"""The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
 
 
 def __getattr__(name: str) -> Any:

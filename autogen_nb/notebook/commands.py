@@ -62,6 +62,8 @@ class Commands:
             case ["chats"]:
                 for each in self._chats:
                     print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # as above
+                for name, team in self._notebook.teams.items():
+                    print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
             case ["rules"]:
                 self._show(rules_orders.obey(words[1:], self._notebook.rules, self._chats.cwd, sure))
             case _:

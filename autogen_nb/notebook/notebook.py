@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autogen_nb.agents.results import ChatResult
+from autogen_nb.agents.teams.messages import TaskResult
+from autogen_nb.agents.teams.team import BaseGroupChat
 from autogen_nb.core.ports import Model
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.describe import Share
@@ -21,8 +23,9 @@ class Notebook:
     namespace: dict[str, Any]
     conversations: Conversations
     defaults: Defaults
-    publish: Callable[[ChatResult], None]
+    publish: Callable[[ChatResult | TaskResult], None]
     connection: connections.Connection | None = None
+    teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
     told: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)

@@ -40,6 +40,7 @@ class Order:
     task: str
     model: str | None = None
     chat: str | None = None
+    team: str | None = None
     new: bool = False
     template: bool = False
     inputs: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ def documented(magic: F) -> F:
     options = [
         argument("-m", "--model", help="a model's name, 'offline', or 'replay:FILE'"),
         argument("-c", "--chat", metavar="NAME", help="the chat that this cell belongs to"),
+        argument("--team", metavar="NAME", help="the team that does the task: a variable of the notebook"),
         argument("--new", action="store_true", help="begin a new chat; the old one is kept under another name"),
         argument("--template", action="store_true", help="fill {name} in the task with the notebook's variables"),
         argument("-i", "--input", metavar="NAMES", action="append", help="variables to copy to the agent's kernel"),
@@ -142,6 +144,7 @@ def _order(task: str, parsed: Namespace) -> Order:
         task,
         model=parsed.model,
         chat=None if parsed.chat is None else _chat_name(parsed.chat),
+        team=_one_name("--team", parsed.team),
         new=parsed.new,
         template=parsed.template,
         inputs=tuple(_names("--input", parsed.input)),

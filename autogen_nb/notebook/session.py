@@ -10,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
 from autogen_nb.agents.results import ChatResult
+from autogen_nb.agents.teams.messages import TaskResult
 from autogen_nb.agents.where import Where
 from autogen_nb.core.rules import proposed
 from autogen_nb.errors import AutogenError
@@ -24,6 +25,7 @@ from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping, TypingPerson
 from autogen_nb.notebook.plain_cell import PlainCellView
 from autogen_nb.notebook.settings import Defaults, terms
+from autogen_nb.notebook.team_cell import TeamRun, team_of
 from autogen_nb.notebook.view import NotebookView
 
 
@@ -89,10 +91,12 @@ class Session:
         with one_line():
             self._commands.obey(line)
 
-    async def _run(self, order: Order, waits: run.Waits) -> ChatResult:
+    async def _run(self, order: Order, waits: run.Waits) -> ChatResult | TaskResult:
         found = self._delivery(waits)
         chosen = terms(order, self._defaults, attended=found.way != "nobody")
         origin = reruns.origin(self._shell)
+        if order.team is not None:
+            return await self._run_team(order, waits, found, origin, chosen.human_timeout)
         where = self._where(order, origin)
         remark = " · ".join(filter(None, (where.text, chosen.remark)))
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
@@ -137,6 +141,16 @@ class Session:
             self._told.add(why)
             view.note(why)
 
+    async def _run_team(
+        self, order: Order, waits: run.Waits, found: Delivery, origin: Origin, patience: float | None
+    ) -> TaskResult:
+        team = team_of(order, self._notebook.namespace)
+        members = [each.name for each in team.participants]
+        view = PlainCellView() if found.plain else NotebookView(members=members)
+        with found.open(self._shell, origin) as superseded:
+            person = self._person(found, view, superseded, patience)
+            return await TeamRun(self._notebook, order, team, person=person, view=view, waits=waits).run()
+
     def _where(self, order: Order, origin: Origin) -> Where:
         """Where the cell's code runs, once it is known that it can run there."""
         usual = self._defaults.where
@@ -164,5 +178,5 @@ async def _asked_aside(what: str) -> Stopping:
     return answer
 
 
-def _publish(result: ChatResult) -> None:
+def _publish(result: ChatResult | TaskResult) -> None:
     sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # it is the package's own

@@ -7,7 +7,7 @@ alike: the inherited colour, or a translucent grey.
 from typing import Literal, TypeAlias
 
 Tone: TypeAlias = Literal["muted", "good", "warning", "bad"]
-SpeakerTone: TypeAlias = Literal["assistant", "user", "other"]
+SpeakerTone: TypeAlias = Literal["assistant", "user", "second", "third", "fourth", "fifth", "sixth"]
 
 TEXT = "var(--jp-content-font-color1,inherit)"
 MUTED = "var(--jp-content-font-color2,var(--vscode-descriptionForeground,inherit))"
@@ -27,9 +27,16 @@ MARKS: dict[Tone, tuple[str, str]] = {
 RULES: dict[SpeakerTone, str] = {
     "assistant": "var(--jp-brand-color1,#2a7fd4)",
     "user": "var(--jp-border-color1,#8c8c8c)",
-    "other": "var(--jp-info-color1,#2490a0)",
+    "second": "var(--md-orange-700,#d9771a)",
+    "third": "var(--md-purple-400,#ab47bc)",
+    "fourth": "var(--md-green-600,#43a047)",
+    "fifth": "var(--md-pink-400,#ec407a)",
+    "sixth": "var(--jp-info-color1,#2490a0)",
 }
 """The colour of the rule beside a message."""
+
+SEATS: tuple[SpeakerTone, ...] = ("assistant", "second", "third", "fourth", "fifth", "sixth")
+"""The colours of a team's members, in their order; a larger team begins again."""
 
 # The grey rule is plain enough for JupyterLab's sanitiser, and stays where the notebook is not trusted.
 CARD = (

@@ -9,6 +9,7 @@
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import cycle
 from typing import assert_never
 
 from autogen_nb.core.termination import without
@@ -64,7 +65,7 @@ from autogen_nb.notebook.pictures import pictures
 from autogen_nb.notebook.run_outputs import RunOutputs
 from autogen_nb.notebook.slots import Slot, Slots
 from autogen_nb.notebook.streams import only_colours
-from autogen_nb.notebook.styles import SpeakerTone, Tone
+from autogen_nb.notebook.styles import Tone
 from autogen_nb.notebook.totals import Totals
 from autogen_nb.views.calls import name_of
 from autogen_nb.views.pictures import in_words
@@ -87,9 +88,12 @@ class NotebookView:
     ----------
     remark
         What every status line says besides, such as that code runs unasked.
+    members
+        Those of a team, each of whom has a colour by its place.
     """
 
-    def __init__(self, *, remark: str = "") -> None:
+    def __init__(self, *, remark: str = "", members: Sequence[str] = ()) -> None:
+        self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
         self._hidden: str | None = None
         self._remark = remark
         self._spent: Callable[[], str] = str
@@ -279,7 +283,8 @@ class NotebookView:
     def _show_partial(self, detail: str) -> None:
         text = "".join(self._pieces)
         self._pieces = [text]
-        html = rendering.card(self._writer, rendering.markdown(text), detail=detail)
+        tone = self._tones.get(self._writer, "assistant")
+        html = rendering.card(self._writer, rendering.markdown(text), detail=detail, tone=tone)
         plain = f"{self._writer} ({detail}):\n{only_colours(text)}"
         if self._message is not None:
             self._message.show(*rendering.bundle(styles.FULL_HEIGHT + html, plain, kind="partial"))
@@ -297,7 +302,7 @@ class NotebookView:
             return
         detail = wording.origin(reply, wording.addressed(said, self._pair))
         body = rendering.markdown(text) + pictures(urls)
-        tone: SpeakerTone = "assistant" if reply else "user"
+        tone = self._tones.get(said.sender) or ("assistant" if reply else "user")
 
         def around(more: str) -> str:
             return rendering.card(said.sender, body + more, detail=detail, tone=tone, notes=notes)
@@ -334,7 +339,7 @@ class NotebookView:
             self._show_partial("before its calls")
             self._message, self._pieces = None, []
         if self._calls is None or self._calls.calls != asked.calls:
-            around = partial(rendering.card, asked.agent, tone="user")
+            around = partial(rendering.card, asked.agent, tone=self._tones.get(asked.agent, "user"))
             self._calls = CallsShown(self._place(), asked.calls, around=around, text=f"{asked.agent}:")
         # A function that blocks the thread lets no status line be drawn.
         self._calls.show("calling \u2026")

@@ -12,7 +12,7 @@ from autogen_nb.agents.member import Member
 from autogen_nb.agents.teams.conditions import Asked, TerminationCondition
 from autogen_nb.agents.teams.exchange import TeamExchange
 from autogen_nb.agents.teams.following import Following, Thread
-from autogen_nb.agents.teams.messages import TaskResult, loaded, said_of, tasks
+from autogen_nb.agents.teams.messages import BaseMessage, TaskResult, loaded, said_of, tasks
 from autogen_nb.agents.teams.selecting import PROMPT, Selecting
 from autogen_nb.agents.teams.stream import MessageStream
 from autogen_nb.agents.teams.world import TeamWorld
@@ -69,6 +69,11 @@ class BaseGroupChat:
     def participants(self) -> list[Member]:
         """The members, in their order."""
         return list(self._members.values())
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """What was said and done so far, as callers are told it."""
+        return list(self._thread.messages)
 
     async def run(
         self,

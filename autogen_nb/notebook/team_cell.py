@@ -1,0 +1,137 @@
+"""One run of a ``%%autogen --team`` cell: a team that a cell of the notebook has made, shown as any chat is.
+
+What its members think with and where their code runs is the team's own; the cell gives the task and takes the answer.
+The team remembers what it said, so that the next cell goes on with it.
+"""
+
+import difflib
+from collections.abc import Mapping
+from contextlib import aclosing, closing
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.agents.teams.exchange import TeamExchange
+from autogen_nb.agents.teams.messages import BaseChatMessage, TaskResult
+from autogen_nb.agents.teams.stream import MessageStream
+from autogen_nb.agents.teams.team import BaseGroupChat
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.ports import Human
+from autogen_nb.core.termination import without
+from autogen_nb.errors import ChatUnfinished, ConfigError
+from autogen_nb.events import Ended
+from autogen_nb.human.ruled import Onwards, Ruled
+from autogen_nb.notebook import variables
+from autogen_nb.notebook.cell import CellView
+from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.orders import Order
+from autogen_nb.notebook.persons import Person
+from autogen_nb.run import Waits
+
+_TAKEN = frozenset({"task", "team", "template", "answer", "human_timeout"})
+_OPTIONS = {"inputs": "--input", "outputs": "--output"}
+
+
+def team_of(order: Order, namespace: Mapping[str, Any]) -> BaseGroupChat:
+    """The team that an order names.
+
+    Raises
+    ------
+    ConfigError
+        When there is none of that name, or the order says what a team has of its own.
+    """
+    refused = [
+        _OPTIONS.get(each.name, f"--{each.name.replace('_', '-')}")
+        for each in fields(order)
+        if each.name not in _TAKEN and each.default is not MISSING and getattr(order, each.name) != each.default
+    ]
+    if refused:
+        verb = "is" if len(refused) == 1 else "are"
+        raise ConfigError(
+            f"%%autogen: {' and '.join(refused)} {verb} not for --team: a team brings its own models, places and "
+            "limits; set them where it is made"
+        )
+    name = order.team or ""
+    teams = {each: value for each, value in namespace.items() if isinstance(value, BaseGroupChat)}
+    if name in teams:
+        return teams[name]
+    near = difflib.get_close_matches(name, teams, n=1)
+    hint = f"did you mean {near[0]}?" if near else "make one in a cell above, such as RoundRobinGroupChat([...])"
+    what = f"{name} is a {type(namespace[name]).__name__} and no team" if name in namespace else f"there is no {name}"
+    raise ConfigError(f"%%autogen: {what}; {hint}")
+
+
+class TeamRun:
+    """One run of a cell with a team.
+
+    Parameters
+    ----------
+    person
+        Who is asked.
+    view
+        Where it is shown.
+    """
+
+    def __init__(
+        self, notebook: Notebook, order: Order, team: BaseGroupChat, *, person: Person, view: CellView, waits: Waits
+    ) -> None:
+        self._notebook = notebook
+        self._order = order
+        self._team = team
+        self._person = person
+        self._view = view
+        self._waits = waits
+
+    async def run(self) -> TaskResult:
+        """What the team comes to.
+
+        Raises
+        ------
+        AutogenError
+            When the cell cannot start, or did not come to its end.
+        """
+        namespace = self._notebook.namespace
+        task = variables.filled(self._order.task, namespace) if self._order.template else self._order.task
+        name = self._order.team or ""
+        with closing(self._view):
+            exchange = self._team.exchange(task, human=self._ruled(), waits=self._waits)
+            self._notebook.teams[name] = self._team
+            self._view.note(self._roster(name))
+            self._view.hide(task)
+            done = await self._shown(exchange)
+        last = exchange.log[-1] if exchange.log else None
+        if isinstance(last, Ended) and last.reason == "stopped":
+            raise ChatUnfinished("Stopped by you.", reason=last.reason)
+        self._notebook.publish(done)
+        if self._order.answer:
+            namespace[self._order.answer] = _answer(done)
+        return done
+
+    async def _shown(self, exchange: TeamExchange) -> TaskResult:
+        stream = MessageStream(lambda: exchange, token=None)
+        stream.view = self._view
+        async with aclosing(stream):
+            return await stream.result()
+
+    def _roster(self, name: str) -> str:
+        members = ", ".join(f"`{each.name}`" for each in self._team.participants)
+        said = len(self._team.messages)
+        kept = f" It remembers {said} messages; `await {name}.reset()` begins afresh." if said else ""
+        return f"`{name}`: {members}.{kept}"
+
+    def _ruled(self) -> Human:
+        """The person, with their rules and what they choose for the rest of this run."""
+        chats = self._notebook.conversations
+        return Ruled(
+            self._person,
+            self._notebook.rules,
+            ground=Ground(str(chats.cwd), home=str(Path.home())),
+            onwards=Onwards(),
+            tell=lambda text: self._view.note(text, tone="warning"),
+        )
+
+
+def _answer(done: TaskResult) -> str:
+    """What was said last."""
+    said = [each for each in done.messages if isinstance(each, BaseChatMessage)]
+    return without("TERMINATE", said[-1].to_text()) if said else ""

@@ -1,0 +1,146 @@
+"""``%%autogen --team``: a team of the notebook's own, shown as any chat is, with its own models and limits."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.notebook.front_end import FrontEnd, Run
+
+TEAM = """
+from autogen_nb import AssistantAgent, CodeExecutorAgent, FunctionAgent, JupyterCodeExecutor, RoundRobinGroupChat
+from autogen_nb import MaxMessageTermination, TextMentionTermination
+from autogen_nb.testing import ScriptedModel
+
+def says(name, *texts):
+    return AssistantAgent(name, model_client=ScriptedModel(texts))
+
+"""
+CODE = "Here:\\n```python\\nprint('computed', 6 * 7)\\n```"
+WAITS = "Here:\\n```python\\nimport time\\nprint('begun', flush=True)\\ntime.sleep(600)\\n```"
+
+
+@pytest.fixture
+def team(fresh: FrontEnd) -> Callable[[str], FrontEnd]:
+    """Defines `trio` and others in a cell of the notebook."""
+
+    def define(source: str) -> FrontEnd:
+        defined = fresh.run(TEAM + source, "team")
+        assert defined.status == "ok", defined.error
+        return fresh
+
+    return define
+
+
+def coding(code: str, confirm: str = "never") -> str:
+    """A team whose first member writes code and whose second runs it."""
+    return (
+        f'runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="{confirm}")\n'
+        f'pair = RoundRobinGroupChat([says("coder", "{code}", "It is 42. DONE"), runner], '
+        'termination_condition=TextMentionTermination("DONE"), max_turns=6)'
+    )
+
+
+def colours(cell: Run) -> dict[str, str]:
+    """The colour beside each speaker's messages."""
+    return {
+        speaker: colour
+        for output in cell.outputs
+        for colour, speaker in re.findall(
+            r"border-left-color:([^\"]+?)\".*?<strong>(\w+)</strong>", str(output.data.get("text/html", "")), re.DOTALL
+        )
+    }
+
+
+def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
+    """The members' messages are shown in order, what the code put out between them, and the answer is a variable."""
+    notebook = team(coding(CODE))
+
+    cell = notebook.run("%%autogen --team pair -a answer\nHow much is six by seven?", "task")
+    after = notebook.run("print(answer)\nimport autogen_nb\nprint(autogen_nb.last.stop_reason)", "after")
+
+    assert cell.status == "ok", cell.error
+    assert [text.split(" ")[0].strip(":\n") for text in cell.about("message")] == ["coder", "coder"]
+    assert "computed 42" in cell.about("stream")[0]
+    assert cell.about("note")[0] == "`pair`: `coder`, `runner`."
+    assert cell.about("end")[0].startswith("Done · 2 replies")
+    assert "How much is six by seven?" not in cell.text
+    assert after.text.splitlines()[0] == "It is 42. DONE"
+    assert "DONE" in after.text.splitlines()[1]
+
+
+def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
+    """Members are told apart by colour, in the order in which they sit, in each cell the same."""
+    notebook = team('trio = RoundRobinGroupChat([says(n, *"abc") for n in ("ann", "bob", "cid")], max_turns=3)')
+
+    first, second = (notebook.run("%%autogen --team trio\nGo.", cell) for cell in ("one", "two"))
+
+    assert list(colours(first)) == ["ann", "bob", "cid"]
+    assert len(set(colours(first).values())) == 3
+    assert colours(second) == colours(first)
+    assert "It remembers 4 messages; `await trio.reset()` begins afresh." in second.about("note")[0]
+
+
+def test_a_person_is_asked_by_a_panel(team: Callable[[str], FrontEnd]) -> None:
+    """A member that asks before code runs does so in the panel of every cell; Stop ends the cell in one line."""
+    notebook = team(coding(CODE, confirm="always"))
+
+    cell = notebook.start("%%autogen --team pair\nHow much is six by seven?", "task")
+    notebook.click("Run")
+    notebook.finish(cell)
+    notebook.run(coding(CODE, confirm="always"), "again")
+    stopped = notebook.start("%%autogen --team pair\nHow much is it?", "second")
+    notebook.click("Stop")
+    notebook.finish(stopped)
+
+    assert "computed 42" in cell.about("stream")[0]
+    assert cell.about("decision")[0].startswith("Run · by you")
+    assert stopped.status == "error"
+    assert stopped.error.strip() == "Stopped by you."
+
+
+def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
+    """The notebook's stop button ends a run of a team, and the team takes another task."""
+    notebook = team(coding(WAITS))
+
+    cell = notebook.start("%%autogen --team pair\nWait.", "task")
+    notebook.wait(lambda: "begun" in cell.text, "the output of the code")
+    notebook.interrupt()
+    notebook.finish(cell)
+    again = notebook.run("%%autogen --team pair\nSay it.", "again")
+
+    assert cell.error.strip() == "Stopped."
+    assert again.status == "ok", again.error
+    assert again.about("message")[-1].endswith("It is 42. DONE")
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("--team pair -m offline", "--model is not for --team: a team brings its own models"),
+        ("--team pair -i x --budget 1", "--input and --budget are not for --team"),
+        ("--team pear", "there is no pear; did you mean pair?"),
+        ("--team nothing", "there is no nothing; make one in a cell above"),
+        ("--team TEXT", "TEXT is a str and no team"),
+        ("--team a,b", "--team takes one name"),
+    ],
+)
+def test_what_is_not_for_a_team_is_told_in_one_sentence(line: str, error: str, team: Callable[[str], FrontEnd]) -> None:
+    """An option that the team has of its own, and a name that is no team, end the cell before anything starts."""
+    notebook = team('TEXT = "a"\npair = RoundRobinGroupChat([says("ann"), says("bob")])')
+
+    cell = notebook.run(f"%%autogen {line}\nGo.", "task")
+
+    assert cell.status == "error"
+    assert error in cell.error
+    assert cell.error.count("\n") == 0
+
+
+def test_teams_are_among_the_chats(team: Callable[[str], FrontEnd]) -> None:
+    """`%autogen chats` names a team that has worked, with what it has said."""
+    notebook = team('pair = RoundRobinGroupChat([says("ann", "one"), says("bob", "two")], max_turns=2)')
+    notebook.run("%%autogen --team pair\nGo.", "task")
+
+    chats = notebook.run("%autogen chats", "chats")
+
+    assert chats.text.splitlines()[-1] == "pair: a team of 2, 3 message(s)"
