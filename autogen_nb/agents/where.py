@@ -106,21 +106,25 @@ class Where:
         ConfigError
             When the place cannot be had, or cannot keep what is asked for.
         """
+        from autogen_nb.kernels.limits import Limits
+
         self._check_kept({"limits": limits, "restore": restore != "nothing", "passed": passed})
+        kept = None if limits is None else Limits.of(limits)
         if self.sandbox == "docker":
             from autogen_nb.agents.contained import ContainedExecutor
             from autogen_nb.kernels.containers import IMAGE
 
-            return ContainedExecutor(cwd=cwd, timeout=timeout, net=self.net, images=self.images or (IMAGE,))
+            return ContainedExecutor(
+                cwd=cwd, timeout=timeout, net=self.net, images=self.images or (IMAGE,), limits=kept
+            )
         from autogen_nb.executors.jupyter import JupyterExecutor
-        from autogen_nb.kernels.limits import Limits
 
         return JupyterExecutor(
             cwd=cwd,
             timeout=timeout,
             imports=imports,
             place=self._place(),
-            limits=None if limits is None else Limits.of(limits),
+            limits=kept,
             restore=restore,
             passed=passed,
         )
@@ -143,7 +147,7 @@ class Where:
         return LOCAL
 
     def _check_kept(self, asked: Mapping[str, Any]) -> None:
-        lacking = {"docker": ("limits", "restore", "passed")}.get(self.sandbox, ("limits", "passed"))
+        lacking = {"docker": ("restore", "passed")}.get(self.sandbox, ("limits", "passed"))
         if self.sandbox != "docker" and not self.remote:
             return
         for name in lacking:

@@ -140,7 +140,7 @@ def _kernel() -> Iterator[Finding]:
 
 
 def _sandboxes() -> Iterator[Finding]:
-    from autogen_nb.kernels.containers import check_engine
+    from autogen_nb.kernels.container_engine import check_engine
 
     def bubblewrap() -> None:
         # Any folder but the home would do; this one is ours.

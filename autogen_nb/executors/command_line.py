@@ -18,9 +18,10 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.blocks import Refused, in_order, make, named, refused, saved, unknown
 from autogen_nb.executors.shell import Shell
-from autogen_nb.kernels.environment import scrubbed
-from autogen_nb.kernels.kernel import Finished, with_interpreter
+from autogen_nb.kernels.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.kernel import Finished
 from autogen_nb.kernels.launching import LOCAL, Local
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.overlay import Overlay
 from autogen_nb.kernels.places import Place
 from autogen_nb.messages import CodeBlock
@@ -50,6 +51,8 @@ class CommandLineExecutor:
         Which files of blocks stay: all, or only those that a block names.
     only_saved
         Languages whose blocks are saved and not run.
+    limits
+        What a block may use at most; None is `Limits.usual()`.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class CommandLineExecutor:
         python: str = sys.executable,
         leaves: Literal["all", "named"] = "all",
         only_saved: Collection[str] = (),
+        limits: Limits | None = None,
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
@@ -76,7 +80,7 @@ class CommandLineExecutor:
         if self._overlay is not None:
             environ = self._overlay.over(environ)
             weakref.finalize(self, self._overlay.remove)
-        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place)
+        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
 
     async def start(self) -> None:
         """Has the working directory ready, and the place where it starts by itself.

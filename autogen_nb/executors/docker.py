@@ -7,12 +7,13 @@ from typing import Any
 
 from autogen_nb.acts import Leave
 from autogen_nb.core.ports import Inquirer, RunEnded
-from autogen_nb.errors import TransferError
+from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.blocks import make
 from autogen_nb.executors.command_line import CommandLineExecutor
 from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.kernels.containers import IMAGE, Container
 from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.request import Ask
 from autogen_nb.kernels.transfer import Variable
 from autogen_nb.messages import CodeBlock
@@ -43,11 +44,15 @@ class DockerExecutor:
         Seconds that code has to yield to an interrupt before it is killed.
     net
         Whether the code may use the network.
+    limits
+        What the code may use at most: memory and processes by the engine, for all in the container, output for each
+        block; None is the usual limits, as far as the engine can keep them.
 
     Raises
     ------
     ConfigError
-        When there is no engine, or no Docker library; the message says what to do.
+        When there is no engine, no Docker library, or a limit that a container cannot keep; the message says what
+        to do.
     """
 
     def __init__(
@@ -60,11 +65,15 @@ class DockerExecutor:
         environ: Mapping[str, str] | None = None,
         grace: float = 5.0,
         net: bool = False,
+        limits: Limits | None = None,
     ) -> None:
+        if limits is not None and limits.cpu is not None:
+            raise ConfigError("limits['cpu'] cannot be kept in a container: leave it out, or use timeout=")
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
         self.ask = ask
-        self._place = Container(cwd=self.cwd, images=images, net=net)
+        self._place = Container(cwd=self.cwd, images=images, net=net, limits=limits)
+        self._limits = limits
         self._environ = scrubbed({}) if environ is None else environ
         self._grace = grace
         self._inner: JupyterExecutor | CommandLineExecutor | None = None
@@ -153,7 +162,9 @@ class DockerExecutor:
         make(self.cwd)
         if self._inner is None:
             kind = JupyterExecutor if await self._place.has_kernel() else CommandLineExecutor
-            self._inner = kind(cwd=self.cwd, environ=self._environ, grace=self._grace, place=self._place)
+            self._inner = kind(
+                cwd=self.cwd, environ=self._environ, grace=self._grace, place=self._place, limits=self._limits
+            )
         return self._inner
 
     def _with_note(self, end: RunEnded) -> RunEnded:

@@ -16,8 +16,8 @@ from autogen_nb.executors.blocks import Refused, in_order, make, named, refused,
 from autogen_nb.executors.history import History
 from autogen_nb.executors.shell import Shell
 from autogen_nb.kernels.carrying import keeping, shelling
-from autogen_nb.kernels.environment import scrubbed
-from autogen_nb.kernels.kernel import Finished, Kernel, with_interpreter
+from autogen_nb.kernels.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.kernel import Finished, Kernel
 from autogen_nb.kernels.launching import LOCAL, Local
 from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.overlay import Overlay

@@ -69,7 +69,7 @@ class Shell:
         ExecutionError
             When the program cannot be started.
         """
-        job = await self._place.spawn(argv, self._cwd, self._environ)
+        job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
         self._running.add(job)
         watch = self._watched(job)
         room = float("inf") if self._limits.output is None else self._limits.output
@@ -85,6 +85,8 @@ class Shell:
                 watch.stop()
             if not job.exited.done():
                 await asyncio.shield(self._end(job))
+            if job.exited.result() != 0 and (met := await job.met()):
+                self._passed.setdefault(job, met)
             await self._close(job)
         yield self._finished(job)
 
@@ -109,7 +111,13 @@ class Shell:
     def _watched(self, job: Job) -> Watch | None:
         if not isinstance(job, LocalJob) or self._limits == Limits():
             return None
-        watch = Watch(job.root, self._limits, own=lambda: None, passed=lambda passed: self._end_at(job, passed.limit))
+        watch = Watch(
+            job.root,
+            self._limits,
+            own=tuple,
+            passed=lambda passed: self._end_at(job, passed.limit),
+            cgroup=job.cgroup,
+        )
         watch.begin()
         return watch
 

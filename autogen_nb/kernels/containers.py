@@ -19,11 +19,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.cgroups import counted
 from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.container_engine import image, reached
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.execs import Exec, hang_up
 from autogen_nb.kernels.launching import START, kernel_environ, manager_for
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.places import Files, Order, SameDisk, Wire, by_signal
 
 IMAGE = "python:3-slim"
@@ -35,7 +38,9 @@ _FOR_EVER = "while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _LOCALE = ("LANG", "LC_", "TZ")
-_HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system service`), set DOCKER_HOST to where it is"
+# Of cgroups of either version; a file that is not there says nothing.
+_COUNTERS = "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null; echo pids; "
+_COUNTERS += "cat /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events 2>/dev/null"
 _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 8)))"
 
 
@@ -58,6 +63,9 @@ class Container:
         What is left of it at the end: nothing, a container that has ended, or one that runs.
     environ
         Variables for all that runs in it.
+    limits
+        What the engine keeps of memory and processes for all in the container; None is the usual limits, as far as
+        the engine can keep them.
 
     Raises
     ------
@@ -79,8 +87,11 @@ class Container:
         bound: Path | None = None,
         leaves: Leaves = "nothing",
         environ: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        self._client = _engine()
+        self._client = reached()
+        self._limits = limits
+        self._counted = (0, 0)
         self.cwd = cwd.absolute()
         self.images = tuple(images)
         self.image = ""
@@ -133,8 +144,29 @@ class Container:
         job = await self._executed(argv, environ, log=order.log)
         return ContainerKernel(job, manager)
 
-    # The working directory is the protocol's; this place has one of its own.
-    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Exec:  # noqa: ARG002
+    async def met(self) -> str:
+        """The limit, in words, at which the engine ended or refused a process since this was asked last."""
+        limits = Limits.usual() if self._limits is None else self._limits
+        if self._started is None:
+            return ""
+        counts = await asyncio.to_thread(_counts, self._started)
+        if counts is None:
+            # What cannot start one process more cannot count, either.
+            return limits.words["pids"] if await asyncio.to_thread(_runs, self._started) else ""
+        before, self._counted = self._counted, counts
+        for number, was, limit in zip(self._counted, before, ("memory", "pids"), strict=True):
+            if number > was:
+                return limits.words[limit]
+        return ""
+
+    # The working directory and the limits are the protocol's; the container has its own.
+    async def spawn(
+        self,
+        argv: Sequence[str],
+        cwd: Path,  # noqa: ARG002
+        environ: Mapping[str, str],
+        limits: Limits | None = None,  # noqa: ARG002
+    ) -> Exec:
         """A program in the container, in its working directory."""
         return await self._executed(argv, environ)
 
@@ -169,6 +201,7 @@ class Container:
             environ=_portable(environ),
             folder=self.folders,
             log=log,
+            met=self.met,
         )
 
     def _make(self) -> tuple[Any, Any]:
@@ -176,33 +209,50 @@ class Container:
         types = import_module("docker.types")
         errors = import_module("docker.errors")
         self.cwd.mkdir(parents=True, exist_ok=True)
-        self.image = _image(self._client, self.images)
+        self.image = image(self._client, self.images)
         cwd = str(self.cwd.resolve())
         bound = {str(self._bound or cwd): cwd, str(self.folders): str(self.folders)}
+        mounts = [types.Mount(there, here, type="bind") for here, there in bound.items()]
+        self._counted = (0, 0)
         try:
-            # A shell, since the first process has to take in the children that others leave.
-            container = self._client.containers.create(
-                self.image,
-                ["sh", "-c", _FOR_EVER if self._leaves == "running" else "cat >/dev/null; :"],
-                name=self._name,
-                environment=self._environ,
-                entrypoint=[],
-                stdin_open=True,
-                auto_remove=self._leaves == "nothing",
-                network_mode=None if self._net else "none",
-                user=f"{os.getuid()}:{os.getgid()}",
-                working_dir=cwd,
-                mounts=[types.Mount(there, here, type="bind") for here, there in bound.items()],
-                cap_drop=["ALL"],
-                security_opt=["no-new-privileges"],
-                labels={"autogen_nb": "agent"},
-            )
-            line = container.attach_socket(params={"stdin": 1, "stream": 1})
-            container.start()
+            try:
+                return self._begun(mounts, Limits.usual() if self._limits is None else self._limits)
+            except errors.DockerException:
+                if self._limits is not None:
+                    raise
+            # Not every engine can keep limits, and these are our own idea.
+            return self._begun(mounts, Limits())
         except errors.DockerException as error:
             taken = self._name is not None and "already in use" in str(error)
             way_out = f"; `docker rm --force {self._name}` takes it away, another name leaves it" if taken else ""
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
+
+    def _begun(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
+        # A shell, since the first process has to take in the children that others leave.
+        container = self._client.containers.create(
+            self.image,
+            ["sh", "-c", _FOR_EVER if self._leaves == "running" else "cat >/dev/null; :"],
+            name=self._name,
+            environment=self._environ,
+            entrypoint=[],
+            stdin_open=True,
+            auto_remove=self._leaves == "nothing",
+            network_mode=None if self._net else "none",
+            user=f"{os.getuid()}:{os.getgid()}",
+            working_dir=str(self.cwd.resolve()),
+            mounts=mounts,
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            labels={"autogen_nb": "agent"},
+            mem_limit=limits.memory,
+            pids_limit=limits.processes,
+        )
+        try:
+            line = container.attach_socket(params={"stdin": 1, "stream": 1})
+            container.start()
+        except import_module("docker.errors").DockerException:
+            _try(lambda: container.remove(force=True), import_module("docker.errors").DockerException)
+            raise
         return container, line
 
 
@@ -236,6 +286,10 @@ class ContainerKernel:
         """Kills the kernel and its group; the rest of what it started ends with the container."""
         await self._job.kill()
 
+    async def met(self) -> str:
+        """The limit, in words, at which the engine ended or refused a process since this was asked last."""
+        return await self._job.met()
+
     async def close(self) -> None:
         """Closes the sockets."""
         os.close(self._job.pipe)
@@ -245,71 +299,6 @@ class ContainerKernel:
     def _tell(self, kind: str, **content: Any) -> None:
         session = self._manager.session
         self._control.send_multipart(session.serialize(session.msg(kind, content)))
-
-
-def check_engine() -> None:
-    """Makes sure that an engine answers; nothing is pulled or started.
-
-    Raises
-    ------
-    ConfigError
-        When none does; the message says how to get one.
-    """
-    _engine().close()
-
-
-def _engine() -> Any:
-    """A client of the engine that the environment names, once it has answered."""
-    try:
-        docker = import_module("docker")
-    except ImportError as error:
-        raise ConfigError(
-            "a container needs the Docker library for Python, which is not installed: `pip install autogen-nb[docker]`"
-        ) from error
-    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
-    socket = address.removeprefix("unix://")
-    try:
-        # The library would leave an open socket behind.
-        if socket != address and not Path(socket).exists():
-            raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - told below, like any other reason
-        client = docker.from_env()
-        client.ping()
-    # The library lets errors of its transport through, of several kinds.
-    except Exception as error:
-        raise ConfigError(
-            f"no container engine answers ({error}): {_HOW}, or run code without a container (use_docker=False)"
-        ) from error
-    return client
-
-
-def _image(client: Any, names: Sequence[str]) -> str:
-    """The first of the images that is here or can be pulled."""
-    errors = import_module("docker.errors")
-    whys = []
-    for name in names:
-        try:
-            try:
-                client.images.get(name)
-            except errors.ImageNotFound:
-                repository, tag = _parted(name)
-                client.images.pull(repository, tag=tag)
-        except errors.DockerException as error:
-            whys.append(f"{name!r}: {error}")
-        else:
-            return name
-    wanted = f"docker pull {names[0]}" if names else "docker pull python:3-slim"
-    raise ExecutionError(
-        f"no image can be had ({'; '.join(whys)}): bring one by `{wanted}` or `docker build -t NAME .`, "
-        "and name it by use_docker='NAME'"
-    )
-
-
-def _parted(name: str) -> tuple[str, str | None]:
-    """The repository and the tag of an image; without a tag or digest it is the latest one."""
-    if "@" in name:
-        return name, None
-    repository, colon, tag = name.rpartition(":")
-    return (repository, tag) if colon and "/" not in tag else (name, "latest")
 
 
 def _portable(environ: Mapping[str, str]) -> dict[str, str]:
@@ -341,6 +330,16 @@ def _ended(container: Any, line: Any, leaves: Leaves) -> None:
         acts.append(lambda: container.remove(force=True))
     for act in acts:
         _try(act, errors.DockerException)
+
+
+def _counts(container: Any) -> tuple[int, int] | None:
+    """How often the container met its limits on memory and on processes; None where that cannot be counted."""
+    try:
+        text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
+    except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so
+        return None
+    memory, found, pids = text.partition("pids\n")
+    return None if not found else (counted(memory, "oom_kill"), counted(pids, "max"))
 
 
 def _try(act: Callable[[], object], expected: type[Exception]) -> None:

@@ -3,8 +3,10 @@
 Code that a model wrote can read its environment, so what is not in there cannot be stolen.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 _NAMES = frozenset(
@@ -40,6 +42,13 @@ def scrubbed(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str,
     """
     wanted = set(extra)
     return {name: value for name, value in environ.items() if name in wanted or _allowed(name, value)}
+
+
+def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
+    """The environment in which `python` on PATH is this interpreter."""
+    place = str(Path(python).parent)
+    path = environ.get("PATH", os.defpath)
+    return {**environ, "PATH": path if path.split(os.pathsep)[0] == place else place + os.pathsep + path}
 
 
 def _allowed(name: str, value: str) -> bool:

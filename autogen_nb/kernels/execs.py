@@ -6,7 +6,7 @@ import os
 import select
 import struct
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,9 @@ _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && e
 class Exec:
     """A program in a container; a `jobs.Job`."""
 
-    def __init__(self, api: Any, container: str, number: Path) -> None:
+    def __init__(self, api: Any, container: str, number: Path, met: Callable[[], Awaitable[str]]) -> None:
         self._api = api
+        self._met = met
         self._container = container
         self._number = number
         self._loop = asyncio.get_running_loop()
@@ -45,9 +46,12 @@ class Exec:
         cwd: Path,
         environ: Mapping[str, str],
         folder: Path,
+        met: Callable[[], Awaitable[str]],
         log: Path | None = None,
     ) -> "Exec":
         """The program, started; `folder` is seen by both sides, and `log` takes both streams where it is given.
+
+        `met` tells at which limit the engine has ended or refused a process.
 
         Raises
         ------
@@ -56,7 +60,7 @@ class Exec:
         """
         number = folder / f"exec-{next(_count)}"
         begin = [_BEGIN, str(number)] if log is None else [_BEGIN_LOGGED, str(number), str(log)]
-        made = cls(api, container, number)
+        made = cls(api, container, number, met)
         try:
             await asyncio.to_thread(made._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
         # The library lets errors of its transport through, of several kinds.
@@ -78,6 +82,10 @@ class Exec:
     async def kill(self) -> None:
         """Kills the program and its group; the rest of what it started ends with the container."""
         await self.signal("SIGKILL")
+
+    async def met(self) -> str:
+        """The limit, in words, at which the engine ended or refused a process since this was asked last."""
+        return await self._met()
 
     def forget(self) -> None:
         """Removes the file with its number."""

@@ -4,12 +4,15 @@ import asyncio
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.cgroups import Cgroup
 from autogen_nb.kernels.lifeline import Lifeline
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.processes import adopt, disown, ended, kill_tree, signal_group
 
 _PATIENCE = 5.0
@@ -35,6 +38,9 @@ class Job(Protocol):
     async def kill(self) -> None:
         """Kills the process and its descendants."""
 
+    async def met(self) -> str:
+        """The limit, in words, at which the system ended or refused a process; "" for none."""
+
     def forget(self) -> None:
         """Called when nothing of it is left."""
 
@@ -42,12 +48,15 @@ class Job(Protocol):
 class LocalJob:
     """A process of this machine; see `Job`."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", pipe: int, lifeline: Lifeline | None) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", pipe: int, lifeline: Lifeline | None, cgroup: Cgroup | None
+    ) -> None:
         self.pipe = pipe
+        self.cgroup = cgroup
         self._pid = process.pid
         self._lifeline = lifeline
         self._gone = self.exited = ended(process, group=False)
-        adopt(process.pid)
+        adopt(process.pid, cgroup=cgroup)
         if lifeline is not None:
             lifeline.begun(self._gone)
             self.exited = lifeline.ended
@@ -76,14 +85,21 @@ class LocalJob:
         if not self._gone.done():
             kill_tree(self._pid)
 
+    async def met(self) -> str:
+        """The limit, in words, at which the system ended or refused a process; "" for none."""
+        return "" if self.cgroup is None else self.cgroup.met()
+
     def forget(self) -> None:
         """Takes it off the list of what is ended when this interpreter exits."""
         if self._lifeline is not None:
             self._lifeline.close()
+        if self.cgroup is not None:
+            # Not on the loop: what was killed just now may take a moment to go.
+            threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
         disown(self._pid)
 
 
-def spawned(argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> LocalJob:
+def spawned(argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> LocalJob:
     """A process of this machine, in a session of its own; on Linux it ends with this process.
 
     Both streams go through one pipe, as on a terminal: two would lose their common order.
@@ -95,7 +111,8 @@ def spawned(argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Local
     """
     if shutil.which(argv[0], path=environ.get("PATH")) is None:
         raise ExecutionError(f"{argv[0]!r} could not be started: there is no such program")
-    lifeline = Lifeline(keep=True) if Lifeline.possible() else None
+    cgroup = Cgroup.made(limits) if Lifeline.possible() else None
+    lifeline = Lifeline(keep=True, cgroup=cgroup) if Lifeline.possible() else None
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     try:
@@ -113,7 +130,9 @@ def spawned(argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Local
         os.close(reading)
         if lifeline is not None:
             lifeline.close()
+        if cgroup is not None:
+            cgroup.remove()
         raise ExecutionError(f"{argv[0]!r} could not be started: {error}") from error
     finally:
         os.close(writing)
-    return LocalJob(process, reading, lifeline)
+    return LocalJob(process, reading, lifeline, cgroup)

@@ -19,7 +19,7 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels import transfer
 from autogen_nb.kernels.calls import calling, installing, listed
 from autogen_nb.kernels.decoding import size
-from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.environment import scrubbed, with_interpreter
 from autogen_nb.kernels.exchange import Exchange
 from autogen_nb.kernels.launching import LOCAL, Launched, launch
 from autogen_nb.kernels.life import Life
@@ -32,7 +32,7 @@ from autogen_nb.kernels.verdict import INTERRUPTED, LIMITED, LOST, TIMED_OUT, Fi
 from autogen_nb.kernels.watching import Passed, Watch
 from autogen_nb.outputs import Failure, Output
 
-__all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel", "with_interpreter"]
+__all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel"]
 
 _FAREWELL = 0.5
 _LISTING = 1.0
@@ -246,7 +246,8 @@ class Kernel:
             launched = self._life.launched
             if launched is not None and not self.alive:
                 code = await asyncio.shield(launched.exited)
-                self._lost = self._lost or f"{death(code)} since the last block and was restarted; {LOST}."
+                why = f"The kernel passed its {met}" if (met := await launched.met()) else death(code)
+                self._lost = self._lost or f"{why} since the last block and was restarted; {LOST}."
             await self.start()
             assert self._life.launched is not None
             self._ending = None
@@ -264,7 +265,7 @@ class Kernel:
     async def _conclude(self, request: Request) -> Finished:
         """What came of the request; passes the turn on, with a kernel that runs."""
         lost, self._lost = self._lost, ""
-        finished = judge(request, self._ending)
+        finished = judge(request, self._ending, await self._met(request))
         notes = " ".join(note for note in (lost, finished.note) if note)
         if request.end == "stuck":
             await self._life.end(grace=0)
@@ -293,13 +294,17 @@ class Kernel:
             while not await _passed(request):
                 pass
             if request.end == "stuck":
-                self._lost = judge(request, self._ending).note
+                self._lost = judge(request, self._ending, await self._met(request)).note
                 await self._life.end(grace=0)
         finally:
             self._pass_on()
         if not self.alive and self._ending is None:
             # In the background: whoever gave up does not wait for it, the next request does.
             self._life.begin()
+
+    async def _met(self, request: Request) -> str:
+        """The limit at which the system itself stopped a block that failed."""
+        return await request.launched.met() if request.end == "died" or request.exit_code else ""
 
     def _pass_on(self) -> None:
         self._current = None
@@ -324,8 +329,9 @@ class Kernel:
         environ = scrubbed(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, self._python)
         launched = await launch(
-            cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders
-        )
+            cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders,
+            limits=self.limits,
+        )  # fmt: skip
         try:
             if launched.python:
                 await self._prepare(launched)
@@ -360,16 +366,9 @@ class Kernel:
     def _watched(self, launched: Launched) -> Watch | None:
         if launched.root is None or self.limits == Limits():
             return None
-        watch = Watch(launched.root, self.limits, own=lambda: launched.pid, passed=self._limit)
+        watch = Watch(launched.root, self.limits, own=lambda: launched.own, passed=self._limit, cgroup=launched.cgroup)
         launched.exited.add_done_callback(lambda _: watch.stop())
         return watch
-
-
-def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
-    """The environment in which `python` on PATH is this interpreter."""
-    place = str(Path(python).parent)
-    path = environ.get("PATH", os.defpath)
-    return {**environ, "PATH": path if path.split(os.pathsep)[0] == place else place + os.pathsep + path}
 
 
 def _check_prepared(request: Request) -> None:

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.cgroups import Cgroup
 from autogen_nb.kernels.channels import Channels
 from autogen_nb.kernels.lifeline import Lifeline
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.places import Beside, Body, Files, Order, Place, SameDisk, Wire
 from autogen_nb.kernels.processes import adopt, disown, ended, has_ended, kill_tree
+from autogen_nb.kernels.usage import held
 
 START = Path(__file__).with_name("start.py")
 """The script that the kernel's process runs."""
@@ -58,6 +61,20 @@ class Launched:
         return self._body.root if isinstance(self._body, Process) else None
 
     @property
+    def own(self) -> tuple[int, ...]:
+        """The kernel's process on this machine, after those of the sandbox that holds it; empty where it has none."""
+        return () if self.pid is None else held(self.pid)
+
+    @property
+    def cgroup(self) -> Cgroup | None:
+        """What holds the kernel and all that it started, if there is such a thing here."""
+        return self._body.cgroup if isinstance(self._body, Process) else None
+
+    async def met(self) -> str:
+        """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
+        return await self._body.met()
+
+    @property
     def python(self) -> bool:
         """Whether the kernel runs Python."""
         return self.language == "python"
@@ -91,12 +108,15 @@ class Launched:
 class Process:
     """A kernel that jupyter_client started on this machine; a `places.Body`."""
 
-    def __init__(self, folder: Path, manager: Any, lifeline: Lifeline | None = None) -> None:
+    def __init__(
+        self, folder: Path, manager: Any, lifeline: Lifeline | None = None, cgroup: Cgroup | None = None
+    ) -> None:
         self._manager = manager
+        self.cgroup = cgroup
         self._lifeline = lifeline
         self._process = process = manager.provisioner.process
         self._pid: int = process.pid
-        adopt(self._pid, folder)
+        adopt(self._pid, folder, cgroup)
         self.exited = ended(process, group=True)
         if lifeline is not None:
             lifeline.begun(self.exited)
@@ -135,11 +155,17 @@ class Process:
         if not self.exited.done():
             kill_tree(self._pid)
 
+    async def met(self) -> str:
+        """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
+        return "" if self.cgroup is None else self.cgroup.met()
+
     async def close(self) -> None:
         """Closes jupyter_client's own socket and the context."""
         await self._manager.cleanup_resources()
         if self._lifeline is not None:
             self._lifeline.close()
+        if self.cgroup is not None:
+            await asyncio.to_thread(self.cgroup.remove)
         disown(self._pid)
 
 
@@ -156,7 +182,9 @@ LOCAL = Local()
 
 async def started(manager: Any, order: Order, environ: Mapping[str, str]) -> Process:
     """The process that a manager of jupyter_client starts, its standard streams in the order's log."""
-    lifeline = _lifeline(manager, (order.folder, *order.folders))
+    supervised = _supervised(manager)
+    cgroup = Cgroup.made(order.limits) if supervised else None
+    lifeline = Lifeline(folders=(order.folder, *order.folders), cgroup=cgroup) if supervised else None
     streams: dict[str, Any] = {}
     if lifeline is not None:
         manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
@@ -166,23 +194,23 @@ async def started(manager: Any, order: Order, environ: Mapping[str, str]) -> Pro
             await manager.start_kernel(cwd=str(order.cwd), env=dict(environ), stdout=log, stderr=log, **streams)
     except BaseException:
         if manager.has_kernel:
-            body = Process(order.folder, manager, lifeline)
+            body = Process(order.folder, manager, lifeline, cgroup)
             await body.kill()
             await asyncio.wait([body.exited])
             body.channels.close()
             await body.close()
         elif lifeline is not None:
             lifeline.close()
+            if cgroup is not None:
+                cgroup.remove()
         raise
-    return Process(order.folder, manager, lifeline)
+    return Process(order.folder, manager, lifeline, cgroup)
 
 
-def _lifeline(manager: Any, folders: Sequence[Path]) -> Lifeline | None:
-    """What has the kernel end with this process; None where that cannot be had, or another provisioner starts it."""
+def _supervised(manager: Any) -> bool:
+    """Whether the kernel ends with this process: not where that cannot be had, or another provisioner starts it."""
     provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
-    if provisioner in (None, "local-provisioner") and Lifeline.possible():
-        return Lifeline(folders=folders)
-    return None
+    return provisioner in (None, "local-provisioner") and Lifeline.possible()
 
 
 async def launch(
@@ -192,6 +220,7 @@ async def launch(
     python: str = sys.executable,
     place: Place = LOCAL,
     folders: Sequence[Path] = (),
+    limits: Limits | None = None,
     patience: float = 60,
 ) -> Launched:
     """A kernel that answers, and whose outputs reach us.
@@ -202,7 +231,7 @@ async def launch(
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
     folder = _private_folder(place.folders)
-    order = Order(folder, cwd, environ, python, tuple(folders))
+    order = Order(folder, cwd, environ, python, tuple(folders), Limits() if limits is None else limits)
     launched = None
     try:
         launched = Launched(folder, await place.start(order))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from autogen_nb.kernels.cgroups import Cgroup
+
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
 
@@ -23,7 +25,7 @@ class Lifeline:
     folders
         What is removed when the owner dies.
     cgroup
-        The folder of the cgroup that the command runs in; None leaves it in the owner's.
+        The cgroup that the command runs in; None leaves it in the owner's.
 
     Attributes
     ----------
@@ -35,7 +37,7 @@ class Lifeline:
         Whether something that the command started went on when it ended.
     """
 
-    def __init__(self, *, keep: bool = False, folders: Sequence[Path] = (), cgroup: Path | None = None) -> None:
+    def __init__(self, *, keep: bool = False, folders: Sequence[Path] = (), cgroup: Cgroup | None = None) -> None:
         self._keep = keep
         self._folders = tuple(folders)
         self._cgroup = cgroup
@@ -65,7 +67,8 @@ class Lifeline:
         folders = "\n".join(str(folder) for folder in self._folders)
         # Neither the person's environment nor installed packages play a part in it.
         python = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
-        settings = [str(os.getpid()), str(self._reporting), keep, folders, str(self._cgroup or "")]
+        cgroups = "\n".join(str(folder) for folder in (self._cgroup.folders if self._cgroup is not None else ()))
+        settings = [str(os.getpid()), str(self._reporting), keep, folders, cgroups]
         return [*python, *settings, *command]
 
     def begun(self, exited: "asyncio.Future[int]") -> None:

@@ -40,6 +40,14 @@ class Limits:
         """80 % of the memory that there is, 2,000 processes and threads, any processor time, 1 GB of output."""
         return cls(memory=int(_SHARE * machine.memory()), processes=_PROCESSES, output=_OUTPUT)
 
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What a message calls the limits on memory and processes."""
+        return {
+            "memory": f"memory limit of {readable(self.memory or 0)}",
+            "pids": f"processes limit of {self.processes or 0:,}",
+        }
+
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Limits":
         """The usual limits with other values for some; bytes may be a text such as "2 GB", None takes a limit away.

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from autogen_nb.kernels.jobs import Job, spawned
+from autogen_nb.kernels.limits import Limits
 
 Inbox = asyncio.Queue[Any]
 _SIGNALLED = 128
+_NO_LIMITS = Limits()
 
 
 class Wire(Protocol):
@@ -83,6 +85,9 @@ class Body(Protocol):
     async def kill(self) -> None:
         """Ends the kernel and all that it started."""
 
+    async def met(self) -> str:
+        """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
+
     async def close(self) -> None:
         """Gives back what the kernel was reached by; after its end."""
 
@@ -99,6 +104,8 @@ class Order:
         The file in it that takes what the kernel writes to its standard streams.
     folders
         Other folders that are to go if this process is killed.
+    limits
+        What a cgroup of the kernel's has to keep, where one can be made.
     """
 
     folder: Path
@@ -106,6 +113,7 @@ class Order:
     environ: Mapping[str, str]
     python: str
     folders: tuple[Path, ...] = ()
+    limits: Limits = _NO_LIMITS
 
     @property
     def log(self) -> Path:
@@ -149,7 +157,7 @@ class Place(Protocol):
             When the place cannot be had; the message says why.
         """
 
-    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Job:
+    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = ...) -> Job:
         """A process beside the kernel, in its own process group, without standard input."""
 
     async def close(self) -> None:
@@ -185,9 +193,11 @@ class Beside:
         """The command that runs `argv` behind this place's walls."""
         return argv
 
-    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Job:
+    async def spawn(
+        self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = _NO_LIMITS
+    ) -> Job:
         """A process of this machine."""
-        return spawned(self.wrapped(argv, cwd, None), cwd, environ)
+        return spawned(self.wrapped(argv, cwd, None), cwd, environ, limits)
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -12,18 +12,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_live: dict[int, Path | None] = {}
+from autogen_nb.kernels.cgroups import Cgroup
+
+_live: dict[int, tuple[Path | None, Cgroup | None]] = {}
 _owner = 0
 
 
-def adopt(pid: int, folder: Path | None = None) -> None:
-    """Has the process, its children and its folder gone at the latest when this interpreter exits."""
+def adopt(pid: int, folder: Path | None = None, cgroup: Cgroup | None = None) -> None:
+    """Has the process, its children, its folder and its cgroup gone at the latest when this interpreter exits."""
     global _owner  # noqa: PLW0603 - a forked child must be told from the process that registered
     if _owner != os.getpid():
         _live.clear()
         _owner = os.getpid()
         atexit.register(_end_all)
-    _live[pid] = folder
+    _live[pid] = (folder, cgroup)
 
 
 def disown(pid: int) -> None:
@@ -100,7 +102,10 @@ def kill_tree(pid: int) -> None:
 def _end_all() -> None:
     if os.getpid() != _owner:
         return
-    for pid, folder in list(_live.items()):
+    for pid in _live:
         kill_tree(pid)
+    for folder, cgroup in _live.values():
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+        if cgroup is not None:
+            cgroup.remove()

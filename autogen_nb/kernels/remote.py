@@ -20,6 +20,7 @@ from tornado.httputil import url_concat
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.carrying import Carrier
 from autogen_nb.kernels.jobs import Job
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.places import Files, Order, SameDisk, Wire
 from autogen_nb.kernels.websocket import WebSocketChannels
 
@@ -97,8 +98,14 @@ class Server:
             raise
         return kernel
 
-    # The working directory is the protocol's; this place has one of its own.
-    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Job:  # noqa: ARG002
+    # The parameters are the protocol's.
+    async def spawn(
+        self,
+        argv: Sequence[str],
+        cwd: Path,  # noqa: ARG002
+        environ: Mapping[str, str],  # noqa: ARG002
+        limits: Limits | None = None,  # noqa: ARG002
+    ) -> Job:
         """Refused: there is nothing of the server beside its kernels."""
         raise ExecutionError(f"{argv[0]!r} cannot be started on {self._base}: only kernels run there")
 
@@ -177,6 +184,10 @@ class ServerKernel:
     async def kill(self) -> None:
         """Has the server shut the kernel down; by force, where it does not end by itself."""
         await self._delete()
+
+    async def met(self) -> str:
+        """Nothing: what limits it has is the server's matter."""
+        return ""
 
     async def close(self) -> None:
         """Sees to it that nothing is left on the server, which starts a kernel again that died."""

@@ -79,6 +79,10 @@ class Provisioned:
         """Has the provisioner kill it."""
         await self._manager.provisioner.kill()
 
+    async def met(self) -> str:
+        """Nothing: what limits it has is its provisioner's matter."""
+        return ""
+
     async def close(self) -> None:
         """Closes jupyter_client's own socket and the context."""
         self._polling.cancel()

@@ -5,7 +5,7 @@ each kernel and each shell block.
 
 1. It is a child subreaper: whatever its child starts stays below it, in a session of its own too.
 2. Its standard input is the owner's lifeline. When something comes or it ends, or the owner's process does, all
-   below is killed and the supervisor ends. Where the owner is gone, the folders named are removed as well.
+   below is killed and the supervisor ends. Where the owner is gone, the folders and cgroups named are removed.
 3. When the child ends, what is left below is killed, and the supervisor ends as the child did. With `keep` it says
    so at once and lets the rest go on, until that ends by itself or rule 2 applies.
 4. SIGINT is passed on to the child's process group, which is woken for it if it was stopped.
@@ -30,7 +30,7 @@ _PAUSE = 0.005
 _prctl = ctypes.CDLL(None).prctl
 
 
-def main(owner: int, report: int, keep: bool, folders: list[str], cgroup: str, command: list[str]) -> int:
+def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[str], command: list[str]) -> int:
     """Runs the command; returns its exit code, a signal's number negated."""
     os.set_inheritable(report, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -40,7 +40,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroup: str, c
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
-    child = _started(command, cgroup)
+    child = _started(command, cgroups)
     _free_the_streams()
     os.write(report, b"started %d\n" % child)
     watched, owners_end = _watched(owner, woken)
@@ -61,10 +61,12 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroup: str, c
     if _owner_is_gone(owners_end):
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
+        for folder in cgroups:
+            _remove_cgroup(folder)
     return 0 if code is None else code
 
 
-def _started(command: list[str], cgroup: str) -> int:
+def _started(command: list[str], cgroups: list[str]) -> int:
     supervisor = os.getpid()
     child = os.fork()
     if child:
@@ -81,9 +83,8 @@ def _started(command: list[str], cgroup: str) -> int:
         # Writing a core of gigabytes would put off the news of a crash.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        if cgroup:
-            with open(f"{cgroup}/cgroup.procs", "w", encoding="ascii") as file:  # noqa: PTH123 - pathlib takes long to import
-                file.write("0")
+        for cgroup in cgroups:
+            _enter(cgroup)
         # It names the owner, and ipykernel would take the supervisor for a stranger.
         os.environ.pop("JPY_PARENT_PID", None)
         os.execvp(command[0], command)  # noqa: S606 - it is what this is for
@@ -91,6 +92,29 @@ def _started(command: list[str], cgroup: str) -> int:
         os.write(2, f"{command[0]}: {error}\n".encode(errors="replace"))
     finally:
         os._exit(127)
+
+
+def _enter(cgroup: str) -> None:
+    try:
+        with open(f"{cgroup}/cgroup.procs", "w", encoding="ascii") as file:  # noqa: PTH123 - pathlib takes long to import
+            file.write("0")
+    except OSError:
+        # The owner watches the limits, too.
+        return
+
+
+def _remove_cgroup(folder: str) -> None:
+    until = time.monotonic() + 1
+    while time.monotonic() < until:
+        try:
+            os.rmdir(folder)  # noqa: PTH106 - as above
+        except FileNotFoundError:
+            return
+        except OSError:
+            # The system takes a moment to see that its last process is gone.
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def _free_the_streams() -> None:
@@ -200,6 +224,10 @@ def _below() -> set[int]:
     return found
 
 
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line]
+
+
 def _leave(code: int) -> None:
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -211,6 +239,5 @@ def _leave(code: int) -> None:
 
 
 if __name__ == "__main__":
-    _owner, _report, _keep, _folders, _cgroup, *_command = sys.argv[1:]
-    _given = [folder for folder in _folders.split("\n") if folder]
-    _leave(main(int(_owner), int(_report), _keep == "keep", _given, _cgroup, _command))
+    _owner, _report, _keep, _folders, _cgroups, *_command = sys.argv[1:]
+    _leave(main(int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), _command))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _KIB = 1024
+_SANDBOX = b"bwrap\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,16 @@ def kill(pids: Iterable[int]) -> None:
         for pid in found:
             with suppress(OSError):
                 os.kill(pid, number)
+
+
+def held(pid: int) -> tuple[int, ...]:
+    """The processes from this one down to the first that is no sandbox's own."""
+    found = [pid]
+    with suppress(OSError, ValueError, IndexError):
+        # A sandbox's first process has more children than its own: those that others left.
+        while _read(f"/proc/{found[-1]}/comm") == _SANDBOX:
+            found.append(int(_read(f"/proc/{found[-1]}/task/{found[-1]}/children").split()[0]))
+    return tuple(found)
 
 
 @cache

@@ -35,12 +35,22 @@ class Finished:
         return self.exit_code == 0
 
 
-def judge(request: Request, ending: str | None) -> Finished:
-    """What came of a request that is over; `ending` is why its kernel was ended on purpose, None where it was not."""
+def judge(request: Request, ending: str | None, met: str = "") -> Finished:
+    """What came of a request that is over.
+
+    Parameters
+    ----------
+    ending
+        Why its kernel was ended on purpose; None where it was not.
+    met
+        The limit at which the system itself ended or refused a process of the block, in words.
+    """
     if request.end in ("died", "stuck"):
-        return _lost(request, ending)
+        return _lost(request, ending, met)
     if request.passed:
         return Finished(LIMITED, f"The block passed its {request.passed} and was interrupted; {_KEPT}.")
+    if met and request.exit_code:
+        return Finished(LIMITED, f"The block passed its {met}; {_KEPT}.")
     if request.expired:
         return Finished(TIMED_OUT, f"The block ran out of time and was interrupted; {_KEPT}.")
     if request.interrupted and request.exit_code:
@@ -48,9 +58,10 @@ def judge(request: Request, ending: str | None) -> Finished:
     return Finished(request.exit_code)
 
 
-def _lost(request: Request, ending: str | None) -> Finished:
-    if request.passed:
-        note = f"The block passed its {request.passed}; the kernel was killed and restarted; {LOST}."
+def _lost(request: Request, ending: str | None, met: str) -> Finished:
+    passed = request.passed or (met if request.end == "died" and ending is None else "")
+    if passed:
+        note = f"The block passed its {passed}; the kernel was killed and restarted; {LOST}."
         return Finished(LIMITED, note, lost=True)
     if request.end == "died":
         code = request.launched.exited.result()

@@ -20,7 +20,7 @@ from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.executors.jupyter_code import DockerJupyterCodeExecutor, JupyterCodeExecutor
 from autogen_nb.executors.jupyter_servers import DockerJupyterServer
 from autogen_nb.kernels.bubblewrap import Bubblewrap
-from autogen_nb.kernels.containers import _engine
+from autogen_nb.kernels.container_engine import reached
 from autogen_nb.kernels.remote import Server
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
@@ -199,8 +199,8 @@ def image() -> str:
     if name is None:
         raise Cannot(os.environ.get("NO_ENGINE", f"{IMAGE} names no image (`make places` brings engine and image)"))
     try:
-        with closing(_engine()) as engine:
-            engine.images.get(name)
+        with closing(reached()) as client:
+            client.images.get(name)
     except (ConfigError, import_module("docker.errors").ImageNotFound) as error:
         raise Cannot(f"docker: {error}") from error
     return name

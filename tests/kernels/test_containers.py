@@ -14,7 +14,9 @@ import pytest
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.docker import DockerExecutor
-from autogen_nb.kernels.containers import _parted, _portable
+from autogen_nb.kernels.container_engine import parted
+from autogen_nb.kernels.containers import _portable
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 from tests.contract.ways import IMAGE, Cannot, Ran, image
@@ -55,6 +57,12 @@ def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
         DockerExecutor(cwd=tmp_path)
 
 
+def test_processor_time_is_no_limit_of_a_container(tmp_path: Path) -> None:
+    """A limit that no engine keeps is an error at construction, not a promise."""
+    with pytest.raises(ConfigError, match=r"limits\['cpu'\] cannot be kept in a container"):
+        DockerExecutor(cwd=tmp_path, limits=Limits(cpu=3))
+
+
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
@@ -67,7 +75,7 @@ def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
 )
 def test_image_names_are_taken_apart(name: str, parts: tuple[str, str | None]) -> None:
     """Repository and tag of an image are told apart, so that one image is pulled and not all of its tags."""
-    assert _parted(name) == parts
+    assert parted(name) == parts
 
 
 def test_this_machines_paths_stay_here() -> None:
@@ -123,3 +131,32 @@ class TestForReal:
             time.sleep(0.1)
 
         assert identifier
+
+    @pytest.mark.parametrize(
+        ("language", "code", "told"),
+        [
+            ("python", "x = b'x' * 900_000_000", "memory limit of 300 MB"),
+            ("sh", "python3 -c \"x = b'x' * 900_000_000\"", "memory limit of 300 MB"),
+            ("python", "import subprocess\nc = [subprocess.Popen(['sleep', '9']) for _ in range(99)]", "limit of 70"),
+        ],
+        ids=["memory", "memory in a shell block", "processes"],
+    )
+    def test_the_engine_keeps_the_limits(
+        self, engine: Any, tmp_path: Path, language: str, code: str, told: str
+    ) -> None:
+        """A block that takes too much in a container fails with the limit's name, and the next one runs."""
+        limits = Limits(memory=300 * 10**6, processes=70)
+        executor = DockerExecutor(cwd=tmp_path, images=[os.environ[IMAGE]], limits=limits)
+
+        async def main() -> list[Ran]:
+            try:
+                blocks = [CodeBlock("python", "print(1)"), CodeBlock(language, code), CodeBlock("python", "print(2)")]
+                return [Ran(await all_of(executor.run([block]))) for block in blocks]
+            finally:
+                await executor.stop()
+
+        before, beyond, after = asyncio.run(main())
+
+        assert (before.text, after.text) == ("1\n", "2\n")
+        assert beyond.exit_code == 137
+        assert told in beyond.note

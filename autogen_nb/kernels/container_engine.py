@@ -1,0 +1,76 @@
+"""The engine that runs containers, and the images that it has or can pull."""
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ConfigError, ExecutionError
+
+_HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system service`), set DOCKER_HOST to where it is"
+
+
+def check_engine() -> None:
+    """Makes sure that an engine answers; nothing is pulled or started.
+
+    Raises
+    ------
+    ConfigError
+        When none does; the message says how to get one.
+    """
+    reached().close()
+
+
+def reached() -> Any:
+    """A client of the engine that the environment names, once it has answered."""
+    try:
+        docker = import_module("docker")
+    except ImportError as error:
+        raise ConfigError(
+            "a container needs the Docker library for Python, which is not installed: `pip install autogen-nb[docker]`"
+        ) from error
+    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
+    socket = address.removeprefix("unix://")
+    try:
+        # The library would leave an open socket behind.
+        if socket != address and not Path(socket).exists():
+            raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - told below, like any other reason
+        client = docker.from_env()
+        client.ping()
+    # The library lets errors of its transport through, of several kinds.
+    except Exception as error:
+        raise ConfigError(
+            f"no container engine answers ({error}): {_HOW}, or run code without a container (use_docker=False)"
+        ) from error
+    return client
+
+
+def image(client: Any, names: Sequence[str]) -> str:
+    """The first of the images that is here or can be pulled."""
+    errors = import_module("docker.errors")
+    whys = []
+    for name in names:
+        try:
+            try:
+                client.images.get(name)
+            except errors.ImageNotFound:
+                repository, tag = parted(name)
+                client.images.pull(repository, tag=tag)
+        except errors.DockerException as error:
+            whys.append(f"{name!r}: {error}")
+        else:
+            return name
+    wanted = f"docker pull {names[0]}" if names else "docker pull python:3-slim"
+    raise ExecutionError(
+        f"no image can be had ({'; '.join(whys)}): bring one by `{wanted}` or `docker build -t NAME .`, "
+        "and name it by use_docker='NAME'"
+    )
+
+
+def parted(name: str) -> tuple[str, str | None]:
+    """The repository and the tag of an image; without a tag or digest it is the latest one."""
+    if "@" in name:
+        return name, None
+    repository, colon, tag = name.rpartition(":")
+    return (repository, tag) if colon and "/" not in tag else (name, "latest")

@@ -1,0 +1,283 @@
+"""Cgroups of an agent's kernel and of its shell blocks: made, met, and gone afterwards."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.kernels.cgroups import Cgroup, counted
+from autogen_nb.kernels.kernel import LIMITED
+from autogen_nb.kernels.launching import LOCAL
+from autogen_nb.kernels.limits import Limits
+from autogen_nb.kernels.places import Place
+from autogen_nb.messages import CodeBlock
+from tests.contract.ways import Cannot, _bubblewrap
+from tests.kernels.looping import SharedKernel, all_of, shared_kernel
+
+MB = 10**6
+LIMITS = Limits(memory=400 * MB, processes=60)
+
+
+def hierarchy(folder: Path, own: str, *folders: str) -> tuple[Path, Path]:
+    """A `/proc/self/cgroup` and a `/sys/fs/cgroup` as files."""
+    mounted = folder / "mounted"
+    for each in folders:
+        (mounted / each).mkdir(parents=True)
+    (folder / "own").write_text(own)
+    return folder / "own", mounted
+
+
+def test_version_1_has_a_folder_for_each_controller(tmp_path: Path) -> None:
+    """With version 1, one folder is made for each controller below our own, with the limit in its file."""
+    own, mounted = hierarchy(tmp_path, "8:pids:/\n4:memory:/a\n3:cpuset:/\n0::/\n", "memory/a", "pids", "cpuset")
+
+    cgroup = Cgroup.made(LIMITS, own, mounted)
+
+    assert cgroup is not None
+    pids, memory = cgroup.folders
+    assert (pids.parent, memory.parent) == (mounted / "pids", mounted / "memory" / "a")
+    assert (pids / "pids.max").read_text() == "75"
+    assert (memory / "memory.limit_in_bytes").read_text() == str(500 * MB)
+
+
+@pytest.mark.parametrize("below", [True, False], ids=["below", "beside"])
+def test_version_2_has_one_folder_where_controllers_are_handed_on(tmp_path: Path, below: bool) -> None:
+    """With version 2, a cgroup is made where controllers are handed on: below our own, or beside it."""
+    own, mounted = hierarchy(tmp_path, "0::/user/app\n", "user/app")
+    handing = mounted / "user" / "app" if below else mounted / "user"
+    (handing / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    (handing / "cgroup.procs").write_text("")
+
+    cgroup = Cgroup.made(LIMITS, own, mounted)
+
+    assert cgroup is not None
+    assert [folder.parent for folder in cgroup.folders] == [handing]
+    assert (cgroup.folders[0] / "memory.max").read_text() == str(500 * MB)
+    assert (cgroup.folders[0] / "memory.swap.max").read_text() == "0"
+    assert (cgroup.folders[0] / "pids.max").read_text() == "75"
+
+
+@pytest.mark.parametrize(
+    ("own", "handed"),
+    [("0::/a\n", "cpu\n"), ("0::/a\n", None), ("", None), ("nonsense", None), ("4:memory:/not/there\n", None)],
+    ids=["not handed on", "no file", "no cgroup", "nonsense", "no folder"],
+)
+def test_where_none_can_be_made_there_is_none(tmp_path: Path, own: str, handed: str | None) -> None:
+    """Where controllers are not handed on, or nothing is there, no cgroup is made, and no folder is left."""
+    file, mounted = hierarchy(tmp_path, own, "a")
+    for name, text in (("cgroup.subtree_control", handed), ("cgroup.procs", "")):
+        if text is not None:
+            (mounted / "a" / name).write_text(text)
+
+    assert Cgroup.made(LIMITS, file, mounted) is None
+    assert [path.name for path in mounted.rglob("autogen_nb-*")] == []
+
+
+def test_without_limits_there_is_none() -> None:
+    """Nothing is made for limits that a cgroup cannot keep."""
+    assert Cgroup.made(Limits(cpu=1, output=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("counter", "told"), [("memory.events", "memory limit of 400 MB"), ("pids.events", "processes limit of 60")]
+)
+def test_what_was_met_is_told_in_words(tmp_path: Path, counter: str, told: str) -> None:
+    """A counter that has risen since the block began is told as the limit that it stands for."""
+    own, mounted = hierarchy(tmp_path, "0::/\n", ".")
+    (mounted / "cgroup.subtree_control").write_text("memory pids")
+    (mounted / "cgroup.procs").write_text("")
+    cgroup = Cgroup.made(LIMITS, own, mounted)
+    assert cgroup is not None
+    (folder,) = cgroup.folders
+
+    (folder / counter).write_text("low 0\nmax 1\noom_kill 1\n")
+    met = cgroup.met()
+    cgroup.begin()
+
+    assert (met, cgroup.met()) == (told, "")
+
+
+def test_a_counter_that_is_none_counts_as_nothing() -> None:
+    """A file in another form says that nothing was met."""
+    assert [counted(text, "max") for text in ("", "max", "max x", "maximum 3", "max 3\n")] == [0, 0, 0, 0, 3]
+
+
+def ours() -> set[Path]:
+    """The cgroups that this process has made and that there are now."""
+    walked = os.walk("/sys/fs/cgroup")
+    return {
+        Path(top, name) for top, names, _ in walked for name in names if name.startswith(f"autogen_nb-{os.getpid()}-")
+    }
+
+
+def gone(cgroups: set[Path]) -> bool:
+    """Whether they go within a minute."""
+    until = time.monotonic() + 60
+    while any(folder.exists() for folder in cgroups) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not any(folder.exists() for folder in cgroups)
+
+
+@pytest.fixture(scope="module")
+def real() -> None:
+    """Skips the test where the system lets us make no cgroup with both controllers."""
+    cgroup = Cgroup.made(LIMITS)
+    if cgroup is None or len(cgroup._walls) < 2:
+        pytest.skip("no cgroup for memory and processes can be made here")
+    cgroup.remove()
+
+
+# It takes half as much again as it may between two looks of the watcher.
+AT_ONCE = "taken = b'x' * 900_000_000\nprint(len(taken))"
+FORKS = "import os, time\nfor _ in range(100):\n    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)\n"
+
+
+@pytest.fixture(scope="module", params=["local", "bwrap"])
+def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
+    """A kernel with small limits."""
+    place: Place = LOCAL
+    if request.param == "bwrap":
+        try:
+            place = _bubblewrap()
+        except Cannot as cannot:
+            pytest.skip(str(cannot))
+    with shared_kernel(tmp_path_factory.mktemp("work"), limits=LIMITS, place=place) as shared:
+        yield shared
+
+
+@pytest.mark.kernel
+@pytest.mark.usefixtures("real")
+class TestForReal:
+    """With cgroups of this machine."""
+
+    def test_the_kernel_is_in_its_cgroup(self, agent: SharedKernel) -> None:
+        """All processes of the kernel, those behind walls too, are in the cgroup."""
+        launched = agent.kernel._life.launched
+        assert launched is not None
+        assert launched.cgroup is not None
+
+        inside = int((launched.cgroup.folders[0] / "cgroup.procs").read_text().split()[0])
+        members = [(folder / "cgroup.procs").read_text().split() for folder in launched.cgroup.folders]
+
+        assert all(str(inside) in each for each in members)
+        assert launched.root is not None
+        assert all(str(launched.root) not in each for each in members)
+
+    def test_memory_taken_at_once_meets_the_wall(self, agent: SharedKernel) -> None:
+        """Memory that is taken faster than anybody looks ends the kernel; the limit is named, and the chat goes on."""
+        ran = agent.execute(AT_ONCE)
+
+        assert ran.finished.exit_code == LIMITED
+        assert "memory limit of 400 MB" in ran.finished.note
+        assert agent.execute("print(1)").stdout == "1\n"
+
+    def test_processes_made_at_once_meet_the_wall(self, agent: SharedKernel) -> None:
+        """Processes made faster than anybody looks are refused, the limit is named, and the variables are kept."""
+        agent.execute("kept = 5")
+        ran = agent.execute(FORKS)
+
+        assert ran.finished.exit_code == LIMITED
+        assert "processes limit of 60" in ran.finished.note
+        assert agent.execute("print(kept)").stdout == "5\n"
+
+    def test_it_goes_with_the_kernel(self, agent: SharedKernel) -> None:
+        """A kernel that has ended leaves no cgroup."""
+        launched = agent.kernel._life.launched
+        assert launched is not None
+        assert launched.cgroup is not None
+        folders = set(launched.cgroup.folders)
+        there = [folder.exists() for folder in folders]
+
+        agent.do(agent.kernel.shutdown())
+
+        assert all(there)
+        assert gone(folders)
+
+    def test_the_wall_alone_holds(self, tmp_path: Path) -> None:
+        """The system itself ends a process that takes too much, whoever looks or does not."""
+
+        async def main() -> tuple[int, str]:
+            job = await LOCAL.spawn([sys.executable, "-c", AT_ONCE], tmp_path, dict(os.environ), LIMITS)
+            code = await job.exited
+            met = await job.met()
+            os.close(job.pipe)
+            job.forget()
+            return code, met
+
+        assert asyncio.run(main()) == (-signal.SIGKILL, "memory limit of 400 MB")
+
+    @pytest.mark.parametrize("place", ["local", "bwrap"])
+    def test_a_shell_block_has_one_of_its_own(self, tmp_path: Path, place: str) -> None:
+        """A shell block that takes too much at once is ended with the limit's name, and its cgroup goes."""
+
+        async def main() -> tuple[RunEnded, list[Any], set[Path]]:
+            there = _bubblewrap() if place == "bwrap" else LOCAL
+            executor = JupyterExecutor(cwd=tmp_path, limits=LIMITS, place=there)
+            before = ours()
+            first = await all_of(executor.run([CodeBlock("sh", f'exec python -c "{AT_ONCE}"')]))
+            second = await all_of(executor.run([CodeBlock("sh", "echo 1")]))
+            left = ours() - before
+            await executor.stop()
+            assert isinstance(first[-1], RunEnded)
+            return first[-1], second, left
+
+        try:
+            end, second, left = asyncio.run(main())
+        except Cannot as cannot:
+            pytest.skip(str(cannot))
+
+        assert end.exit_code == LIMITED
+        assert "memory limit of 400 MB" in end.note
+        assert second[0].text == "1\n"
+        assert gone(left)
+
+    def test_it_goes_with_an_owner_that_is_killed(self, tmp_path: Path) -> None:
+        """Where the notebook's process is killed, the supervisor removes the cgroup."""
+        program = (
+            "import asyncio, os, signal\n"
+            "from autogen_nb.kernels.kernel import Kernel\n"
+            "async def main():\n"
+            f"    kernel = Kernel(cwd={str(tmp_path)!r})\n"
+            "    await kernel.start()\n"
+            "    print(*kernel._life.launched.cgroup.folders, flush=True)\n"
+            "    os.kill(os.getpid(), signal.SIGKILL)\n"
+            "asyncio.run(main())\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+        folders = {Path(folder) for folder in done.stdout.split()}
+
+        assert folders
+        assert gone(folders)
+
+    def test_it_goes_with_an_owner_that_leaves_it_running(self, tmp_path: Path) -> None:
+        """A program that ends without ending its kernel and what a shell block started leaves no cgroup either."""
+        program = (
+            "import asyncio\n"
+            "from autogen_nb.executors.jupyter import JupyterExecutor\n"
+            "from autogen_nb.messages import CodeBlock\n"
+            "async def main():\n"
+            f"    executor = JupyterExecutor(cwd={str(tmp_path)!r})\n"
+            "    blocks = [CodeBlock('python', '1'), CodeBlock('sh', 'sleep 500 &')]\n"
+            "    found = [item async for item in executor.run(blocks)]\n"
+            "    print(*executor._kernel._life.launched.cgroup.folders)\n"
+            "    print(*[folder for job in executor._shell._left for folder in job.cgroup.folders])\n"
+            "asyncio.run(main())\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+        folders = [{Path(folder) for folder in line.split()} for line in done.stdout.splitlines()]
+
+        assert [len(each) for each in folders] == [2, 2]
+        assert gone(folders[0] | folders[1])
