@@ -57,6 +57,7 @@ _PUBLIC = {
     "DockerCommandLineCodeExecutor": "autogen_nb.executors.command_line_code",
     "DockerJupyterCodeExecutor": "autogen_nb.executors.jupyter_code",
     "DockerJupyterServer": "autogen_nb.executors.jupyter_servers",
+    "EmbeddedIPythonCodeExecutor": "autogen_nb.executors.jupyter_code",
     "ExternalTermination": "autogen_nb.agents.teams.conditions",
     "FunctionAgent": "autogen_nb.agents.teams.own",
     "FunctionCallTermination": "autogen_nb.agents.teams.conditions",

@@ -5,6 +5,7 @@ from autogen_nb.doors import through
 __getattr__, __all__ = through(
     __name__,
     "DockerJupyterServer",
+    "EmbeddedIPythonCodeExecutor",
     "JupyterCodeExecutor",
     "JupyterConnectionInfo",
     "LocalJupyterServer",

@@ -97,6 +97,15 @@ class JupyterCodeExecutor(OwnedExecutor):
         return await self._kernel.variables()
 
 
+class EmbeddedIPythonCodeExecutor(JupyterCodeExecutor):
+    """A `JupyterCodeExecutor` on this machine, by AutoGen 0.2's name and with its parameters in its order."""
+
+    def __init__(
+        self, timeout: float = 60, kernel_name: str = _PYTHON, output_dir: str | Path | None = None, **more: Any
+    ) -> None:
+        super().__init__(None, kernel_name, timeout, output_dir, **more)
+
+
 class DockerJupyterCodeExecutor(JupyterCodeExecutor):
     """Runs code in a kernel in a container that sees the working directory alone, and no network unless asked for.
 

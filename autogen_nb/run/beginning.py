@@ -39,6 +39,9 @@ class _Begun(Coroutine[Any, Any, T]):
         return self._inner().send(value)
 
     def throw(self, *error: Any) -> Any:
+        if self._awaited is None:
+            # A task that is cancelled before its first turn.
+            self._future.cancel()
         return self._inner().throw(*error)
 
     def close(self) -> None:

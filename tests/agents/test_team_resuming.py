@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +24,9 @@ from autogen_nb.events import (
     ReplyAsked,
     SpeakerAsked,
 )
+from autogen_nb.executors.command_line_code import LocalCommandLineCodeExecutor
 from autogen_nb.executors.jupyter_code import JupyterCodeExecutor
+from autogen_nb.outputs import Stream
 from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply
 from tests.agents.teams import assistant, by_turns, calling, finished, logged, says
@@ -162,21 +166,25 @@ def test_work_is_linear() -> None:
 
 
 @pytest.mark.kernel
-def test_a_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
-    """A run that is cancelled while code runs ends with CancelledError, and the kernel that it started ends with it."""
-    block = "```python\nimport os\nprint(os.getpid(), flush=True)\nwhile True: pass\n```"
-    executor = JupyterCodeExecutor(work_dir=tmp_path)
-    team = by_turns(assistant("coder", block), CodeExecutorAgent("runner", executor), max_turns=2)
+@pytest.mark.parametrize("make", [JupyterCodeExecutor, LocalCommandLineCodeExecutor])
+def test_a_cancelled_run_leaves_no_process(make: Callable[..., Any], tmp_path: Path) -> None:
+    """A run that is cancelled while code runs ends with CancelledError, and what the code ran in ends with it."""
+    code = "import os, subprocess\nchild = subprocess.Popen(['sleep', '98765'])"
+    block = f"```python\n{code}\nprint(os.getpid(), child.pid, flush=True)\nwhile True: pass\n```"
+    team = by_turns(
+        assistant("coder", block), CodeExecutorAgent("runner", make(work_dir=tmp_path, timeout=300)), max_turns=2
+    )
     token = CancellationToken()
-    pids: list[int] = []
+    printed: list[str] = []
 
     class Watching:
         """Cancels the run as soon as its code runs."""
 
         def show(self, event: Event) -> None:
-            if isinstance(event, OutputAdded):
-                pids.append(executor.pid or 0)
-                token.cancel()
+            if isinstance(event, OutputAdded) and isinstance(event.output, Stream):
+                printed.append(event.output.text)
+                if "\n" in event.output.text:
+                    token.cancel()
 
         def tick(self) -> None:
             pass
@@ -191,7 +199,18 @@ def test_a_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
             await stream.result()
 
     finished(cancelled())
+    pids = "".join(printed).split()
 
-    assert pids != [0]
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
-    assert executor.pid is None
+    assert len(pids) == 2
+    until = time.monotonic() + 30
+    while any(_runs(pid) for pid in pids) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [pid for pid in pids if _runs(pid)] == []
+
+
+def _runs(pid: str) -> bool:
+    """Whether there is a process of this number that has not ended."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False

@@ -195,6 +195,21 @@ def test_packages_of_functions_are_installed_for_the_code_alone(tmp_path: Path) 
     assert not Path(found.split()[-1]).exists()
 
 
+def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) -> None:
+    """Code may call pip as the tutorial has it; what it installs is there for what follows, and gone with `stop`."""
+    pip = ["pip", "install", "--no-index", str(wheel(tmp_path, "autogen_nb_installed"))]
+    blocks = [
+        block(f"import subprocess; subprocess.run({pip!r}, check=True, capture_output=True)"),
+        block("import autogen_nb_installed as it; print(it.value)"),
+    ]
+    executor = LocalCommandLineCodeExecutor(work_dir=tmp_path / "work")
+    found = executor.execute_code_blocks(blocks)
+    executor.stop()
+
+    assert found.output == "from the wheel"
+    assert executor.execute_code_blocks(blocks[1:]).exit_code == 1
+
+
 def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
     """The error names the package, and has pip's last words."""
     needing = with_requirements(python_packages=[str(tmp_path / "none.whl")])(greeting)

@@ -1,18 +1,24 @@
 """The Jupyter executor with AutoGen's name."""
 
 import asyncio
+import importlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+import autogen_nb
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.jupyter_code import JupyterCodeExecutor
+from autogen_nb.executors.jupyter_servers import JupyterConnectionInfo, LocalJupyterServer
 from autogen_nb.executors.not_found import found_here
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken
+from tests.contract.servers import serving
 
 pytestmark = pytest.mark.kernel
 
@@ -96,3 +102,67 @@ def test_a_cancelled_token_runs_nothing() -> None:
 
     with pytest.raises(ConfigError, match="was cancelled before"):
         asyncio.run(JupyterCodeExecutor().execute_code_blocks([], token))
+
+
+DOORS = {
+    "coding": "CodeBlock CodeExecutor CodeResult CommandLineCodeResult DockerCommandLineCodeExecutor IPythonCodeResult "
+    "JupyterCodeExecutor LocalCommandLineCodeExecutor",
+    "coding.base": "CodeBlock CodeExecutor CodeResult CommandLineCodeResult IPythonCodeResult",
+    "coding.func_with_reqs": "Alias FunctionWithRequirements ImportFromModule with_requirements",
+    "coding.jupyter": "DockerJupyterServer EmbeddedIPythonCodeExecutor JupyterCodeExecutor JupyterConnectionInfo "
+    "LocalJupyterServer",
+    "code_executors.docker": "DockerCommandLineCodeExecutor",
+    "code_executors.docker_jupyter": "DockerJupyterCodeExecutor DockerJupyterServer JupyterConnectionInfo",
+    "code_executors.jupyter": "JupyterCodeExecutor",
+    "code_executors.local": "LocalCommandLineCodeExecutor",
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_names_are_where_autogen_has_them(door: str) -> None:
+    """Each name is that of the package's front, under either generation's path."""
+    module = importlib.import_module(f"autogen_nb.{door}")
+
+    assert sorted(module.__all__) == sorted(DOORS[door].split())
+    assert all(getattr(module, name) is getattr(autogen_nb, name) for name in module.__all__)
+
+
+def test_embedded(tmp_path: Path) -> None:
+    """AutoGen 0.2's embedded kernel, with its parameters in its order."""
+    with autogen_nb.EmbeddedIPythonCodeExecutor(30, "python3", tmp_path) as executor:
+        found = executor.execute_code_blocks([CodeBlock("python", "import os\nos.getcwd()")])
+
+    assert found == CodeResult(0, repr(str(tmp_path)))
+    assert executor.timeout == 30
+
+
+@pytest.mark.places
+def test_on_a_server(tmp_path: Path) -> None:
+    """A kernel of a server that runs, as AutoGen 0.2 names it: by its connection, or by what has one."""
+    with serving("server", tmp_path) as server:
+        parts = urlsplit(server.url)
+        info = JupyterConnectionInfo(str(parts.hostname), use_https=False, port=parts.port, token=server.token)
+        with JupyterCodeExecutor(info) as executor:
+            plain = executor.execute_code_blocks([CodeBlock("python", "x = 1\nprint(x)")])
+        with JupyterCodeExecutor(SimpleNamespace(connection_info=info)) as executor:
+            connectable = executor.execute_code_blocks([CodeBlock("python", "print(2)")])
+
+    assert (plain.output, connectable.output) == ("1", "2")
+
+
+def test_a_server_of_ours_ends_its_kernels(tmp_path: Path) -> None:
+    """Leaving the server ends the kernels of the executors that were made for it, by `with` and by `async with`."""
+
+    async def awaited() -> JupyterCodeExecutor:
+        async with LocalJupyterServer() as server:
+            executor = JupyterCodeExecutor(server, work_dir=tmp_path)
+            await executor.execute_code_blocks([CodeBlock("python", "pass")], None)
+            assert executor.pid is not None
+        return executor
+
+    with LocalJupyterServer() as server:
+        executor = JupyterCodeExecutor(server, work_dir=tmp_path)
+        executor.execute_code_blocks([CodeBlock("python", "pass")])
+
+    assert executor.pid is None
+    assert asyncio.run(awaited()).pid is None

@@ -1,0 +1,105 @@
+"""Work that a program may await, or call and leave to itself."""
+
+import asyncio
+import threading
+
+import pytest
+
+from autogen_nb.run import begun, engine
+
+
+async def where() -> str:
+    """The thread that this runs in."""
+    await asyncio.sleep(0)
+    return threading.current_thread().name
+
+
+def test_without_a_loop_it_is_over_when_the_call_returns() -> None:
+    """A script need not await; where it does, it gets the result."""
+    done: list[str] = []
+
+    async def work() -> int:
+        done.append(await where())
+        return 7
+
+    waiting = begun(work())
+
+    assert done == ["autogen_nb engine"]
+    assert asyncio.run(waiting) == 7
+
+
+def test_without_a_loop_errors_come_at_once() -> None:
+    """What fails, raises where it was called."""
+
+    async def fails() -> None:
+        raise ValueError(7)
+
+    with pytest.raises(ValueError, match="7"):
+        _ = begun(fails())
+
+
+def test_with_a_loop_it_runs_whether_or_not_it_is_awaited() -> None:
+    """In a notebook the call returns at once, and the work goes on; nothing complains that it was not awaited."""
+    over = threading.Event()
+
+    async def work() -> str:
+        found = await where()
+        over.set()
+        return found
+
+    async def program() -> list[str]:
+        _ = begun(work())
+        assert over.wait(30)
+        # Awaited as it is, as a task, and by `gather`.
+        return [await begun(work()), await asyncio.create_task(begun(work())), *await asyncio.gather(begun(work()))]
+
+    assert asyncio.run(program()) == ["autogen_nb engine"] * 3
+
+
+@pytest.mark.parametrize("as_task", [False, True])
+@pytest.mark.parametrize("steps", [0, 1])
+def test_who_gives_up_cancels_it(as_task: bool, steps: int) -> None:
+    """Cancelling what is awaited cancels the work, even a task that has not had its first turn."""
+    ended = threading.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(99)
+        finally:
+            ended.set()
+
+    async def program() -> None:
+        waiting = begun(work())
+        await asyncio.sleep(0.05)
+        task = asyncio.create_task(waiting) if as_task else asyncio.ensure_future(_awaited(waiting))
+        for _ in range(steps or not as_task):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(program())
+
+    assert ended.wait(30)
+
+
+def test_on_the_engine_it_is_the_work_itself() -> None:
+    """The engine does not wait for itself."""
+
+    async def outer() -> str:
+        return await begun(where())
+
+    assert engine.call(outer()) == "autogen_nb engine"
+
+
+def test_it_can_be_closed() -> None:
+    """Closing what nobody awaits is no matter."""
+
+    async def program() -> None:
+        begun(where()).close()
+
+    asyncio.run(program())
+
+
+async def _awaited(waiting: object) -> None:
+    await waiting  # type: ignore[misc]  # it is a coroutine's stand-in
