@@ -318,6 +318,8 @@ class ModelReplied:
         Whether it came from a cache, so that nothing was paid now.
     note
         What the person must be told of how it was got, such as that older outputs were left out of the request.
+    host
+        The server that the request went to; "" where none was asked.
     """
 
     message: Message
@@ -328,6 +330,7 @@ class ModelReplied:
     seconds: float = 0.0
     cached: bool = False
     note: str = ""
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +493,7 @@ class SpeakerGiven:
     usage: Usage | None = None
     cost: float | None = None
     cached: bool = False
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,6 +550,7 @@ class SummaryGiven:
     usage: Usage | None = None
     model: str = ""
     cached: bool = False
+    host: str = ""
 
 
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended

@@ -191,7 +191,7 @@ def reflection(
     async def stream() -> AsyncIterator[Transient | Answer]:
         async for item in replied(model, request, agent.name):
             if isinstance(item, ModelReplied):
-                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached)
+                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached, item.host)
 
     return There(stream)
 
@@ -203,8 +203,17 @@ async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[M
         async for part in parts:
             if isinstance(part, Completion):
                 seconds = time.monotonic() - begun
-                usage, finish = part.usage, part.finish_reason
-                yield ModelReplied(part.message, part.model, usage, finish, part.cost, seconds, part.cached, part.note)
+                yield ModelReplied(
+                    part.message,
+                    part.model,
+                    part.usage,
+                    part.finish_reason,
+                    part.cost,
+                    seconds,
+                    part.cached,
+                    part.note,
+                    part.host,
+                )
             else:
                 yield ModelDelta(agent, part)
 

@@ -147,4 +147,4 @@ async def by_model(model: Model, request: Request) -> AsyncIterator[SpeakerGiven
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
-                yield SpeakerGiven(part.message.text, None, part.model, part.usage, part.cost, part.cached)
+                yield SpeakerGiven(part.message.text, None, part.model, part.usage, part.cost, part.cached, part.host)

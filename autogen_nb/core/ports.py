@@ -42,7 +42,8 @@ class Request:
 class Completion:
     """A model's whole reply; `usage` is None where the server did not say, `cost` (dollars) where it is not known.
 
-    `cached` tells that it came from a cache; `note` is what the person must be told of how it was got.
+    `cached` tells that it came from a cache; `note` is what the person must be told of how it was got; `host` is the
+    server that was asked, "" where none was.
     """
 
     message: Message
@@ -52,6 +53,7 @@ class Completion:
     cost: float | None = None
     cached: bool = False
     note: str = ""
+    host: str = ""
 
 
 class Model(Protocol):

@@ -23,6 +23,7 @@ from autogen_nb.core.ports import Completion, Request
 from autogen_nb.doors import through
 from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.models.account import (
+    OPENAI_URL,
     PLACEHOLDER,
     Account,
     TokenProvider,
@@ -195,7 +196,8 @@ class OpenAIModel:
             except Failed as failed:
                 failure = failed
             else:
-                yield self._priced(fold.completion(self._model), account.url)
+                completion = self._priced(fold.completion(self._model), account.url)
+                yield replace(completion, host=Server("", account.url or OPENAI_URL).host)
                 return
             if spoken or not failure.again or attempt >= self._max_retries:
                 raise failure.error

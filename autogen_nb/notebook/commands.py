@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb import run
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer import clashes
-from autogen_nb.notebook import kernel_orders, rules_orders, variables
+from autogen_nb.notebook import kernel_orders, record_orders, rules_orders, variables
 from autogen_nb.notebook.conversations import Conversation
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.persons import sure
@@ -24,9 +24,10 @@ _USAGE = (
     "%autogen chats                            lists the chats of this notebook\n"
     "%autogen rules                            lists what code may do without being asked about;\n"
     "                                          'rules add network api.example.org', 'rules remove N', 'rules clear'\n"
+    "%autogen audit [CHAT] [--sent]            lists what was asked, answered and run; --sent what went to models\n"
     "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
 )
-_COMMANDS = ("pull", "push", "kernel", "chats", "rules")
+_COMMANDS = ("pull", "push", "kernel", "chats", "rules", "audit")
 
 
 class Commands:
@@ -66,6 +67,9 @@ class Commands:
                     print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
             case ["rules"]:
                 self._show(rules_orders.obey(words[1:], self._notebook.rules, self._chats.cwd, sure))
+            case ["audit"]:
+                options, chat = self._one(words[1:])
+                self._show(record_orders.obey(options, chat))
             case _:
                 near = difflib.get_close_matches(words[0], _COMMANDS, n=1)
                 hint = f" (did you mean {near[0]!r}?)" if near and near[0] != words[0] else ""
@@ -77,6 +81,15 @@ class Commands:
         if len(more) > 1 or (more and chat is not self._chats.named()):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
         self._show(kernel_orders.obey(verb, self._known(more[0]) if more else chat))
+
+    def _one(self, words: Sequence[str]) -> tuple[list[str], Conversation]:
+        """The options among the words, and the chat that the rest names."""
+        rest, chat = self._named(words)
+        options = [word for word in rest if word.startswith("-")]
+        names = [word for word in rest if not word.startswith("-")]
+        if len(names) > 1:
+            raise ConfigError(f"{' '.join(names)!r} names more than one chat; give one")
+        return options, self._known(names[0]) if names else chat
 
     def _named(self, words: Sequence[str]) -> tuple[list[str], Conversation]:
         """The words without the option that names a chat, and the chat."""

@@ -1,0 +1,249 @@
+"""What a log tells of who decided what, and of what went to models."""
+
+from autogen_nb.acts import Act, Leave
+from autogen_nb.core.audit import Asked, Sent, decisions, requests
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    ApprovalAsked,
+    ApprovalGiven,
+    ChatStarted,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    Ended,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelReplied,
+    Recorded,
+    Relayed,
+    ReplyGiven,
+    Said,
+    SpeakerAsked,
+    SpeakerGiven,
+    SummaryAsked,
+    SummaryGiven,
+)
+from autogen_nb.messages import CodeBlock, Message
+
+ONE, TWO = CodeBlock("python", "one"), CodeBlock("python", "two")
+
+
+def test_a_block_with_its_reasons_its_answer_and_how_it_ended() -> None:
+    """One row tells what was asked and why, what was decided and by whom, and what ran."""
+    log: list[Recorded] = [
+        ApprovalAsked("user", ONE, reasons=("writes ../x", "uses the network")),
+        ApprovalGiven("run", by="you"),
+        CodeAsked("user", (ONE,), Leave()),
+        CodeRan(1),
+    ]
+
+    assert decisions(log) == [
+        Asked("user", "python code", ("writes ../x", "uses the network"), "run", "you", "one", "exit code 1")
+    ]
+
+
+def test_edited_code_is_told_as_it_ran() -> None:
+    """The row holds the code that ran, the rules that were accepted, and that all that follows runs."""
+    given = ApprovalGiven("run", code="two", by="you", rules=("network x",), onwards=True)
+    log: list[Recorded] = [ApprovalAsked("user", ONE), given, CodeAsked("user", (TWO,), Leave()), CodeRan(0)]
+
+    (row,) = decisions(log)
+
+    assert row.code == "two"
+    assert row.answer == "edited and run, and all that follows; from now on: network x"
+    assert row.came_to == "exit code 0"
+
+
+def test_code_that_did_not_run() -> None:
+    """A skipped block and a stopped one keep their code and their reason, and came to nothing."""
+    log: list[Recorded] = [
+        ApprovalAsked("user", ONE, 0, 2),
+        ApprovalGiven("skip", reason="no", by="you"),
+        ApprovalAsked("user", TWO, 1, 2),
+        ApprovalGiven("stop", by="you"),
+    ]
+
+    assert decisions(log) == [
+        Asked("user", "python code, block 1 of 2", (), "skipped (no)", "you", "one"),
+        Asked("user", "python code, block 2 of 2", (), "stopped", "you", "two"),
+    ]
+
+
+def test_open_question_is_open() -> None:
+    """What waits for its answer says so."""
+    assert decisions([ApprovalAsked("user", ONE)]) == [Asked("user", "python code", (), "open", "", "one")]
+
+
+def test_code_that_ran_unasked() -> None:
+    """Its row says that nobody was asked, and why; among several blocks each has its own end."""
+    log: list[Recorded] = [
+        ApprovalAsked("user", TWO),
+        ApprovalGiven("run", by="you"),
+        CodeAsked("user", (ONE, TWO, ONE), Leave()),
+        CodeRan(1, ran=2),
+        CodeAsked("user", (ONE,)),
+        CodeRan(0),
+        CodeRan(0),
+    ]
+
+    assert [(row.code, row.by, row.came_to, row.reasons) for row in decisions(log)] == [
+        ("two", "you", "exit code 1", ()),
+        ("one", "the policy", "exit code 0", ("nothing risky was read in it",)),
+        ("one", "the policy", "did not run", ("nothing risky was read in it",)),
+        ("one", "the policy", "exit code 0", ("confirm is never",)),
+    ]
+
+
+def test_questions_while_code_runs() -> None:
+    """What running code asked stands behind its block; a password is never told."""
+    act = ActAsked("user", Act("network", "x.org", "connects to x.org"), "  get()")
+    log: list[Recorded] = [
+        CodeAsked("user", (ONE,), Leave()),
+        CodeRan(
+            0,
+            inner=(
+                act,
+                ActJudged(allowed=True, by="your rule: network x.org"),
+                ActAsked("user", Act("delete", "/x")),
+                ActJudged(allowed=False, reason="no", by="you"),
+                act,
+                ActJudged(allowed=False, stop=True, by="you"),
+                CodeInputAsked("user", "Name? "),
+                CodeInputGiven("Ann", by="you"),
+                CodeInputAsked("user", "Password: ", password=True),
+                CodeInputGiven("", by="you"),
+                CodeInputAsked("user"),
+                CodeInputGiven(None),
+            ),
+        ),
+    ]
+
+    rows = decisions(log)
+
+    assert [(row.what, row.answer, row.by) for row in rows[1:]] == [
+        ("running code connects to x.org", "allowed", "your rule: network x.org"),
+        ("running code delete /x", "denied (no)", "you"),
+        ("running code connects to x.org", "denied, and the chat stopped", "you"),
+        ("input of running code (Name?)", "typed: Ann", "you"),
+        ("input of running code (Password:)", "a password", "you"),
+        ("input of running code", "no input", ""),
+    ]
+    assert rows[1].reasons == ("at the line get()",)
+    assert rows[0].came_to == "exit code 0"
+
+
+def test_words_of_a_person() -> None:
+    """What the person said to the agents is in the record, and so is that they said nothing."""
+    log: list[Recorded] = []
+    for text in ("blue", ""):
+        log += [HumanInputAsked("user", "assistant", "Your turn: "), HumanInputGiven(text, by="you")]
+
+    assert [(row.what, row.answer) for row in decisions(log)] == [
+        ("your words (Your turn:)", "said: blue"),
+        ("your words (Your turn:)", "said nothing"),
+    ]
+
+
+def test_chats_within_are_part_of_the_record() -> None:
+    """What was asked in a chat that an agent's own method held is told before what that came to."""
+    inner: tuple[Recorded, ...] = (ApprovalAsked("inner", ONE), ApprovalGiven("skip", by="you"))
+    log: list[Recorded] = [ReplyGiven(Message("x"), inner=inner), ApprovalAsked("user", TWO)]
+
+    assert [row.agent for row in decisions(log)] == ["inner", "user"]
+
+
+def said(sender: str, recipient: str, text: str) -> Said:
+    """A message."""
+    return Said(sender, recipient, Message(text))
+
+
+def texts(row: Sent) -> list[tuple[str, str]]:
+    """What was new in a request."""
+    return [(name, message.text) for name, message in row.new]
+
+
+def test_what_went_to_a_model() -> None:
+    """Each request tells its host, its model and what it held that none before had held."""
+    log: list[Recorded] = [
+        ChatStarted("user", "assistant"),
+        said("user", "assistant", "Plot."),
+        ModelAsked("assistant", "user", 1),
+        ModelReplied(Message("code"), "gpt", host="api.openai.com"),
+        said("assistant", "user", "code"),
+        said("user", "assistant", "Failed."),
+        ModelAsked("assistant", "user", 3),
+        ModelReplied(Message("code"), "gpt", cached=True),
+        said("assistant", "user", "code"),
+        SummaryAsked("assistant", "user"),
+        SummaryGiven("short", model="gpt", host="api.openai.com"),
+        SummaryAsked("assistant", "user"),
+        SummaryGiven("by a function"),
+        ModelAsked("assistant", "user", 4),
+        Ended("answered"),
+    ]
+
+    rows = requests(log)
+
+    assert [(row.agent, row.why, row.host, row.model, row.cached) for row in rows] == [
+        ("assistant", "a reply", "api.openai.com", "gpt", False),
+        ("assistant", "a reply", "", "gpt", True),
+        ("assistant", "a summary", "api.openai.com", "gpt", False),
+        ("assistant", "a reply", None, "", False),
+    ]
+    assert [texts(row) for row in rows] == [[("user", "Plot.")], [("user", "Failed.")], [], []]
+
+
+def test_what_went_to_the_models_of_a_group() -> None:
+    """A member's model is sent what the manager passed on; the manager's is asked who speaks."""
+    log: list[Recorded] = [
+        said("admin", "manager", "Go."),
+        Relayed("manager", "admin", ("ann", "bob")),
+        Relayed("manager", "nobody", ("ann",)),
+        SpeakerAsked("manager", "admin", ("ann", "bob"), "auto"),
+        SpeakerGiven("ann", model="gpt", host="h"),
+        SpeakerAsked("manager", "admin", ("ann", "bob"), "random"),
+        SpeakerGiven("ann"),
+        said("manager", "ann", "Your turn."),
+        ModelAsked("ann", "manager", 2),
+        ModelReplied(Message("Hi."), "gpt", host="h"),
+        said("ann", "manager", "Hi."),
+        Relayed("manager", "ann", ("bob",)),
+        ModelAsked("bob", "manager", 2),
+        ModelReplied(Message("Hi."), "gpt", host="h"),
+    ]
+
+    rows = requests(log)
+
+    assert [row.why for row in rows] == ["who speaks next", "a reply", "a reply"]
+    assert texts(rows[1]) == [("admin", "Go."), ("manager", "Your turn.")]
+    assert texts(rows[2]) == [("admin", "Go."), ("ann", "Hi.")]
+
+
+def test_what_went_to_the_models_of_a_team() -> None:
+    """A member of a team is sent all that the others said in it."""
+    log: list[Recorded] = [
+        said("user", "team", "Go."),
+        ModelAsked("ann", "team", 1),
+        ModelReplied(Message("Hi."), "gpt"),
+        said("ann", "team", "Hi."),
+        ModelAsked("bob", "team", 2),
+        ModelReplied(Message("Ho."), "gpt"),
+        said("bob", "team", "Ho."),
+        ModelAsked("ann", "team", 3),
+        ModelReplied(Message("Ha."), "gpt"),
+    ]
+
+    assert [texts(row) for row in requests(log)] == [
+        [("user", "Go.")],
+        [("user", "Go."), ("ann", "Hi.")],
+        [("bob", "Ho.")],
+    ]
+
+
+def test_log_of_a_part() -> None:
+    """Answers whose questions lie before the log are passed over."""
+    assert requests([ModelReplied(Message("x"))]) == []
+    assert decisions([CodeRan(0)]) == []
