@@ -39,7 +39,8 @@ def test_reply_comes_in_pieces_and_then_whole(server: FakeOpenAI, model: OpenAIM
     answered = ask(model)
 
     assert answered.pieces == ("Hello", " there.")
-    assert answered.completion == Completion(Message(content="Hello there."), "gpt-x", Usage(1, 2), "stop")
+    host = server.base_url.split("/")[2]
+    assert answered.completion == Completion(Message(content="Hello there."), "gpt-x", Usage(1, 2), "stop", host=host)
 
 
 def test_request_is_what_was_asked(server: FakeOpenAI) -> None:

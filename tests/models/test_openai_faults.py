@@ -206,7 +206,8 @@ def test_server_that_does_not_stream_is_understood(server: FakeOpenAI, model: Op
     answered = ask(model)
 
     assert answered.pieces == ("Hi",)
-    assert answered.completion == Completion(answered.completion.message, "m", None, "stop")
+    host = server.base_url.split("/")[2]
+    assert answered.completion == Completion(answered.completion.message, "m", None, "stop", host=host)
 
 
 def test_json_that_is_no_reply_is_not_taken_for_one(server: FakeOpenAI) -> None:
