@@ -59,8 +59,8 @@ def test_stop_ends_the_chat_and_what_would_run_after_it(notebook: NotebookPage, 
 
 
 def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Tab goes through the buttons in order, Enter and Space press them, and the focus follows."""
-    fake.add(code("print(6 * 7)"), "It is 42.")
+    """Tab goes through the buttons in order, Enter and Space press them; the next panel is one Tab away."""
+    fake.add(code("print(6 * 7)"), code("print(7 * 7)", says="And one more."), "It is 49.")
     notebook.create(connected(fake), ASK)
     notebook.run_all()
     notebook.button(1, "Run").focus()
@@ -78,9 +78,16 @@ def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI)
     keys.press("Space")
     expect(notebook.button(1, "Run")).to_be_focused()
     keys.press("Space")
+    expect(notebook.output(1)).to_contain_text("And one more.")
+    expect(notebook.button(1, "Run")).to_be_visible()
+    # The focus is taken from nobody: whoever was at the panel before has this one next.
+    expect(notebook.button(1, "Run")).not_to_be_focused()
+    keys.press("Tab")
+    expect(notebook.button(1, "Run")).to_be_focused()
+    keys.press("Enter")
 
     notebook.await_idle()
-    expect(notebook.output(1)).to_contain_text("It is 42.")
+    expect(notebook.output(1)).to_contain_text("It is 49.")
 
 
 def test_panel_does_not_take_the_focus_when_it_appears(notebook: NotebookPage, fake: FakeOpenAI) -> None:

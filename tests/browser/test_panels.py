@@ -65,6 +65,12 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
     picture(notebook, "turn-after", 1)
     assert misfits == []
     assert str(fake.requests[1].body).count("Ask for my name.") == 1
+    notebook.save()
+    notebook.end_kernels()
+    notebook.reload()
+    expect(area).to_contain_text("Typed for the code (Password): a password · by you")
+    expect(area.get_by_role("button")).to_have_count(0)
+    expect(area.get_by_role("textbox")).to_have_count(0)
 
 
 @in_lab

@@ -11,12 +11,15 @@ from autogen_nb.notebook.panels import parts
 from autogen_nb.notebook.panels.decision import DecisionPanel
 from autogen_nb.notebook.panels.panel import YOU
 
+_ALWAYS = " Whole blocks are shown to you all the same, unless the cell says `--confirm risky`."
+
 
 class ApprovalPanel(DecisionPanel):
     """May this code run?"""
 
     def __init__(self, asked: ApprovalAsked, offered: Sequence[Rule] | None = None, *, question: str = "") -> None:
         self._asked = asked
+        self._beyond = _ALWAYS if asked.always else ""
         question = question or asking(asked)
         # A single block stands right above, in the message that it came with.
         code = rendering.code(asked.block) if asked.total > 1 else ""

@@ -14,6 +14,8 @@ from autogen_nb.notebook.panels.panel import Panel
 Offers: TypeAlias = Callable[[Sequence[Act]], Sequence[Rule]]
 """The rules that a person may be offered about these acts."""
 
+_KEPT = "Choose what is never asked about again, in other notebooks too. `%autogen rules` lists and revokes."
+
 
 class DecisionPanel(Panel):
     """A question whose choices may give way to a field, and come back.
@@ -25,6 +27,9 @@ class DecisionPanel(Panel):
     offered
         The rules that the person may accept with it; None where nobody keeps what is allowed beyond this question.
     """
+
+    _beyond = ""
+    """What must be said besides where rules are offered."""
 
     def __init__(self, question: str, shown: str, offered: Sequence[Rule] | None) -> None:
         super().__init__(question)
@@ -74,9 +79,7 @@ class DecisionPanel(Panel):
             else:
                 complaint.value = rendering.line("Choose at least one, or go back.", tone="bad")
 
-        told = parts.html(
-            rendering.line("From now on, also in other chats and notebooks; `%autogen rules` lists and revokes:")
-        )
+        told = parts.html(rendering.line(f"{_KEPT}{self._beyond}"))
         go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")
         self._instead(boxes[0], told, *boxes, parts.row(go, self._back()), complaint)
 
