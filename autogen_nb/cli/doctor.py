@@ -7,9 +7,10 @@ from itertools import groupby
 
 import click
 
-from autogen_nb.cli import codes
+from autogen_nb.cli import codes, findings
 from autogen_nb.cli.findings import Finding, Look, looks
 from autogen_nb.core.visible import visible
+from autogen_nb.models.local_servers import LocalServers
 
 _MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
 
@@ -19,22 +20,28 @@ _MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
     epilog="Exit code 0 when chats can work here, 1 when something is to be mended first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def doctor(*, as_json: bool) -> int:
+@click.option("--probe", is_flag=True, help="Look for models on this machine's own usual ports, too.")
+def doctor(*, as_json: bool, probe: bool) -> int:
     """Says what is installed, which sandbox, model and front end can be had, and how to mend what is missing.
 
     No host is asked, and no key is shown.
     """
-    findings = [finding for look in looks() for finding in _looked(look)]
-    broken = [finding for finding in findings if finding.state == "broken"]
+    more = (_this_machine,) if probe else ()
+    told = [finding for look in (*looks(), *more) for finding in _looked(look)]
+    broken = [finding for finding in told if finding.state == "broken"]
     if as_json:
-        click.echo(json.dumps({"ok": not broken, "findings": [asdict(each) for each in findings]}, indent=2))
+        click.echo(json.dumps({"ok": not broken, "findings": [asdict(each) for each in told]}, indent=2))
     else:
-        for area, found in groupby(findings, key=lambda each: each.area):
+        for area, found in groupby(told, key=lambda each: each.area):
             click.echo(f"{area}")
             for each in found:
                 click.echo(_line(each))
         click.echo(f"\n{len(broken)} to mend." if broken else "\nChats can work here.")
     return codes.FAILED if broken else codes.ANSWERED
+
+
+def _this_machine() -> Iterator[Finding]:
+    return findings.probe(LocalServers())
 
 
 def _looked(look: Look) -> Iterator[Finding]:

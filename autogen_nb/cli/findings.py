@@ -9,20 +9,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from autogen_nb._version import __version__
 from autogen_nb.agents.where import Where
 from autogen_nb.errors import AutogenError
-from autogen_nb.models import connections
-from autogen_nb.models.config_list import LIST, found
+from autogen_nb.models import known
+from autogen_nb.models.config_list import LIST
+from autogen_nb.models.local_servers import USUAL, LocalServers
 
 State = Literal["ok", "note", "broken"]
 
 _PACKAGE = "autogen-nb"
 _PYTHON = (3, 11)
-_AWAITED = (7, 4)
-"""The first ipykernel whose clicks reach a cell that is awaited, from every front end."""
+_HEARS = (6, 29)
+_ALSO_HELD = (7, 0)
+"""The first ipykernel whose clicks are heard in a cell that is awaited, and in one that is not."""
 
 _FRONT_ENDS = {"jupyterlab": "JupyterLab", "notebook": "Notebook"}
 _OPTIONAL = {
@@ -116,11 +118,14 @@ def _clicks() -> Iterator[Finding]:
     if widgets is None:
         text = "there are no buttons without ipywidgets: %config AutogenMagics.ask = 'text' asks in words"
         yield Finding("clicks", "buttons", "broken", text, f"{_pip()} ipywidgets")
-    elif version is None or _numbers(version) < _numbers(".".join(map(str, _AWAITED))):
-        text = f"with ipykernel {version or 'missing'}, not every front end's click reaches a cell that runs"
+    elif version is None or _numbers(version) < _HEARS:
+        text = f"with ipykernel {version or 'missing'}, a click may not reach a cell that runs"
         yield Finding("clicks", "buttons", "note", text, f"{_pip()} -U 'ipykernel>=7.4'")
+    elif _numbers(version) < _ALSO_HELD:
+        text = f"ipykernel {version} hears a click in a %%autogen cell; a plain cell of your own asks in words"
+        yield Finding("clicks", "buttons", "ok", text)
     else:
-        text = "the cell is awaited, and takes clicks from every front end, with and without subshells"
+        text = f"ipykernel {version} hears a click while a cell runs, from front ends with and without subshells"
         yield Finding("clicks", "buttons", "ok", text)
 
 
@@ -164,30 +169,30 @@ def _models() -> Iterator[Finding]:
     mend = "" if has_pandas else f"{_pip()} 'autogen-nb[data]'"
     yield Finding("models", "offline", "ok" if has_pandas else "note", "a fixed analysis of tables, no host", mend)
     try:
-        chosen = connections.choose(None, None, os.environ)
-        entries = found(LIST, os.environ, Path()) or []
+        taken, listed = known.taken("", None, os.environ), list(known.listed(os.environ))
     except AutogenError as error:
         yield Finding("models", LIST, "broken", str(error), f"mend {LIST}, or take it away")
         return
-    if chosen is None:
+    if taken is None:
         mend = (
             "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
             "autogen-nb doctor --probe looks for servers on this machine"
         )
         yield Finding("models", "none", "note", "no model is configured; a cell asks which one to take", mend)
-        return
-    hosts = ", ".join(connections.hosts(chosen, os.environ)) or "no host"
-    yield Finding("models", _named(chosen), "ok", f"the one that a cell takes; asks {hosts}")
-    for entry in entries:
-        asked = ", ".join(connections.hosts({"config_list": [entry]}, os.environ)) or "no host"
-        yield Finding("models", str(entry.get("model") or "without a name"), "ok", f"in {LIST}; asks {asked}")
+    for each in (*([taken] if taken else []), *listed):
+        text = f"{each.source}; asks {', '.join(each.hosts) or 'no host'}"
+        yield Finding("models", each.name or "without a name", "ok", text)
 
 
-def _named(chosen: Any) -> str:
-    if isinstance(chosen, str):
-        return chosen
-    first = chosen.get("config_list", [chosen])[0]
-    return str(first.get("model") or "without a name")
+def probe(servers: LocalServers) -> Iterator[Finding]:
+    """The models that servers on this machine have: the one look that asks anybody."""
+    found = servers.listening()
+    for server in found:
+        models = ", ".join(server.models) or "no model"
+        yield Finding("this machine", server.kind, "ok", f"{server.base_url} has {models}")
+    if not found:
+        ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
+        yield Finding("this machine", "servers", "note", f"none answers where they usually listen ({ports})")
 
 
 def _settings() -> Iterator[Finding]:

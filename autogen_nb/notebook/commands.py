@@ -1,6 +1,7 @@
 """``%autogen``: what its first word leads to; each command lives in a module of its own."""
 
 import difflib
+import os
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb import run
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer import clashes
-from autogen_nb.notebook import kernel_orders, record_orders, rules_orders, variables
+from autogen_nb.models.local_servers import LocalServers
+from autogen_nb.notebook import kernel_orders, models_orders, record_orders, rules_orders, variables
 from autogen_nb.notebook.conversations import Conversation
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.persons import sure
@@ -25,18 +27,20 @@ _USAGE = (
     "%autogen rules                            lists what code may do without being asked about;\n"
     "                                          'rules add network api.example.org', 'rules remove N', 'rules clear'\n"
     "%autogen audit [CHAT] [--sent]            lists what was asked, answered and run; --sent what went to models\n"
+    "%autogen models                           lists the models that are set up, and those that this machine serves\n"
     "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
 )
-_COMMANDS = ("pull", "push", "kernel", "chats", "rules", "audit")
+_COMMANDS = ("pull", "push", "kernel", "chats", "rules", "audit", "models")
 
 
 class Commands:
     """What a person does with a notebook's chats, beside running cells."""
 
-    def __init__(self, shell: InteractiveShell, notebook: Notebook) -> None:
+    def __init__(self, shell: InteractiveShell, notebook: Notebook, servers: LocalServers | None = None) -> None:
         self._shell = shell
         self._notebook = notebook
         self._chats = notebook.conversations
+        self._servers = servers or LocalServers()
 
     def obey(self, line: str) -> None:
         """Does what a line says, and shows what comes of it.
@@ -65,6 +69,8 @@ class Commands:
                     print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # as above
                 for name, team in self._notebook.teams.items():
                     print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
+            case ["models"]:
+                self._show(models_orders.obey(words[1:], self._notebook, os.environ, self._servers))
             case ["rules"]:
                 self._show(rules_orders.obey(words[1:], self._notebook.rules, self._chats.cwd, sure))
             case ["audit"]:

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.cli.findings import probe
+from autogen_nb.models.local_servers import LocalServers
 from tests.cli.commands import ran
+from tests.models.local import models, serving
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
 
@@ -35,7 +38,7 @@ def test_it_tells_what_is_installed(findings: Mapping[tuple[str, str], Any]) -> 
     """Each library that the package needs is there with its version."""
     assert {"click", "ipykernel", "nbclient", "openai"} <= {name for area, name in findings if area == "libraries"}
     assert findings["front ends", "JupyterLab"]["state"] == "ok"
-    assert "subshells" in findings["clicks", "buttons"]["text"]
+    assert "hears a click" in findings["clicks", "buttons"]["text"]
 
 
 def test_it_starts_the_agents_kernel(findings: Mapping[tuple[str, str], Any]) -> None:
@@ -92,3 +95,13 @@ def test_a_list_that_cannot_be_read_is_to_be_mended(tmp_path: Path) -> None:
     assert done.code == 1
     assert "MEND  OAI_CONFIG_LIST" in done.out
     assert KEY not in done.out + done.err
+
+
+def test_a_probe_tells_what_this_machine_serves() -> None:
+    """What `--probe` adds: the models of a server on this machine, by name and address."""
+    with serving(models("llama3")) as local:
+        (finding,) = probe(LocalServers({"Ollama": local.port}, timeout=20))
+    (none,) = probe(LocalServers({}))
+
+    assert (finding.state, finding.text) == ("ok", f"http://127.0.0.1:{local.port}/v1 has llama3")
+    assert "none answers" in none.text

@@ -1,0 +1,88 @@
+"""Models on this machine: servers that speak OpenAI's API where they usually listen.
+
+Nothing is asked before somebody calls `listening`, and no other machine is asked at all. What a server says of
+itself is untrusted, and bounded.
+"""
+
+import http.client
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "LM Studio": 1234}
+"""The port that each kind of server takes where it is told no other."""
+
+_HOST = "127.0.0.1"
+_MOST_BYTES = 1_000_000
+_MOST_MODELS = 50
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A server that answered, and the models that it has.
+
+    Parameters
+    ----------
+    kind
+        What usually listens there; something else may.
+    base_url
+        The address for OPENAI_BASE_URL or ``base_url``.
+    """
+
+    kind: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+class LocalServers:
+    """The usual places.
+
+    Parameters
+    ----------
+    ports
+        The port of each kind of server.
+    timeout
+        Seconds that one server may take; all are asked at the same time.
+    """
+
+    def __init__(self, ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> None:
+        self._ports = dict(ports)
+        self._timeout = timeout
+
+    def listening(self) -> tuple[LocalServer, ...]:
+        """The servers that answer now."""
+        if not self._ports:
+            return ()
+        with ThreadPoolExecutor(len(self._ports)) as pool:
+            found = pool.map(self._asked, self._ports, self._ports.values())
+            return tuple(server for server in found if server is not None)
+
+    def _asked(self, kind: str, port: int) -> LocalServer | None:
+        # A plain connection takes no proxy, follows nobody elsewhere, and carries no key.
+        connection = http.client.HTTPConnection(_HOST, port, timeout=self._timeout)
+        try:
+            connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
+            answer = connection.getresponse()
+            body = answer.read(_MOST_BYTES + 1)
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            connection.close()
+        if answer.status != http.HTTPStatus.OK or len(body) > _MOST_BYTES:
+            return None
+        names = _names(body)
+        return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names)
+
+
+def _names(body: bytes) -> tuple[str, ...] | None:
+    """The names of the models; None where it is no list of models."""
+    try:
+        told: Any = json.loads(body)
+        listed = told["data"]
+        names = [str(each["id"])[:_LONGEST] for each in listed[:_MOST_MODELS]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return tuple(names)

@@ -1,0 +1,80 @@
+"""Servers of models on this machine are found where they listen, and no other machine is asked."""
+
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from autogen_nb.models.local_servers import USUAL, LocalServer, LocalServers
+from tests.models.local import models, serving
+
+PATIENT = 20.0
+"""Seconds that a server on a busy machine may take where time is not what is tested."""
+
+
+def test_a_server_is_told_with_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The models of a server are named with the address that they are asked at, and it gets no key."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.org:3128")
+    with serving(models("llama3", "qwen")) as local:
+        found = LocalServers({"Ollama": local.port}, timeout=PATIENT).listening()
+
+    assert found == (LocalServer("Ollama", f"http://127.0.0.1:{local.port}/v1", ("llama3", "qwen")),)
+    ((path, headers),) = local.asked
+    assert path == "/v1/models"
+    assert "sk-1" not in str(headers)
+
+
+@pytest.mark.parametrize(
+    ("says", "status"),
+    [
+        (b"<html>", 200),
+        (models("a"), 404),
+        ({"data": "a"}, 200),
+        ([1], 200),
+        ({"data": [{}]}, 200),
+        (b'{"data": [' + b" " * 1_000_001 + b"]}", 200),
+        (b"[" * 100_000, 200),
+    ],
+    ids=["no JSON", "not found", "no list", "a list", "no name", "too long", "too deep"],
+)
+def test_what_is_no_server_of_models_is_left_out(says: Any, status: int) -> None:
+    """Something else that listens at a port is no server of models, whatever it says."""
+    with serving(says, status) as local:
+        assert LocalServers({"vLLM": local.port}, timeout=PATIENT).listening() == ()
+
+
+def test_what_a_server_says_is_bounded() -> None:
+    """Of endless names, and of very many, only so much is taken."""
+    with serving(models(*("x" * 1000 for _ in range(200)))) as local:
+        (server,) = LocalServers({"vLLM": local.port}, timeout=PATIENT).listening()
+
+    assert len(server.models) == 50
+    assert {len(name) for name in server.models} == {120}
+
+
+def test_one_that_never_answers_does_not_hold_the_others_up() -> None:
+    """All are asked at the same time, and each for a moment only."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, serving(models("a")) as local:
+        ports = {"one": silent.getsockname()[1], "two": local.port, "three": silent.getsockname()[1]}
+        begun = time.monotonic()
+        found = LocalServers(ports, timeout=3.0).listening()
+        took = time.monotonic() - begun
+
+    assert [server.kind for server in found] == ["two"]
+    assert took < 15
+
+
+def test_nobody_listens() -> None:
+    """A port without a server is told apart at once; without ports there is nothing to ask."""
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+
+    assert LocalServers({"Ollama": port}, timeout=PATIENT).listening() == ()
+    assert LocalServers({}).listening() == ()
+
+
+def test_the_usual_ports() -> None:
+    """The ports are those that the servers' own documents name."""
+    assert USUAL == {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "LM Studio": 1234}
