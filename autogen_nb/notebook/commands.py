@@ -65,10 +65,7 @@ class Commands:
             case ["kernel"]:
                 self._kernel(words[1:])
             case ["chats"]:
-                for each in self._chats:
-                    print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # as above
-                for name, team in self._notebook.teams.items():
-                    print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
+                self._list()
             case ["models"]:
                 self._show(models_orders.obey(words[1:], self._notebook, os.environ, self._servers))
             case ["rules"]:
@@ -80,6 +77,12 @@ class Commands:
                 near = difflib.get_close_matches(words[0], _COMMANDS, n=1)
                 hint = f" (did you mean {near[0]!r}?)" if near and near[0] != words[0] else ""
                 raise ConfigError(f"%autogen {' '.join(words)} is not a command{hint}.\n{_USAGE}")
+
+    def _list(self) -> None:
+        for each in self._chats:
+            print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # it is the answer
+        for name, team in self._notebook.teams.items():
+            print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
 
     def _kernel(self, words: Sequence[str]) -> None:
         rest, chat = self._named(words)
