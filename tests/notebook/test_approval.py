@@ -174,7 +174,7 @@ def test_harmless_code_runs_unasked(notebook: FrontEnd, model: FakeOpenAI, optio
 
 def test_risky_code_is_asked_for_with_the_reason(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Under "risky" a block that may do harm is asked for, and the panel says why."""
-    model.add(python("import shutil"), "Fine.")
+    model.add(python("import shutil\nshutil.rmtree('nothing', ignore_errors=True)"), "Fine.")
 
     cell = notebook.start("%%autogen --confirm risky\nGo.")
     notebook.asked("Run")
@@ -182,7 +182,7 @@ def test_risky_code_is_asked_for_with_the_reason(notebook: FrontEnd, model: Fake
     notebook.click("Run")
     notebook.finish(cell)
 
-    assert "imports shutil" in panel
+    assert "deletes or moves nothing" in panel
     assert cell.status == "ok"
 
 

@@ -1,11 +1,33 @@
-"""What code does beyond computing, read from its text before it runs."""
+"""What code does beyond computing, read from its text before it runs.
+
+A rail, not a wall: the reading knows libraries by their names, and a library can do anything behind a harmless one.
+What cannot be read is unknown, and unknown is asked about.
+"""
+
+from functools import lru_cache
 
 from autogen_nb.acts import Act
 from autogen_nb.core.ground import Ground
-from autogen_nb.core.harmless import doubts
+from autogen_nb.core.reading import found
+from autogen_nb.core.reading.cells import cell
+from autogen_nb.core.reading.shell import shell
 from autogen_nb.messages import CodeBlock
 
 
-def acts(block: CodeBlock, ground: Ground | None) -> tuple[Act, ...]:  # noqa: ARG001  # paths are not told apart yet
-    """What the block does that reaches beyond the kernel, each once; empty for code that only computes."""
-    return tuple(Act("unknown", "", doubt) for doubt in doubts(block))
+@lru_cache(maxsize=128)
+def acts(block: CodeBlock, ground: Ground | None = None) -> tuple[Act, ...]:
+    """What the block does beyond computing, each act once; empty for code that only computes.
+
+    Parameters
+    ----------
+    ground
+        Where the code stands; without one, only relative paths lie below the notebook's folder.
+    """
+    ground = Ground() if ground is None else ground
+    if block.language == "python":
+        read = cell(block.code, ground)
+    elif block.language in ("sh", "bash"):
+        read = shell(block.code, ground)
+    else:
+        read = iter(found.unknown(f"is {found.shown(block.language)} code, which is not read"))
+    return tuple(dict.fromkeys(read))

@@ -1,0 +1,139 @@
+"""What a cell of a notebook does: Python with IPython's own syntax, of which this is a small reading of its own.
+
+1. `%%magic` is looked for in the first line; the rest of the cell is the magic's.
+2. `%magic`, `!command`, `name = !command`, `name?` are looked for where a statement begins, outside
+   of texts and brackets.
+3. Such a line is read by itself, and stands as ``pass`` in the Python that remains.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterator
+
+from autogen_nb.acts import Act
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import found, magics, python
+from autogen_nb.core.reading.shell import shell
+
+_TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
+"""Line ends that only IPython takes for some, and what makes a line read otherwise than it runs."""
+
+_ASSIGNED = re.compile(r"(?P<indent>\s*)(?P<target>[\w.\[\]'\", ]+?)\s*=\s*(?P<command>[!%].*)", re.DOTALL)
+_HELP = re.compile(r"\s*(\?{1,2}\s*%{0,2}[\w.*\[\]'\"]+|%{0,2}[\w.*\[\]'\"]+\s*\?{1,2})\s*;?\s*")
+_TOKEN = re.compile(r"\"\"\"|'''|\"|'|#|\\.|[()\[\]{}]", re.DOTALL)
+_DEEPER = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
+_MOST_NESTED = 4
+
+
+def cell(code: str, ground: Ground, nested: int = 0) -> Iterator[Act]:
+    """What the code of a cell does."""
+    if _TRICKY.search(code):
+        yield from found.unknown("has characters that hide what runs")
+    if nested > _MOST_NESTED:
+        yield from found.unknown("nests code too deeply to be read")
+        return
+    acts = python.read(code, ground, nested)
+    if acts is None:
+        acts = tuple(_with_magics(code, ground, nested))
+    yield from acts
+
+
+def _with_magics(code: str, ground: Ground, nested: int) -> Iterator[Act]:
+    code = textwrap.dedent(code)
+    stripped = code.lstrip("\n\r\t ")
+    if stripped.startswith("%%"):
+        head, _, body = stripped.partition("\n")
+        yield from _cell_magic(head[2:], body, ground, nested)
+        return
+    source, commands = _split(code)
+    acts = python.read(source, ground, nested)
+    if acts is None:
+        yield from found.unknown("cannot be read as Python")
+        return
+    yield from acts
+    for command in commands:
+        yield from _line(command, ground, nested)
+
+
+def _cell_magic(head: str, body: str, ground: Ground, nested: int) -> Iterator[Act]:
+    name, _, line = head.strip().partition(" ")
+    if name in magics.RUN_PYTHON:
+        yield from cell(line, ground, nested + 1) if name in ("time", "timeit") and not line.startswith("-") else ()
+        yield from magics.options(name, line, ground)
+        yield from cell(body, ground, nested + 1)
+    elif name in ("bash", "sh", "system", "sx", "!"):
+        yield from shell(body if not line or name not in ("system", "sx", "!") else f"{line}\n{body}", ground)
+    else:
+        yield from magics.cell_magic(name, line, body, ground)
+
+
+def _line(command: str, ground: Ground, nested: int) -> Iterator[Act]:
+    for part in re.findall(r"\{([^{}]*)\}", command):
+        # IPython puts in what these come to; a format in front of which a colon stands is not run.
+        if not part.isidentifier() and part.strip():
+            acts = python.read(part, ground, nested + 1)
+            yield from found.unknown("puts together a command") if acts is None else acts
+    if _HELP.fullmatch(command):
+        return
+    if command.startswith("!"):
+        # What IPython puts in is not known.
+        yield from shell(re.sub(r"\{[^{}]*\}", "$_", command.lstrip("!")), ground)
+    elif command.startswith("%"):
+        name, _, line = command.lstrip("%").strip().partition(" ")
+        if name in ("time", "timeit", "prun", "memit", "mprun", "lprun"):
+            yield from cell(re.sub(r"^(-\w+\s*\d*\s+)+", "", line.strip()), ground, nested + 1) if line.strip() else ()
+        else:
+            yield from magics.line_magic(name, line.strip(), ground)
+    else:
+        yield from found.unknown("cannot be read as Python")
+
+
+def _split(code: str) -> tuple[str, list[str]]:
+    """The Python of a cell, and its lines that are IPython's own."""
+    kept: list[str] = []
+    commands: list[str] = []
+    inside = ""
+    depth = 0
+    lines = iter(code.split("\n"))
+    for line in lines:
+        plain = not inside and depth == 0
+        parts = _command(line) if plain else None
+        if parts is None:
+            kept.append(line)
+            inside, depth = _scanned(line, inside, depth)
+            continue
+        indent, command, instead = parts
+        while command.endswith("\\"):
+            command = command[:-1] + " " + next(lines, "")
+        if '"""' in command or "'''" in command:
+            # Should it be within a text after all, nothing may hide behind it.
+            kept.append("(")
+        kept.append(f"{indent}{instead}")
+        commands.append(command.strip())
+    return "\n".join(kept), commands
+
+
+def _command(line: str) -> tuple[str, str, str] | None:
+    """The indent of a line that is IPython's own, the command in it, and the Python that stands in its place."""
+    bare = line.lstrip()
+    indent = line[: len(line) - len(bare)]
+    if bare.startswith(("%", "!", "?", "/", ",", ";")) or (_HELP.fullmatch(line) and bare):
+        return indent, bare, "pass"
+    if (assigned := _ASSIGNED.fullmatch(line)) is not None:
+        return indent, assigned["command"], f"{assigned['target']} = str()[0:]"
+    return None
+
+
+def _scanned(line: str, inside: str, depth: int) -> tuple[str, int]:
+    """Whether the next line begins within a text, and within how many brackets."""
+    for match in _TOKEN.finditer(line):
+        mark = match[0]
+        if inside:
+            inside = "" if mark == inside else inside
+        elif mark.startswith("#"):
+            break
+        elif mark[0] in "\"'":
+            inside = mark
+        else:
+            depth = max(depth + _DEEPER.get(mark, 0), 0)
+    return inside if len(inside) == len('"""') else "", depth

@@ -1,0 +1,101 @@
+"""What code was found to do, as acts: which kind a path or an address makes it, and its words for a person."""
+
+import re
+from urllib.parse import urlsplit
+
+from autogen_nb.acts import Act
+from autogen_nb.core.ground import Ground
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,20})://")
+_NULL = frozenset({"/dev/null", "nul", "/dev/stdout", "/dev/stderr"})
+_SHOWN = 80
+_LATER = "whose name is not known before it runs"
+
+
+def reads(path: str | None, ground: Ground) -> tuple[Act, ...]:
+    """What reading a file is; None stands for a path that cannot be told."""
+    if path is None:
+        return (Act("read_private", "", f"reads a file {_LATER}"),)
+    if _URL.match(path) and not path.lower().startswith("file:"):
+        return connects(path)
+    path = local(path)
+    if path.lower() in _NULL:
+        return ()
+    whose = ground.where(path)
+    if whose == "private":
+        return (Act("read_private", path, f"reads {shown(path)}, which may hold a secret"),)
+    return (Act("read_private" if whose == "elsewhere" else "read", path, f"reads {shown(path)}"),)
+
+
+def writes(path: str | None, ground: Ground) -> tuple[Act, ...]:
+    """What writing a file is; None stands for a path that cannot be told."""
+    if path is None:
+        return (Act("write", "", f"writes a file {_LATER}"),)
+    if _URL.match(path) and not path.lower().startswith("file:"):
+        return connects(path)
+    path = local(path)
+    if path.lower() in _NULL:
+        return ()
+    own = ground.where(path) == "own"
+    return (Act("write_own" if own else "write", path, f"writes {shown(path)}"),)
+
+
+def deletes(path: str | None, _: Ground) -> tuple[Act, ...]:
+    """What deleting, moving or renaming is; None stands for a path that cannot be told."""
+    if path is None:
+        return (Act("delete", "", f"deletes or moves a file {_LATER}"),)
+    return (Act("delete", path, f"deletes or moves {shown(path)}"),)
+
+
+def connects(address: str | None) -> tuple[Act, ...]:
+    """What a connection to an address or a host is; None stands for one that cannot be told."""
+    name = host(address or "")
+    return (Act("network", name, f"connects to {shown(name)}" if name else "uses the network"),)
+
+
+def runs(command: str | None) -> tuple[Act, ...]:
+    """What starting a program is; None stands for one that cannot be told."""
+    text = " ".join((command or "").split())
+    return (Act("process", text, f"runs {shown(text)}" if text else "starts a program"),)
+
+
+def installs(package: str | None) -> tuple[Act, ...]:
+    """What installing a package is; None stands for one that cannot be told."""
+    return (Act("install", package or "", f"installs {shown(package or 'packages')}"),)
+
+
+def environment(name: str | None, words: str = "") -> tuple[Act, ...]:
+    """What reading or changing the environment, or the interpreter itself, is."""
+    words = words or (f"uses the environment variable {shown(name)}" if name else "uses environment variables")
+    return (Act("environment", name or "", words),)
+
+
+def unknown(words: str) -> tuple[Act, ...]:
+    """What cannot be read is."""
+    return (Act("unknown", "", words),)
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is an address that is not a file's."""
+    return bool(_URL.match(text)) and not text.lower().startswith("file:")
+
+
+def host(address: str) -> str:
+    """The host, or the bucket, of an address; the text itself where it is no address."""
+    if not _URL.match(address):
+        return address.rsplit("@", maxsplit=1)[-1].split(":", maxsplit=1)[0].split("/", maxsplit=1)[0]
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def local(path: str) -> str:
+    """The path of a ``file:`` address; another text as it is."""
+    return re.sub(r"(?i)^file:(//(localhost)?(?=/))?", "", path)
+
+
+def shown(text: str) -> str:
+    """The text on one line, cut where it is long, without what would make it read otherwise than it is."""
+    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"

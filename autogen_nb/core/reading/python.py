@@ -1,0 +1,324 @@
+"""What Python code does, read from its syntax tree.
+
+Libraries are known by name: those that compute, and what in them reads, writes or does more. A library that is not
+known, a name that is made up when the code runs, and whatever leads into Python's own works is unknown.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+from autogen_nb.acts import Act
+from autogen_nb.core.code import parsed
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import found, methods, modules, sql
+from autogen_nb.core.reading.bindings import bindings
+from autogen_nb.core.reading.calls import Calls
+from autogen_nb.core.reading.domain import UNKNOWN, Local, Ref, Stream
+from autogen_nb.core.reading.imports import imported, imports
+from autogen_nb.core.reading.values import Evaluator
+
+_DUNDER = re.compile(r"__(?!main__|name__|version__|index_level|file__)[a-z]\w*__")
+_NAMING = frozenset({"apply", "agg", "aggregate", "transform", "pipe", "map"})
+"""Methods that call the method that a text names."""
+
+_GENERIC = frozenset("common compat core lib testing inspect pickle exec requests tempfile codecs socket".split())
+_SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node_interactivity|display)\b")
+_MAGICS = frozenset({"run_line_magic", "system", "getoutput", "run_cell_magic", "run_cell", "magic"})
+_LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr"})
+_DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
+_NESTED = 4
+
+
+def read(code: str, ground: Ground, nested: int = 0) -> tuple[Act, ...] | None:
+    """What Python code does; None for what is not Python."""
+    tree = parsed(code)
+    if tree is None or nested > _NESTED:
+        return None
+    return tuple(dict.fromkeys(_Reader(tree, ground, nested).acts()))
+
+
+class _Reader:
+    def __init__(self, tree: ast.AST, ground: Ground, nested: int) -> None:
+        self._tree = tree
+        self._ground = ground
+        self._nested = nested
+        self._names = bindings(tree)
+        self._values = Evaluator(self._names)
+        self._nodes = list(ast.walk(tree))
+        # What is known of a node is kept by its identity, which must not pass to another one.
+        self._made: list[ast.AST] = []
+        self._inner = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
+        self._inner |= {
+            id(node.args[0])
+            for node in self._nodes
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in _LOOKED_AT
+            and node.args
+        }
+        self._called = {id(node.func) for node in self._nodes if isinstance(node, ast.Call)}
+        self._tested = {
+            id(each.func)
+            for node in self._nodes
+            if isinstance(node, ast.Compare) and all(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
+            for each in node.comparators
+            if isinstance(each, ast.Call)
+        }
+        self._calls = Calls(self._values, ground, frozenset(self._names.own), changing=self._changes())
+
+    def acts(self) -> Iterator[Act]:
+        """What the code does, the plainest first."""
+        read = [act for node in self._nodes for act in self._node(node)]
+        yield from read
+        kinds = {act.kind for act in read}
+        for act in (*self._calls.vague, *imports(self._nodes, self._ground)):
+            # What is made of an import or of a session says more than that it is made.
+            if act.kind not in kinds:
+                yield act
+
+    def _changes(self) -> bool:
+        """Whether some statement of SQL, or a table that is put there, changes a database."""
+        for node in self._nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr in ("to_sql", "executescript", "register", "create_function", "commit"):
+                    return True
+                if methods.effect(node.func.attr) == "sql" and node.args:
+                    texts = self._values.texts(node.args[0])
+                    if any(sql.changes(text) and not (text or "").isidentifier() for text in texts):
+                        return True
+        return False
+
+    def _node(self, node: ast.AST) -> Iterator[Act]:
+        match node:
+            case ast.Call():
+                yield from self._call(node)
+            case ast.Attribute(ctx=ast.Load()):
+                yield from self._attribute(node)
+            case ast.Attribute():
+                yield from self._assigned(node)
+            case ast.Name(id=name, ctx=ast.Load()):
+                yield from self._name(name, node)
+            case ast.MatchClass(kwd_attrs=names):
+                yield from (act for name in names if methods.internal(name) for act in modules.internal(name))
+            case ast.Constant(value=str(text)) if hidden := _DUNDER.search(text):
+                yield from found.unknown(f"names {hidden[0]} in a text")
+            case _:
+                return
+
+    def _call(self, call: ast.Call) -> Iterator[Act]:
+        for name in self._values.refs(call.func):
+            own = self._OWN.get(name)
+            if own is not None:
+                yield from own(self, call)
+                return
+        if isinstance(call.func, ast.Attribute):
+            if call.func.attr in _MAGICS and any(map(_is_shell, self._values.refs(call.func))):
+                yield from self._magic(call.func.attr, call)
+                return
+            yield from self._expressive(call.func.attr, call)
+        if id(call.func) not in self._tested:
+            yield from self._calls.acts(call)
+
+    def _run_text(self, call: ast.Call) -> Iterator[Act]:
+        """A text that is run as Python."""
+        for text in self._values.texts(call.args[0]) if call.args else (None,):
+            acts = None if text is None else read(text, self._ground, self._nested + 1)
+            yield from found.unknown("runs code that is not known before it runs") if acts is None else acts
+
+    def _got_attribute(self, call: ast.Call) -> Iterator[Act]:
+        for text in self._values.texts(call.args[1]) if len(call.args) > 1 else (None,):
+            if text is None:
+                yield from found.unknown("uses an attribute whose name is not known before it runs")
+            else:
+                attribute = ast.Attribute(value=call.args[0], attr=text, ctx=ast.Load())
+                self._made.append(attribute)
+                yield from self._attribute(attribute)
+
+    def _set_attribute(self, call: ast.Call) -> Iterator[Act]:
+        target = call.args[0] if call.args else None
+        if target is None or any(not isinstance(each, Local) for each in self._values.of(target)):
+            refs = () if target is None else self._values.refs(target)
+            words = f"changes {refs[0]}" if refs else "sets an attribute by its name"
+            yield from found.environment("", words) if refs else found.unknown(words)
+
+    def _imported(self, call: ast.Call) -> Iterator[Act]:
+        for text in self._values.texts(call.args[0]) if call.args else (None,):
+            if text is None:
+                yield from found.unknown("imports what is not known before it runs")
+            else:
+                yield from imported(text, "")
+
+    def _in_notebook(self, call: ast.Call) -> Iterator[Act]:
+        # What is called on it is read there, and it can do all.
+        if id(call) not in self._inner:
+            yield from found.unknown("uses get_ipython")
+
+    def _timed(self, call: ast.Call) -> Iterator[Act]:
+        for node in call.args[:2]:
+            for value in self._values.of(node):
+                if isinstance(value, str):
+                    acts = read(value, self._ground, self._nested + 1)
+                    yield from found.unknown("runs code that cannot be read") if acts is None else acts
+
+    def _yaml(self, call: ast.Call) -> Iterator[Act]:
+        given = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "Loader")]
+        if not any("Safe" in name for node in given for name in self._values.refs(node)):
+            yield from found.unknown("reads YAML, which can run code")
+
+    _OWN: ClassVar[dict[str, Callable[[Any, ast.Call], Iterator[Act]]]] = {
+        "eval": _run_text,
+        "exec": _run_text,
+        "compile": _run_text,
+        "getattr": _got_attribute,
+        "setattr": _set_attribute,
+        "delattr": _set_attribute,
+        "__import__": _imported,
+        "importlib.import_module": _imported,
+        "get_ipython": _in_notebook,
+        "IPython.get_ipython": _in_notebook,
+        "timeit.timeit": _timed,
+        "timeit.repeat": _timed,
+        "yaml.load": _yaml,
+    }
+    """What runs, or names, what a text holds."""
+
+    def _expressive(self, name: str, call: ast.Call) -> Iterator[Act]:
+        """Methods that evaluate a text, or that take a style or a method by its name."""
+        if name in ("query", "eval"):
+            yield from self._expression(name, call)
+        elif name in _NAMING:
+            for argument in [*call.args, *(each.value for each in call.keywords)]:
+                yield from (
+                    act
+                    for node in ast.walk(argument)
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str)
+                    for act in self._method_named(node.value)
+                )
+        elif name in ("use", "context") and not self._names_a_style(call):
+            yield from found.unknown(f"takes a style or a backend from elsewhere: .{name}")
+
+    def _magic(self, name: str, call: ast.Call) -> Iterator[Act]:
+        from autogen_nb.core.reading.cells import cell
+
+        texts = [text for node in call.args for text in self._values.texts(node)[:1]]
+        known = [text for text in texts if text is not None]
+        if not known or len(known) != len(texts):
+            yield from found.unknown("runs a magic that is not known before it runs")
+            return
+        code = {
+            "run_line_magic": "%" + " ".join(known),
+            "magic": "%" + known[0].lstrip("%"),
+            "run_cell_magic": "%%" + " ".join(known[:2]) + "\n" + "\n".join(known[2:]),
+            "run_cell": known[0],
+        }.get(name, "!" + known[0])
+        yield from cell(code, self._ground, self._nested + 1)
+
+    def _expression(self, name: str, call: ast.Call) -> Iterator[Act]:
+        """An expression that pandas evaluates: it can call methods too. Of databases, it is a statement."""
+        if any(ref.startswith(("duckdb", "memory")) for ref in self._values.refs(call.func)):
+            for text in self._values.texts(call.args[0]) if call.args else ():
+                yield from sql.statement(text, self._ground)
+            return
+        values = self._values.of(call.args[0]) if call.args else ()
+        if isinstance(call.func, ast.Attribute) and not values and not call.keywords:
+            # `model.eval()` evaluates no text.
+            return
+        for value in values or (None,):
+            tree = None
+            if isinstance(value, str):
+                tree = parsed(re.sub(r"`[^`]*`", "column", value).replace("@", "").strip())
+            if tree is None:
+                yield from found.unknown(f"evaluates a text: .{name}")
+            else:
+                yield from _Reader(tree, self._ground, self._nested).acts()
+
+    def _method_named(self, text: str) -> Iterator[Act]:
+        kind = methods.effect(text)
+        if kind in ("read", "write", "delete", "network", "process"):
+            yield Act({"read": "read_private"}.get(kind, kind), "", f"calls .{text}")  # type: ignore[arg-type]
+        elif methods.internal(text) and text.isidentifier():
+            yield from modules.internal(text)
+
+    def _names_a_style(self, call: ast.Call) -> bool:
+        if not call.args or call.keywords[1:]:
+            return False
+        texts = [
+            each
+            for value in self._values.of(call.args[0])
+            for each in (value if isinstance(value, tuple) else (value,))
+        ]
+        return all(isinstance(text, str) and re.fullmatch(r"[\w-]+", text) for text in texts)
+
+    def _name(self, name: str, node: ast.Name) -> Iterator[Act]:
+        if re.fullmatch(r"__\w+__", name) and name not in _DUNDERS and id(node) not in self._called:
+            yield from found.unknown(f"uses {name}")
+        elif id(node) not in self._inner and id(node) not in self._called:
+            for ref in self._values.refs(node):
+                yield from self._mentioned(ref)
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[Act]:
+        values = self._values.of(node.value)
+        refs = [f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref)]
+        hidden = methods.internal(node.attr) and not all(_exempt(value, node.attr) for value in values)
+        if hidden or (node.attr == "__class__" and id(node) not in self._inner):
+            yield from modules.internal(node.attr)
+        if id(node) in self._inner or id(node) in self._called:
+            return
+        for ref in refs:
+            yield from self._mentioned(ref)
+        if UNKNOWN in values and methods.effect(node.attr) in ("write", "delete", "network", "process"):
+            yield from self._method_named(node.attr)
+
+    def _mentioned(self, ref: str) -> Iterator[Act]:
+        """What a library gives is handed on, or called by another name."""
+        name = modules.plain(ref)
+        if ref.endswith(("()", "[]")):
+            # What made it has been judged.
+            return
+        if "()" in ref:
+            effect = methods.effect(name.rpartition(".")[2])
+            if effect in ("write", "delete") and modules.default(name) == "compute":
+                yield from modules.handed_on(effect, self._ground, name)
+            return
+        if name in modules.files():
+            kind = modules.files()[name][0]
+            yield from modules.handed_on(kind, self._ground, name)
+        elif name == "open":
+            yield from found.unknown("hands open on")
+        elif (kind := modules.default(name)) in modules.KINDS:
+            yield from modules.acts(kind, name, self._variable(name))
+        elif "." in name and kind:
+            effect = methods.effect(name.rpartition(".")[2])
+            if effect in ("read", "write", "delete", "network", "process", "unknown"):
+                yield from modules.handed_on(effect, self._ground, name)
+
+    def _variable(self, name: str) -> str:
+        if not name.startswith("os.environ"):
+            return ""
+        for node in self._nodes:
+            if isinstance(node, ast.Subscript) and "os.environ" in self._values.refs(node.value):
+                return next((text for text in self._values.texts(node.slice) if text), "")
+        return ""
+
+    def _assigned(self, node: ast.Attribute) -> Iterator[Act]:
+        """A module, or what it holds, is changed."""
+        for ref in self._values.refs(node.value):
+            name = f"{ref}.{node.attr}"
+            if not ("()" in name or "[]" in name or _SETTINGS.search(name)):
+                yield from found.environment("", f"changes {name}")
+
+
+def _is_shell(ref: str) -> bool:
+    return ref.startswith(("get_ipython().", "IPython.get_ipython()."))
+
+
+def _exempt(value: object, attr: str) -> bool:
+    """Whether the attribute is the value's own affair, or nothing of a library."""
+    if isinstance(value, Local | Stream):
+        return not (attr.startswith("__") and attr.endswith("__"))
+    if isinstance(value, Ref):
+        name = f"{value.name}.{attr}"
+        return modules.known(name) or modules.default(name) in modules.KINDS
+    return attr in _GENERIC

@@ -1,0 +1,166 @@
+"""What shell code does, by a list of words: commands that only look or tell, and what others do."""
+
+import posixpath
+import re
+from collections.abc import Generator, Iterator
+
+from autogen_nb.acts import Act
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import found
+from autogen_nb.core.reading.shell_words import Command, commands, known
+
+_LOOKS = frozenset(
+    "ls cat head tail wc grep egrep fgrep rg find file stat du tree sort uniq cut tr jq md5sum sha1sum sha256sum nl "
+    "od xxd "
+    "hexdump strings diff cmp comm join paste column zcat zgrep bzcat xzcat tac rev fold expand cksum test [ [[ dir "
+    "sed awk gawk less more csvlook csvstat xsv".split()
+)
+_TELLS = frozenset(
+    "echo printf pwd date whoami hostname uname id true false sleep seq which type nproc free uptime cal wait exit "
+    "return : "
+    "lscpu arch nvidia-smi ps basename dirname realpath readlink expr for in case select function df break continue "
+    "shift "
+    "local read let declare tput clear".split()
+)
+_TEXT_FIRST = frozenset("grep egrep fgrep rg sed awk gawk jq tr zgrep".split())
+_WRITES = frozenset(
+    "tee touch mkdir truncate chmod chown dd tar zip unzip gzip gunzip bzip2 xz unxz split csplit patch "
+    "mkfifo mktemp "
+    "gunzip".split()
+)
+_COPIES = frozenset("cp ln rsync install".split())
+_VERSIONED = frozenset("python python3 git node R bash pip pip3".split())
+_REMOTE = frozenset("clone fetch pull push remote ls-remote submodule".split())
+_BY_HOST = frozenset("ssh ping telnet nc dig curl wget sftp ftp host nslookup".split())
+_DELETES = frozenset("rm rmdir mv unlink shred".split())
+_NETWORK = frozenset(
+    "curl wget ssh scp sftp ftp nc ncat netcat telnet ping dig nslookup host aws gcloud gsutil az kaggle hf "
+    "huggingface-cli "
+    "http https aria2c lynx w3m openssl whois traceroute mosh rclone s3cmd psql mysql mongo redis-cli".split()
+)
+_INSTALLS = frozenset(
+    "pip pip3 conda mamba micromamba uv apt apt-get aptitude dnf yum brew npm yarn pnpm cargo gem apk snap "
+    "easy_install poetry "
+    "pipx pixi".split()
+)
+_LOOKING = frozenset("list show freeze check --version -V info config search help --help env".split())
+_ENVIRONMENT = frozenset("export unset env printenv set source . alias ulimit umask hash trap".split())
+_DANGEROUS = {
+    "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
+    "sed": re.compile(r"(-\w*i\w*|--in-place.*|.*[/;}]\s*[we]\b.*|[we]\s.*|.*/e)"),
+    "awk": re.compile(r".*(system\s*\(|getline|[>|]\s*[\"']|ENVIRON).*", re.DOTALL),
+    "gawk": re.compile(r".*(system\s*\(|getline|[>|]\s*[\"']|ENVIRON).*", re.DOTALL),
+    "sort": re.compile(r"(-o.*|--output.*|--compress-program.*)"),
+    "rg": re.compile(r"--pre.*"),
+    "tree": re.compile(r"-o.*"),
+    "less": re.compile(r"[+-].*"),
+}
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
+
+
+def shell(code: str, ground: Ground) -> Iterator[Act]:
+    """What shell code does."""
+    found_ = commands(code)
+    if found_ is None:
+        yield from found.runs(code)
+        return
+    folder: str | None = ""
+    for command in found_:
+        folder = yield from _command(command, folder, ground)
+
+
+def _command(command: Command, folder: str | None, ground: Ground) -> Generator[Act, None, str | None]:
+    """What one command does; gives back the folder that the next one runs in, None where it is not known."""
+    for path in command.writes:
+        yield from found.writes(_path(path, folder), ground)
+    for path in command.reads:
+        yield from found.reads(_path(path, folder), ground)
+    words = command.words
+    while words and re.match(r"[A-Za-z_]\w*\+?=", words[0]):
+        # Before a command, such variables can change what it does.
+        yield from found.environment(words[0].partition("=")[0]) if len(words) > 1 else ()
+        words = words[1:]
+    if not words:
+        return folder
+    name, given = posixpath.basename(words[0]), words[1:]
+    if name == "cd":
+        return _path(given[0] if given else "~", folder)
+    if name in _DANGEROUS and any(_DANGEROUS[name].fullmatch(word) for word in given):
+        yield from found.runs(" ".join(words))
+    elif name in _LOOKS and words[0] == name:
+        yield from _looked(name, given, folder, ground)
+    elif name in _TELLS and words[0] == name:
+        yield from _expanded(given)
+    else:
+        yield from _acted(name, given, folder, ground)
+    return folder
+
+
+def _looked(name: str, given: list[str], folder: str | None, ground: Ground) -> Iterator[Act]:
+    texts = [word for word in given if not word.startswith("-") or word == "-"]
+    inline = any(word in ("-e", "-f") or word.startswith(("--regexp", "--file", "--expression")) for word in given)
+    if name in _TEXT_FIRST and not inline:
+        texts = texts[1:]
+    options = [value for word in given if word.startswith("--") for value in [word.partition("=")[2]] if "/" in value]
+    for text in [*texts, *options] or (["."] if name in ("ls", "find", "tree", "du", "dir", "rg") else []):
+        if text in ("-", "]", "]]", "=", "==", "!=", "!") or text.isdigit():
+            continue
+        yield from found.reads(_path(text, folder), ground)
+
+
+def _expanded(given: list[str]) -> Iterator[Act]:
+    """A variable of the environment that is told."""
+    for word in given:
+        for name in re.findall(r"\$\{?([A-Z][A-Z0-9_]{2,})", word):
+            yield from found.environment(name)
+
+
+def _acted(  # noqa: C901  # one row for each kind of command
+    name: str, given: list[str], folder: str | None, ground: Ground
+) -> Iterator[Act]:
+    paths = [word for word in given if not word.startswith("-")]
+    if name in _VERSIONED and given in (["--version"], ["-V"], ["-VV"]):
+        return
+    if name in _INSTALLS:
+        if not paths or paths[0] not in _LOOKING:
+            yield from found.installs(" ".join(word for word in paths if word not in ("install", "add", "pip")) or None)
+    elif name.startswith("python") and given[:3] == ["-m", "pip", "install"]:
+        yield from found.installs(" ".join(given[3:]) or None)
+    elif name in _NETWORK or (name == "git" and paths[:1] and paths[0] in _REMOTE):
+        yield from _connected(name, given, paths)
+    elif name in _DELETES:
+        for path in paths or ["$"]:
+            yield from found.deletes(_path(path, folder), ground)
+    elif name in _COPIES:
+        yield from _copied(paths, folder, ground)
+    elif name in _WRITES:
+        for path in paths or ["$"]:
+            yield from found.writes(_path(path, folder) if name not in ("dd", "tar") else None, ground)
+    elif name in _ENVIRONMENT:
+        yield from found.environment(paths[0].partition("=")[0] if paths else None)
+    else:
+        yield from found.runs(" ".join((name, *given)))
+
+
+def _connected(name: str, given: list[str], paths: list[str]) -> Iterator[Act]:
+    addresses: list[str | None] = [match[0] for word in given if (match := _ADDRESS.search(word))]
+    if not addresses and name in _BY_HOST:
+        addresses += paths[:1]
+    for address in addresses or [None]:
+        yield from found.connects(address)
+
+
+def _copied(paths: list[str], folder: str | None, ground: Ground) -> Iterator[Act]:
+    for path in paths[:-1]:
+        yield from found.reads(_path(path, folder), ground)
+    for path in paths[-1:] or ["$"]:
+        yield from found.writes(_path(path, folder), ground)
+    if any(":" in path for path in paths):
+        yield from found.connects(None)
+
+
+def _path(path: str, folder: str | None) -> str | None:
+    """The path as seen from the notebook's folder; None where it cannot be told."""
+    if folder is None or not known(path):
+        return None
+    return path if path.startswith("~") else posixpath.join(folder, path)

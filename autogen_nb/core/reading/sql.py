@@ -1,0 +1,68 @@
+"""What a statement of SQL does beyond asking its own database: the files and addresses that it names."""
+
+import re
+from collections.abc import Iterator
+
+from autogen_nb.acts import Act
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import found
+
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_TEXT = re.compile(r"'((?:[^']|'')*)'")
+_LOOKS = re.compile(
+    r"(?is)\s*[(\s]*(select|with|values|explain|describe|desc|show|from|summarize|pivot|unpivot|"
+    r"pragma\s+(table_info|table_list|index_list|database_list|show_tables|foreign_key_list|version|user_version\s*$|"
+    r"integrity_check)|set\s+(threads|memory_limit)|begin|commit|rollback|end|;|$)"
+)
+_MUTATES = re.compile(r"(?i)\b(insert|update|delete|replace|drop|alter|create|truncate|merge|grant|vacuum|reindex)\b")
+_TO = re.compile(r"(?is)\b(?:copy\b.*?\bto|export\s+database|outfile|dumpfile|vacuum\b.*?\binto)\s*'((?:[^']|'')*)'")
+_OPENED = re.compile(r"(?is)\battach\b[^']*'((?:[^']|'')*)'")
+_BEYOND = re.compile(
+    r"(?i)\b(load_extension|install|load\s+\w+|xp_cmdshell|sys_exec|pg_read_file|load_file|create\s+secret|"
+    r"set\s+s3_|program|lo_import|lo_export|readfile|writefile|fts3_tokenizer|getenv|shellfs)\b"
+)
+_FILE = re.compile(
+    r"(?i)[^\s'%]+\.(csv|tsv|parquet|json|jsonl|ndjson|txt|xlsx|db|sqlite|duckdb|gz|zst|arrow|feather)|.*://.*"
+)
+
+
+def statement(text: str | None, ground: Ground) -> tuple[Act, ...]:
+    """What a statement does; None stands for one that cannot be told. A database in memory may be changed freely."""
+    if text is None:
+        return found.unknown("runs a statement of SQL that is not known before it runs")
+    return tuple(_acts(_COMMENT.sub(" ", text), ground))
+
+
+def _acts(text: str, ground: Ground) -> Iterator[Act]:
+    outputs = [match[1] for match in (*_TO.finditer(text), *_OPENED.finditer(text)) if match[1] != ":memory:"]
+    for output in outputs:
+        yield from found.writes(output, ground)
+    for match in _TEXT.finditer(text):
+        if match[1] not in outputs and _FILE.fullmatch(match[1]):
+            yield from found.reads(match[1], ground)
+    if re.search(r"(?i)\bcopy\b.*?\bto\s+[^'\s]", _TEXT.sub("''", text)) and not outputs:
+        yield from found.writes(None, ground)
+    if beyond := _BEYOND.search(_TEXT.sub("''", text)):
+        yield from found.unknown(f"uses {found.shown(beyond[0])} in a statement of SQL")
+
+
+def changes(text: str | None) -> bool:
+    """Whether a statement changes the database, as far as can be told."""
+    if text is None:
+        return True
+    plain = _TEXT.sub("''", _COMMENT.sub(" ", text))
+    return any(not _LOOKS.match(each) or _MUTATES.search(each) is not None for each in plain.split(";"))
+
+
+def database(address: str | None, ground: Ground, *, changing: bool) -> tuple[Act, ...]:
+    """What opening a database is, by its file's path or its URL."""
+    if address is None:
+        return found.unknown("opens a database that is not known before it runs")
+    scheme, separator, rest = address.partition("://")
+    if separator and not scheme.startswith(("sqlite", "duckdb", "file")):
+        return found.connects(address)
+    path = rest.removeprefix("/") if separator and scheme != "file" else found.local(address)
+    path = path.partition("?")[0]
+    if path in ("", ":memory:"):
+        return ()
+    return found.writes(path, ground) if changing else found.reads(path, ground)

@@ -1,0 +1,75 @@
+"""The reading on the labelled corpus: how much of the risky is asked about, and how much of the harmless."""
+
+import pytest
+
+from autogen_nb.acts import ActKind
+from autogen_nb.core.approval import asks
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import acts
+from autogen_nb.messages import CodeBlock
+from tests.corpus import OWN, SNIPPETS, Snippet
+
+GROUND = Ground("/home/ann/work", f"/home/ann/work/{OWN}", "/home/ann")
+MISSED: frozenset[str] = frozenset()
+"""Risky snippets that are not asked about; docs/safety.md names them."""
+
+
+def asked(snippet: Snippet) -> bool:
+    """Whether a policy that asks about risky code asks about the snippet."""
+    return asks("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
+
+
+def kinds(snippet: Snippet) -> set[ActKind]:
+    """The kinds of what is read in the snippet."""
+    return {act.kind for act in acts(CodeBlock(snippet.language, snippet.code), GROUND)}
+
+
+def test_corpus_is_large_and_even() -> None:
+    """Half of at least 320 snippets are harmless, and a third of each half is held out."""
+    risky = [each for each in SNIPPETS if each.risky]
+    harmless = [each for each in SNIPPETS if not each.risky]
+
+    assert len(SNIPPETS) >= 320
+    assert min(len(risky), len(harmless)) >= 160
+    assert abs(sum(each.held_out for each in SNIPPETS) - len(SNIPPETS) / 3) < 2
+    assert len({(each.name, each.risky) for each in SNIPPETS}) == len(SNIPPETS)
+
+
+def test_nearly_all_of_the_risky_is_asked_about() -> None:
+    """At least 98 % is, and what is missed is known by name."""
+    missed = {each.name for each in SNIPPETS if each.risky and not asked(each)}
+
+    assert missed == MISSED
+    assert len(missed) <= 0.02 * sum(each.risky for each in SNIPPETS)
+
+
+def test_hardly_any_of_the_harmless_is_asked_about() -> None:
+    """At most 2 % is."""
+    cried = [each.name for each in SNIPPETS if not each.risky and asked(each)]
+
+    assert len(cried) <= 0.02 * sum(not each.risky for each in SNIPPETS), cried
+
+
+@pytest.mark.parametrize("snippet", [each for each in SNIPPETS if each.risky], ids=lambda each: each.name)
+def test_risky_code_is_asked_about_for_the_right_reason(snippet: Snippet) -> None:
+    """The person is told of one of the things that the code does, not of something else."""
+    assert kinds(snippet) & set(snippet.kinds)
+
+
+@pytest.mark.parametrize("snippet", [each for each in SNIPPETS if not each.risky and each.kinds], ids=lambda s: s.name)
+def test_harmless_acts_are_seen_too(snippet: Snippet) -> None:
+    """Reading below the folder and writing one's own files are named, so that a record can show them."""
+    assert kinds(snippet) >= set(snippet.kinds)
+
+
+def test_words_name_what_is_known() -> None:
+    """Paths, hosts, commands and packages stand in the words and in the target."""
+    code = "import requests\nrequests.get('https://api.example.org/x')\ndf.to_csv('../out.csv')\n!pip install thing"
+
+    read = acts(CodeBlock("python", code), GROUND)
+
+    assert [(act.kind, act.target, act.words) for act in read] == [
+        ("network", "api.example.org", "connects to api.example.org"),
+        ("write", "../out.csv", "writes ../out.csv"),
+        ("install", "thing", "installs thing"),
+    ]

@@ -1,0 +1,220 @@
+"""What Python code, with IPython's own syntax, is read to do: kinds and targets."""
+
+import pytest
+
+from autogen_nb.acts import ActKind
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import acts, cells
+from autogen_nb.messages import CodeBlock
+
+GROUND = Ground("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
+
+
+def read(code: str) -> set[tuple[ActKind, str]]:
+    """What is read in Python code: kinds and targets."""
+    return {(act.kind, act.target) for act in acts(CodeBlock("python", code), GROUND)}
+
+
+CALLS: list[tuple[str, set[tuple[ActKind, str]]]] = [
+    ("x.read_pickle('a')", {("unknown", "")}),
+    ("p.rename('b.csv')", {("delete", "b.csv")}),
+    ("p.replace('../b')", {("delete", "../b")}),
+    ("s.rename('total')", set()),
+    ("s.replace('a', 'b')", set()),
+    ("p.rename(other)", set()),
+    ("p.unlink()", {("delete", "")}),
+    ("p.write_text('x')", {("write", "")}),
+    ("cur.execute('SELECT 1')", set()),
+    ("cur.execute('DELETE FROM t')", {("write", "")}),
+    ("cur.execute(text)", {("unknown", ""), ("write", "")}),
+    ("cur.execute()", set()),
+    ("pd.read_sql('SELECT 1', 'postgresql://db.example.org/x')", {("network", "db.example.org")}),
+    ("pd.read_sql_table('t', conn)", set()),
+    ("pd.read_sql('sales', conn)", set()),
+    ("df.to_sql('t', 'sqlite:///x.db')", {("write", "x.db")}),
+    ("df.to_sql('t', con=engine)", {("write", "")}),
+    ("df.to_sql('t', con='postgresql://db.example.org/x')", {("network", "db.example.org")}),
+    ("import sqlite3\nc = sqlite3.connect('file:x.db?mode=ro')\nc.execute('DROP TABLE t')", {("read", "x.db")}),
+    ("import sqlite3\nsqlite3.connect(path)", {("unknown", "")}),
+    ("import duckdb\nduckdb.connect('x.db', read_only=True).execute('INSERT INTO t VALUES (1)')", {("read", "x.db")}),
+    ("import duckdb\nduckdb.query('SELECT 1')", set()),
+    ("import duckdb\nduckdb.query(\"SELECT * FROM 'a.csv'\")", {("read", "a.csv")}),
+    ("import duckdb\nduckdb.sql('INSTALL httpfs')", {("unknown", "")}),
+    ("import duckdb\nduckdb.sql('COPY t TO output')", {("write", "")}),
+    ("import duckdb\nduckdb.sql(\"COPY t TO 'autogen_files/main/x'\")", {("write_own", "autogen_files/main/x")}),
+    ("import duckdb\nduckdb.sql(\"ATTACH ':memory:' AS m -- 'x.csv'\")", set()),
+    ("open('a', *how)", {("write", "a")}),
+    ("open('a', **how)", {("write", "a")}),
+    ("open('a', mode)", {("write", "a")}),
+    ("open()", {("read_private", "")}),
+    ("open('/dev/null', 'w')", set()),
+    ("print(open)", {("unknown", "")}),
+    ("import zipfile\nzipfile.ZipFile('a.zip').extract('x', 'out')", {("read", "a.zip"), ("write", "out")}),
+    ("import zipfile\nzipfile.ZipFile('a.zip').extractall()", {("read", "a.zip"), ("write", ".")}),
+    ("import zipfile\nzipfile.ZipFile('a.zip').namelist()", {("read", "a.zip")}),
+    ("import tempfile\ntempfile.mkdtemp(dir='out')", {("write", "out")}),
+    ("import tempfile\ntempfile.mkdtemp()", {("write", "")}),
+    ("import logging\nlogging.basicConfig(**how)", {("write", "")}),
+    ("import logging\nlogging.FileHandler('x.log')", {("write", "x.log")}),
+    ("pl.read_csv(['a.csv', '../b.csv'])", {("read", "a.csv"), ("read_private", "../b.csv")}),
+    ("df.to_csv(sys.stdout)", set()),
+    ("client.fetch('https://api.example.org')", {("network", "api.example.org")}),
+    ("load('https://api.example.org/x')", {("network", "api.example.org")}),
+    ("load('https://[::1')", {("network", "")}),
+    ("import requests\nrequests.get(url)", {("network", "")}),
+    ("import socket\ns = socket.socket()\ns.connect((host, 80))", {("network", "")}),
+    ("x.popen('ls')", {("process", "ls")}),
+    ("run(x.Popen)", {("process", "")}),
+    ("x.download('a')", {("network", "")}),
+    ("print(df.to_csv)", {("write", "")}),
+    ("print(pd.read_csv)", {("read_private", "")}),
+    ("print(pd.DataFrame().to_csv)", {("write", "")}),
+    ("print(pd.DataFrame().mean)", set()),
+    ("import requests\nprint(requests.get('http://a.example.org').json)", {("network", "a.example.org")}),
+    ("import os\nprint(os)", {("unknown", "")}),
+    ("import os\nprint(os.name, os.path)", set()),
+    ("print(np.save)", {("write", "")}),
+    ("import numpy as np\nmap(np.load, xs)", {("read_private", "")}),
+    ("import os\nlist(map(os.system, xs))", {("process", "")}),
+    ("class A(B):\n    def save(self):\n        self.x.dump()\n    def go(self):\n        self.save()", set()),
+    ("class A(B):\n    pass\nA().to_csv('x.csv')", {("write", "x.csv")}),
+    ("class A:\n    _x = 1\n    def f(self):\n        return self._x, self.__dict__", {("unknown", "")}),
+    ("x.__class__", {("unknown", "")}),
+    ("type(x).__name__, x.__class__.__name__", set()),
+    ("import yaml\nyaml.safe_load(x)\nyaml.load(x, Loader=yaml.SafeLoader)\nyaml.dump(x)", set()),
+    ("import yaml\nyaml.load(x)", {("unknown", "")}),
+    ("import yaml\nyaml.dump(x, f)", {("write", "")}),
+    ("import timeit\ntimeit.timeit('x = 1', number=3)\ntimeit.timeit(lambda: 1)", set()),
+    ("import timeit\ntimeit.timeit('os.remove(\"x\")')", {("delete", "x")}),
+    ("import timeit\ntimeit.timeit('x =')", {("unknown", "")}),
+    ("exec()", {("unknown", "")}),
+    ("exec('exec(\"exec(chr(1))\")')", {("unknown", "")}),
+    ("eval('1 + 1')", set()),
+    ("getattr(x)", {("unknown", "")}),
+    ("getattr(x, 'shape')", set()),
+    ("setattr()", {("unknown", "")}),
+    ("setattr(x, 'a', 1)", {("unknown", "")}),
+    ("import json\nsetattr(json, 'a', 1)", {("environment", "")}),
+    ("class A: pass\nsetattr(A(), 'a', 1)", set()),
+    ("__import__()", {("unknown", "")}),
+    ("__import__('json').dumps(1)", set()),
+    ("model.eval()", set()),
+    ("df.eval(expr='a + b')", {("unknown", "")}),
+    ("df.apply('_x')", {("unknown", "")}),
+    ("df.apply('sum', axis=1)", set()),
+    ("plt.style.use(['ggplot', 'fast'])", set()),
+    ("plt.style.context('ggplot')", set()),
+    ("plt.style.use()", {("unknown", "")}),
+    ("from os import environ\nprint(environ)", {("environment", "")}),
+    ("import os\nos.environ[key]", {("environment", "")}),
+    ("import os\nos.environ.setdefault('A', 'b')", {("environment", "A")}),
+    ("json.dumps = None", {("environment", "")}),
+    ("pd.options.display.x = 1\nplt.gca().x = 1\nx.y = 2", set()),
+    ("import concurrent.futures, os.path, xml.etree.ElementTree as ET", set()),
+    ("import shutil as s", {("unknown", "")}),
+    ("import requests as r", {("network", "")}),
+    ("import pandas.io.common", {("unknown", "")}),
+    ("import webbrowser", set()),
+    ("import antigravity", {("unknown", "")}),
+    ("from os import remove", {("delete", "")}),
+    ("from numpy import load as l", {("read_private", "")}),
+    ("from math import *\nfrom . import x", {("unknown", "")}),
+    ("from scipy.io import loadmat\nfrom urllib.request import urlopen", set()),
+    ("from subprocess import run", {("process", "")}),
+    ("from numpy.lib import x", {("unknown", "")}),
+    ("with ThreadPoolExecutor() as pool:\n    pool.submit(f)", set()),
+    ("with ProcessPoolExecutor() as pool:\n    pool.submit(f)", {("process", "")}),
+    ("f.write('x')", {("write", "")}),
+    ("from helpers import x", {("unknown", "")}),
+    ("import multiprocessing as mp\np = mp.Pool()", {("process", "")}),
+    ("import requests\ns = requests.Session()", {("network", "")}),
+    ("for f in x:\n    f()", set()),
+    ("def f():\n    pass\nf.to_csv('a.csv')", {("write", "a.csv")}),
+    ("matched = f'{x!r:>{width}}'", set()),
+]  # fmt: skip
+
+MAGICS: list[tuple[str, set[tuple[ActKind, str]]]] = [
+    ("%matplotlib notebook\n%matplotlib", set()),
+    ("%matplotlib module://x", {("unknown", "")}),
+    ("%config Application.x = 1", {("environment", "")}),
+    ("%ll data\n%ls", {("read", "data"), ("read", ".")}),
+    ("%rm data/x", {("delete", "data/x")}),
+    ("%system rm x", {("delete", "x")}),
+    ("%pip list", set()),
+    ("%pip install a", {("install", "a")}),
+    ("%cd data", {("environment", "")}),
+    ("%env", {("environment", "")}),
+    ("%save x.py 1-3\n%logstart", {("write", "1-3"), ("write", "")}),
+    ("%store x > $name", {("write", "")}),
+    ("%unheard of", {("unknown", "")}),
+    ("%run x.py", {("unknown", "")}),
+    ("%time", set()),
+    ("%time df.to_csv('a.csv')", {("write", "a.csv")}),
+    ("%timeit -n 1 -r1 df.to_csv('a.csv')", {("write", "a.csv")}),
+    ("%%time\ndf.to_csv('a.csv')", {("write", "a.csv")}),
+    ("%%timeit -n 3\ndf.to_csv('a.csv')", {("write", "a.csv")}),
+    ("%%timeit df.to_csv('a.csv')\nx", {("write", "a.csv")}),
+    ("%%capture out\n%%time\n!rm x", {("delete", "x")}),
+    ("%%prun -T out.txt\nx = 1", {("write", "out.txt")}),
+    ("%%prun\nx = 1", set()),
+    ("%%sh\nrm x", {("delete", "x")}),
+    ("%%sx rm x\nls", {("delete", "x"), ("read", ".")}),
+    ("%%!\nrm x", {("delete", "x")}),
+    ("%%script ruby\nx", {("process", "script ruby")}),
+    ("%%python\nx", {("process", "python")}),
+    ("%%writefile 'a.py'\nx", {("write", "a.py")}),
+    ("%%writefile\nx", {("write", "")}),
+    ("%%latex\nx", set()),
+    ("%%js\nx", {("unknown", "")}),
+    ("\n\n%%time\nx = 1", set()),
+    ("  x = 1\n  !ls", {("read", ".")}),
+    ("!ls {folder}", {("read_private", "")}),
+    ("!echo {os.remove('x')}", {("delete", "x")}),
+    ("!echo {a b}", {("unknown", "")}),
+    ("!echo {}", set()),
+    ("!ls \\\n  data", {("read", "data")}),
+    ("x = !rm y\nprint(x)", {("delete", "y")}),
+    ("x = %pwd\nprint(x)", set()),
+    ("x = [\n  1,\n]\n!ls", {("read", ".")}),
+    ("x = '''\n!rm y\n'''\n!ls", {("read", ".")}),
+    ("x = 'a\\'b'  # don't\n!ls", {("read", ".")}),
+    ("x = 'a)'\n!ls", {("read", ".")}),
+    ("df.head?\n?df\ndf??\n%time?", set()),
+    ('x = """\n%time """; import os; os.remove(\'x\'); y = """\n"""\n!ls', {("delete", "x"), ("read", ".")}),
+    ("x = 1\n!echo '''", {("unknown", "")}),
+    ("/f x", {("unknown", "")}),
+    (",f x", {("unknown", "")}),
+    ("x) = 1\n!ls", {("unknown", "")}),
+    ("get_ipython()", {("unknown", "")}),
+    ("get_ipython().run_line_magic('matplotlib', 'inline')", set()),
+    ("get_ipython().run_line_magic(name, 'inline')", {("unknown", "")}),
+    ("get_ipython().run_line_magic()", {("unknown", "")}),
+    ("get_ipython().magic('%cd ..')", {("environment", "")}),
+    ("get_ipython().run_cell_magic('bash', '', 'rm x')", {("delete", "x")}),
+    ("get_ipython().run_cell('!rm x')", {("delete", "x")}),
+    ("from IPython import get_ipython\nget_ipython().system('rm x')", {("delete", "x"), ("unknown", "")}),
+    ("x.system('rm y')", {("process", "rm y")}),
+]
+
+
+@pytest.mark.parametrize(("code", "expected"), CALLS, ids=[repr(code) for code, _ in CALLS])
+def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[ActKind, str]]) -> None:
+    """The kind of an act, and its target as far as the block tells it."""
+    assert read(code) == expected
+
+
+@pytest.mark.parametrize(("code", "expected"), MAGICS, ids=[repr(code) for code, _ in MAGICS])
+def test_notebook_syntax_is_read(code: str, expected: set[tuple[ActKind, str]]) -> None:
+    """Magics and shell lines do what their words say; what looks like one within a text is text."""
+    assert read(code) == expected
+
+
+def test_code_within_code_ends() -> None:
+    """What nests too deeply is not known."""
+    assert ("unknown", "") in read("%%time\n" * 10 + "x = 1")
+    assert [act.kind for act in cells.cell("x = 1", GROUND, 5)] == ["unknown"]
+
+
+def test_deep_code_is_unknown() -> None:
+    """What is too deep to be walked is not known."""
+    assert ("unknown", "") in read("x = " + "+".join(["1"] * 3_000))
