@@ -1,5 +1,6 @@
 """Where the kernel of a `JupyterCodeExecutor` runs, as AutoGen says it: on a server, in a container, or here."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -8,16 +9,17 @@ from weakref import WeakSet
 
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.command_line_code import left
-from autogen_nb.kernels.containers import Container, ContainerKernel
+from autogen_nb.kernels.container_engine import with_kernel
+from autogen_nb.kernels.containers import IMAGE, Container, ContainerKernel
 from autogen_nb.kernels.launching import LOCAL
 from autogen_nb.kernels.places import Order, Place
 from autogen_nb.run import begun, engine
 
-DOCKERFILE = "FROM python:3-slim\\nRUN pip install --no-cache-dir ipykernel"
 KERNEL_IMAGE = "autogen-nb-kernel"
-"""The image that is taken for a kernel where none is named."""
+"""What the image for a kernel is called that is made where none is named."""
 
 _PORT = 8888
+_DIGITS = 12
 
 
 class Held(Protocol):
@@ -103,7 +105,8 @@ class DockerJupyterServer(_Serving):
     Parameters
     ----------
     custom_image_name
-        An image with ipykernel in it.
+        An image with ipykernel in it; where none is named, one is made from `base_image` at first use, which may need
+        the network.
     container_name
         What the engine calls the container.
     auto_remove
@@ -118,6 +121,8 @@ class DockerJupyterServer(_Serving):
         The directory of the engine's machine that is the working directory, where that has another path there.
     net
         Whether the code may use the network.
+    base_image
+        An image with ``python3``, and pip unless it has ipykernel.
     expose_port, token
         Accepted for programs that give them: no port is opened, and nothing needs a token.
     """
@@ -135,9 +140,12 @@ class DockerJupyterServer(_Serving):
         work_dir: str | Path | None = None,
         bind_dir: str | Path | None = None,
         net: bool = False,
+        base_image: str = IMAGE,
     ) -> None:
         super().__init__()
-        self.image = custom_image_name or KERNEL_IMAGE
+        digest = hashlib.sha256(base_image.encode()).hexdigest()[:_DIGITS]
+        self.image = custom_image_name or f"{KERNEL_IMAGE}:{digest}"
+        self._base = None if custom_image_name else base_image
         self.work_dir = None if work_dir is None else Path(work_dir).absolute()
         self._settings: dict[str, Any] = {
             "images": [self.image],
@@ -152,11 +160,15 @@ class DockerJupyterServer(_Serving):
         """A kernel in a container of this kind."""
         if kernel != "python3":
             raise ConfigError(f"kernel_name is {kernel!r}; in a container it is the Python of its image, python3")
-        return KernelContainer(cwd=cwd, **self._settings)
+        return KernelContainer(self._base, cwd=cwd, **self._settings)
 
 
 class KernelContainer(Container):
-    """A container that must hold a kernel."""
+    """A container that must hold a kernel; its image is made from `base`, unless that is None."""
+
+    def __init__(self, base: str | None, **more: Any) -> None:
+        super().__init__(**more)
+        self._base = base
 
     async def start(self, order: Order) -> ContainerKernel:
         """A kernel in the container.
@@ -168,11 +180,15 @@ class KernelContainer(Container):
         """
         if not await self.has_kernel():
             raise ExecutionError(
-                f"the image {self.images[0]!r} has no ipykernel: make one that has by "
-                f"`printf '{DOCKERFILE}' | docker build -t {KERNEL_IMAGE} -`, or run code by command line in it "
-                "(DockerCommandLineCodeExecutor)"
+                f"the image {self.image!r} has no ipykernel: give it as DockerJupyterServer(base_image=...), from "
+                "which one is made that has, or run code by command line in it (DockerCommandLineCodeExecutor)"
             )
         return await super().start(order)
+
+    def _make(self) -> tuple[Any, Any]:
+        if self._base is not None:
+            with_kernel(self._client, self.images[0], self._base)
+        return super()._make()
 
 
 def place_of(server: Any, cwd: Path, kernel: str) -> Place:

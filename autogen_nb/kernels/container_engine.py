@@ -1,5 +1,6 @@
 """The engine that runs containers, and the images that it has or can pull."""
 
+import io
 import os
 from collections.abc import Sequence
 from importlib import import_module
@@ -66,6 +67,28 @@ def image(client: Any, names: Sequence[str]) -> str:
         f"no image can be had ({'; '.join(whys)}): bring one by `{wanted}` or `docker build -t NAME .`, "
         "and name it by use_docker='NAME'"
     )
+
+
+def with_kernel(client: Any, name: str, base: str) -> None:
+    """Makes an image with ipykernel from another one, unless there is one of this name; pip may need the network.
+
+    Raises
+    ------
+    ExecutionError
+        When it cannot be made; the message has the engine's last words.
+    """
+    errors = import_module("docker.errors")
+    recipe = f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
+    try:
+        try:
+            client.images.get(name)
+        except errors.ImageNotFound:
+            client.images.build(fileobj=io.BytesIO(recipe.encode()), tag=name, rm=True)
+    except errors.DockerException as error:
+        raise ExecutionError(
+            f"no image with a kernel can be made from {base!r} ({error}): make one with ipykernel in it where there is "
+            "network, and name it by DockerJupyterServer(custom_image_name=...)"
+        ) from error
 
 
 def parted(name: str) -> tuple[str, str | None]:

@@ -1,0 +1,167 @@
+"""The executors in containers, with an engine."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.command_line_code import DockerCommandLineCodeExecutor
+from autogen_nb.executors.jupyter_code import DockerJupyterCodeExecutor
+from autogen_nb.executors.jupyter_servers import KERNEL_IMAGE, DockerJupyterServer
+from autogen_nb.messages import CodeBlock
+from tests.contract.ways import Cannot, image
+
+pytestmark = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("code-docker")]
+
+NETWORK = CodeBlock("python", "import socket; print([name for _, name in socket.if_nameindex()])")
+NAME = "autogen-nb-test"
+
+
+def greeting(name: str) -> str:
+    """Greets somebody."""
+    return f"Hello, {name}!"
+
+
+@pytest.fixture
+def engine() -> Iterator[Any]:
+    """A client of the engine."""
+    try:
+        image()
+    except Cannot as cannot:
+        pytest.skip(str(cannot))
+    with closing(import_module("docker").from_env()) as client:
+        yield client
+
+
+@pytest.fixture
+def named(engine: Any) -> Iterator[Callable[[], list[str]]]:
+    """How the containers of this file's name are; they are taken away afterwards."""
+
+    def all_of_them() -> list[Any]:
+        return list(engine.containers.list(all=True, ignore_removed=True, filters={"name": NAME}))
+
+    yield lambda: [each.status for each in all_of_them()]
+    for each in all_of_them():
+        each.remove(force=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"),
+    [({}, []), ({"auto_remove": False}, ["exited"]), ({"stop_container": False}, ["running"])],
+    ids=["nothing", "ended", "running"],
+)
+def test_what_is_left(
+    settings: dict[str, Any], left: list[str], named: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    """The container has its name, is there while code runs, and afterwards as the two settings say."""
+    executor = DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path, **settings)
+    with executor:
+        found = executor.execute_code_blocks([CodeBlock("python", "open('made', 'w').close(); print(1)")])
+        assert named() == ["running"]
+
+    assert found.output == "1"
+    assert (tmp_path / "made").exists()
+    assert named() == left
+
+
+def test_a_name_that_is_taken(named: Callable[[], list[str]], tmp_path: Path) -> None:
+    """The error says how to take the other container away."""
+    with DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path):
+        other = DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path)
+        with pytest.raises(ExecutionError, match=f"docker rm --force {NAME}"):
+            other.execute_code_blocks([NETWORK])
+
+    assert named() == []
+
+
+def test_an_image_that_cannot_be_had(engine: Any, tmp_path: Path) -> None:
+    """The error names the image, and how to bring it; in an awaited start, too."""
+    executor = DockerCommandLineCodeExecutor("localhost:1/not/there:1", work_dir=tmp_path)
+
+    with pytest.raises(ExecutionError, match=r"docker pull localhost:1/not/there:1"):
+        asyncio.run(executor.start())
+
+
+@pytest.mark.parametrize("kind", ["command line", "jupyter"])
+def test_no_network_unless_asked_for(kind: str, engine: Any, tmp_path: Path) -> None:
+    """Code has no network; with `net=True` it has."""
+
+    def made(*, net: bool) -> DockerCommandLineCodeExecutor | DockerJupyterCodeExecutor:
+        if kind == "jupyter":
+            server = DockerJupyterServer(custom_image_name=image(), net=net)
+            return DockerJupyterCodeExecutor(server, work_dir=tmp_path)
+        return DockerCommandLineCodeExecutor(image(), work_dir=tmp_path, net=net)
+
+    found = []
+    for net in (False, True):
+        with made(net=net) as executor:
+            found.append(executor.execute_code_blocks([NETWORK]).output)
+
+    assert found[0] == "['lo']"
+    assert len(found[1]) > len(found[0])
+
+
+def test_functions_and_another_path(engine: Any, tmp_path: Path) -> None:
+    """Functions can be imported there, and the working directory may have another path on the engine's machine."""
+    work, seen = tmp_path / "work", tmp_path / "seen"
+    seen.mkdir()
+    code = "# filename: here.sh\npwd; touch made"
+    # It is one directory, under two paths: to this process, and to the engine.
+    (seen / "here.sh").write_text(code)
+    with DockerCommandLineCodeExecutor(image(), work_dir=work, bind_dir=seen) as executor:
+        elsewhere = executor.execute_code_blocks([CodeBlock("sh", code)])
+    with DockerCommandLineCodeExecutor(image(), work_dir=work, functions=[greeting]) as executor:
+        greeted = executor.execute_code_blocks(
+            [CodeBlock("python", "from functions import greeting\nprint(greeting('Ada'))")]
+        )
+
+    assert elsewhere.output == str(work)
+    assert (seen / "made").exists()
+    assert greeted.output == "Hello, Ada!"
+
+
+def test_a_kernel_in_an_image_that_is_made(engine: Any, tmp_path: Path) -> None:
+    """Where no image is named, one with a kernel is made from the base; variables live on in its kernel."""
+    server = DockerJupyterServer(base_image=image(), docker_env={"ASKED": "yes"}, work_dir=tmp_path)
+
+    async def ran() -> list[str]:
+        async with server, DockerJupyterCodeExecutor(server) as executor:
+            blocks = ["import os; x = os.environ['ASKED']", "print(x, os.getcwd())"]
+            return [(await executor.execute_code_blocks([CodeBlock("python", code)], None)).output for code in blocks]
+
+    try:
+        assert asyncio.run(ran()) == ["", f"yes {tmp_path}"]
+        assert server.image.startswith(f"{KERNEL_IMAGE}:")
+    finally:
+        engine.images.remove(server.image, force=True)
+
+
+def test_an_image_without_a_kernel(engine: Any, tmp_path: Path) -> None:
+    """The error says how to get a kernel, or to do without one."""
+    gone = engine.containers.create(image(), ["sh", "-c", "rm -rf /usr/lib/python3/dist-packages/ipykernel"])
+    try:
+        gone.start()
+        gone.wait()
+        without = gone.commit("autogen-nb-test-without")
+    finally:
+        gone.remove(force=True)
+    try:
+        executor = DockerJupyterCodeExecutor(
+            DockerJupyterServer(custom_image_name="autogen-nb-test-without"), work_dir=tmp_path
+        )
+        with pytest.raises(ExecutionError, match=r"has no ipykernel: .*base_image.*DockerCommandLineCodeExecutor"):
+            executor.execute_code_blocks([CodeBlock("python", "1")])
+        _ = executor.stop()
+    finally:
+        engine.images.remove(without.id, force=True)
+
+
+def test_another_kernel(engine: Any) -> None:
+    """In a container the kernel is its image's Python."""
+    with pytest.raises(ConfigError, match="kernel_name is 'ir'"):
+        DockerJupyterCodeExecutor(DockerJupyterServer(custom_image_name=image()), kernel_name="ir")
