@@ -18,7 +18,7 @@ class ActPanel(DecisionPanel):
 
     def __init__(self, asked: ActAsked, offered: Sequence[Rule] | None = None) -> None:
         question = f"The code that runs waits: it {wording.about(asked.act)} next. Allow it?"
-        line = rendering.code(CodeBlock("python", asked.line), label="at this line") if asked.line else ""
+        line = rendering.code(CodeBlock("python", asked.line.strip()), label="at this line") if asked.line else ""
         super().__init__(question, rendering.question(question) + line, offered)
 
     def _choices(self) -> widgets.Button:

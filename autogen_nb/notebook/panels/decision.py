@@ -70,14 +70,15 @@ class DecisionPanel(Panel):
     def _offer(self, text: str, then: Callable[[tuple[str, ...]], None]) -> None:
         alone = len(self._offered) == 1
         boxes = [parts.checkbox(_capital(rule.words), checked=alone) for rule in self._offered]
-        complaint = parts.html("")
+        complaint = parts.html(rendering.line("Tick at least one, or go back.", tone="bad"))
+        complaint.layout.display = "none"
 
         def accept() -> None:
             rules = tuple(str(rule) for rule, box in zip(self._offered, boxes, strict=True) if box.value)
             if rules:
                 then(rules)
             else:
-                complaint.value = rendering.line("Choose at least one, or go back.", tone="bad")
+                complaint.layout.display = None
 
         told = parts.html(rendering.line(f"{_KEPT}{self._beyond}"))
         go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")

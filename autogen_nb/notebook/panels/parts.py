@@ -17,16 +17,20 @@ _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
 # JupyterLab ends its text this far from the cell's right edge, and a field that fills the width does as text does.
 _FULL = {"width": "auto", "margin": "0 20px 0 0"}
 _LABELLED = {"description_width": "5.5em"}
-_CODE, _LABEL, _NAMED, _TICKED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named", "autogen-nb-ticked"
+_CODE, _LABEL, _NAMED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named"
+_TICKED, _CHOICE = "autogen-nb-ticked", "autogen-nb-choice"
 STYLE = (
     f"<style>.{_CODE}.widget-textarea textarea {{{styles.EDITOR}}}"
     # The label is there for who hears the page; who sees it has the question above the field.
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
     f".{_LABEL}.widget-text .widget-label {{text-align: left}}"
-    # A rule is read whole, however long its path.
+    # A rule and a choice are read whole, however long they are.
     f".{_TICKED}.widget-checkbox {{height: auto}} "
-    f".{_TICKED}.widget-checkbox .widget-label-basic {{white-space: normal; overflow-wrap: anywhere}}</style>"
+    f".{_TICKED}.widget-checkbox .widget-label-basic {{display: flex; align-items: baseline; gap: 4px; "
+    "white-space: normal; overflow-wrap: anywhere; line-height: 1.5}"
+    f".{_CHOICE}.widget-button {{height: auto; min-height: 28px; padding: 4px 10px; white-space: normal; "
+    "overflow-wrap: anywhere; text-align: left; line-height: 1.4}</style>"
 )
 
 
@@ -91,6 +95,12 @@ def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
     made = widgets.Checkbox(checked, description=text, tooltip=text, indent=False, layout=_FULL)
     made.add_class(_TICKED)
     return made
+
+
+def whole(button: widgets.Button) -> widgets.Button:
+    """The button, as high as its text needs it."""
+    button.add_class(_CHOICE)
+    return button
 
 
 def on_enter(made: widgets.Text, then: Callable[[], None]) -> None:

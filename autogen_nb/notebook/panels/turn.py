@@ -21,7 +21,7 @@ class TurnPanel(Panel):
     def __init__(self, asked: HumanInputAsked) -> None:
         question = asked.prompt if asked.choices else f"Your turn: a message to {asked.peer}?"
         super().__init__(question)
-        area = parts.area(f"Your message to {asked.peer}", rows=3)
+        area = parts.area("Another answer" if asked.choices else f"Your message to {asked.peer}", rows=3)
         send = self.button("Send", lambda: self._given(area.value), hint="Send what you have written", style="primary")
         others = [send]
         # Where saying nothing ends the chat, that is what Exit does.
@@ -34,7 +34,7 @@ class TurnPanel(Panel):
         self.show(parts.head(rendering.question(question)), *rows, area, parts.row(*others))
 
     def _choice(self, choice: str) -> widgets.Button:
-        return self.button(choice, lambda: self._given(choice), hint="Answer this")
+        return parts.whole(self.button(choice, lambda: self._given(choice), hint="Answer this"))
 
     def _given(self, text: str) -> None:
         self.answer(HumanInputGiven(text, by=YOU))
