@@ -14,10 +14,10 @@ AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-matrix torture places lab lint bench bench-peers lock clean browser sandbox
+.PHONY: help demo test test-matrix torture places lab lint bench bench-peers bench-policy lock clean browser sandbox
 
 help: ## What there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA=path/to.csv takes your own table
 	$(BIN)/python -m autogen_nb.cli demo --out build $(if $(DATA),--data "$(DATA)")
@@ -46,6 +46,9 @@ lint: $(VENV)/.has-dev ## ruff and mypy
 
 bench: $(VENV)/.has-dev ## Every benchmark in turn, each with its raw floor
 	$(BIN)/python -m benchmarks
+
+bench-policy: $(VENV)/.has-dev ## What is asked about on the corpus of labelled code, and what is missed
+	$(BIN)/python -m benchmarks policy
 
 bench-peers: $(VENV)/.has-dev ## Our executor beside AutoGen's own, in environments made once
 	$(BIN)/python -m benchmarks._peers .venv-peers

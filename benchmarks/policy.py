@@ -1,0 +1,56 @@
+"""What a policy that asks about risky code asks about, on the labelled corpus of tests/corpus, and what it misses."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+
+from autogen_nb.core.approval import asks
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.reading import acts
+from autogen_nb.messages import CodeBlock
+from benchmarks._table import table
+from tests.corpus import OWN, SNIPPETS, Snippet
+
+FOLDER = "/home/ann/work"
+GROUND = Ground(FOLDER, f"{FOLDER}/{OWN}", "/home/ann")
+
+
+def read(snippet: Snippet) -> bool:
+    """Whether the reading asks about it before it runs."""
+    return asks("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
+
+
+def figures(what: str, asked: Callable[[Snippet], bool], snippets: Iterable[Snippet] = SNIPPETS) -> str:
+    """A table of how many of each kind are asked about, with those by name that are judged wrongly."""
+    rows: list[tuple[str, str, str]] = []
+    wrong: list[str] = []
+    for risky in (True, False):
+        for held_out in (False, True):
+            some = [each for each in snippets if (each.risky, each.held_out) == (risky, held_out)]
+            found = [each for each in some if asked(each)]
+            wrong += [
+                f"{'missed' if risky else 'asked about'}: {each.name}" for each in some if (each in found) != risky
+            ]
+            label = f"{what}, {'risky' if risky else 'harmless'}{', held out' if held_out else ''}"
+            rows.append((label, f"{len(found)} of {len(some)}", f"{100 * len(found) / len(some):.1f} %"))
+    return "\n".join([table(("", "asked about", ""), rows), *wrong])
+
+
+def milliseconds() -> list[float]:
+    """How long the reading of each snippet takes."""
+    times = []
+    for each in SNIPPETS:
+        begun = time.perf_counter()
+        acts.__wrapped__(CodeBlock(each.language, each.code), GROUND)
+        times.append(1000 * (time.perf_counter() - begun))
+    return times
+
+
+def main() -> None:
+    print(figures("the reading", read))
+    times = milliseconds()
+    print(f"\none reading: {statistics.median(times):.2f} ms in the middle, {max(times):.1f} ms at most")
+
+
+if __name__ == "__main__":
+    main()
