@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 from autogen_nb.core.visible import visible
@@ -30,7 +31,16 @@ _GONE = "nobody answered"
 
 
 class TerminalHuman:
-    """The human who reads the terminal and types."""
+    """The human who reads the terminal and types.
+
+    Parameters
+    ----------
+    terminal
+        The terminal that an editor is opened in, where it is not this process's own.
+    """
+
+    def __init__(self, *, terminal: Path | None = None) -> None:
+        self._terminal = terminal
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
         """What the person types."""
@@ -44,7 +54,7 @@ class TerminalHuman:
                 case "r" | "run" | "y" | "yes":
                     return ApprovalGiven("run", by="terminal")
                 case "e" | "edit":
-                    code = _edited(question.block)
+                    code = _edited(question.block, self._terminal)
                     if code is not None:
                         return ApprovalGiven("run", code=code, by="terminal")
                 case "s" | "skip" | "n" | "no":
@@ -107,17 +117,19 @@ def _shown(question: ApprovalAsked) -> str:
     return f"\n{visible(f'{question.agent} is to run {which}{why}')}:\n\n{code}\n"
 
 
-def _edited(block: CodeBlock) -> str | None:
+def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
     """The code as the person leaves it in the editor; None where the editor failed, which runs nothing."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not editor or not sys.stdin.isatty():
+    if not editor or not (terminal or sys.stdin.isatty()):
         return _retyped()
     suffix = ".py" if block.language == "python" else ".sh"
     with tempfile.TemporaryDirectory(prefix="autogen_nb-") as folder:
         file = Path(folder, f"block{suffix}")
         file.write_text(block.code + "\n", encoding="utf-8")
         try:
-            subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603  # the person's own editor
+            with terminal.open("r+b", buffering=0) if terminal else nullcontext() as there:
+                command = [*shlex.split(editor), str(file)]
+                subprocess.run(command, check=True, stdin=there, stdout=there, stderr=there)  # noqa: S603  # the person's own editor
         except (OSError, subprocess.CalledProcessError, ValueError) as error:
             print(f"The editor {editor!r} did not end well, and nothing was run: {error}")  # noqa: T201  # as above
             return None

@@ -8,11 +8,13 @@ import inspect
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ipykernel._version import __version__ as release
 
 from autogen_nb.notebook import reruns
+from autogen_nb.notebook.consoles import terminal
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.settings import Defaults
 from autogen_nb.notebook.tapping import Tap, tap
@@ -36,11 +38,14 @@ class Delivery:
         What the person is told where they could expect buttons, and are asked in words; or empty.
     plain
         Whether the front end shows nothing but text.
+    terminal
+        Where an editor can be opened, if the person is at a terminal that is not the kernel's own.
     """
 
     way: Way
     why: str = ""
     plain: bool = False
+    terminal: Path | None = None
     tap: Tap | None = None
 
     def in_words(self, why: str = "") -> "Delivery":
@@ -67,7 +72,7 @@ def delivery(shell: Any, *, held: bool) -> Delivery:
     if not request.get("content", {}).get("allow_stdin", False):
         return Delivery("nobody")
     if _types(request):
-        return Delivery("words", _NO_WIDGETS, plain=True)
+        return Delivery("words", _NO_WIDGETS, plain=True, terminal=terminal())
     found = tap(kernel)
     if held:
         if found is None or not found.hears_while_held:

@@ -6,6 +6,7 @@ variables that the task names, and what becomes of code that does not yield to S
 
 import getpass
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from autogen_nb.core.ports import Human
@@ -61,9 +62,12 @@ class TypingPerson(TerminalHuman):
     ----------
     announced
         Called before each question: it says, once, why there are no buttons.
+    terminal
+        The terminal of the person, if the front end is one and the kernel is not in it.
     """
 
-    def __init__(self, announced: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, announced: Callable[[], None], *, terminal: Path | None = None) -> None:
+        super().__init__(terminal=terminal)
         self._announced = announced
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:

@@ -131,7 +131,7 @@ class Session:
         if found.way == "nobody":
             return AbsentPerson()
         if found.way == "words" or isinstance(view, PlainCellView):
-            return TypingPerson(lambda: self._announce(found.why, view))
+            return TypingPerson(lambda: self._announce(found.why, view), terminal=found.terminal)
         from autogen_nb.notebook.panels import ButtonPerson
 
         return ButtonPerson(view, superseded, offers=proposed, patience=patience)

@@ -121,7 +121,7 @@ class CellPerson:
         found = delivery(self._shell, held=run.held())
         if found.way == "buttons" and not chosen_words(self._shell):
             return self._by_buttons(found, question, ask)
-        return ask(TypingPerson(lambda: self._announce(found.why)))
+        return ask(TypingPerson(lambda: self._announce(found.why), terminal=found.terminal))
 
     def _announce(self, why: str) -> None:
         if why and not self._told:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,31 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from autogen_nb.testing import FakeOpenAI
+from tests.human.test_pipes import CHAT
 from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("headless")]
 
+CLIENT = (
+    "-c",
+    "import nbformat, nbclient; nbclient.NotebookClient(nbformat.read('talk.ipynb', 4)).execute()",
+)
 LOADED = "%load_ext autogen_nb"
+PROMISED = 2.0
+"""Seconds from the question that nobody can answer to the end of what executes the notebook."""
+ATTEMPTS = 3
+PROGRAMS = [
+    pytest.param(CLIENT, id="nbclient"),
+    pytest.param(("-m", "papermill", "talk.ipynb", "done.ipynb"), id="papermill"),
+    pytest.param(("-m", "nbconvert", "--to", "notebook", "--execute", "talk.ipynb"), id="nbconvert"),
+]
 
 
 def written(*cells: str) -> Any:
     """A notebook with these cells."""
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells], metadata=kernel)
 
 
 def executed(folder: Path, model: FakeOpenAI, *cells: str, **more: str) -> Any:
@@ -59,40 +74,70 @@ def test_nbclient_comes_through_where_nobody_is_asked(tmp_path: Path, model: Fak
     assert "code runs unasked (AUTOGEN_NB_CONFIRM=never)" in texts
 
 
+def test_a_chat_of_the_persons_own_stops_too(tmp_path: Path, model: FakeOpenAI) -> None:
+    """`initiate_chat()` in a cell says the same, and asks nobody."""
+    model.add(python("print('never')"))
+
+    with pytest.raises(CellExecutionError, match="nobody is there"):
+        executed(tmp_path, model, CHAT, "open('later', 'w')")
+
+    assert not (tmp_path / "later").exists()
+
+
 def test_nbclient_stops_where_no_model_is_configured(tmp_path: Path, model: FakeOpenAI) -> None:
     """Without a model the run ends in the line that says how to name one."""
     with pytest.raises(CellExecutionError, match="no model is configured"):
         executed(tmp_path, model, LOADED, "%%autogen\nGo.", AUTOGEN_NB_MODEL="")
 
 
-def test_it_stops_within_two_seconds_of_the_question(tmp_path: Path, model: FakeOpenAI) -> None:
-    """The run is over, its kernels included, soon after the question that nobody answers."""
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_stops_within_two_seconds_of_the_question(
+    tmp_path: Path, model: FakeOpenAI, program: Sequence[str]
+) -> None:
+    """The process ends with an error and the line, its kernels included, soon after the question."""
     asked: list[float] = []
 
     def reply(_: object) -> str:
         asked.append(time.monotonic())
         return python("print('never')")
 
-    model.add(reply)
-    with pytest.raises(CellExecutionError):
-        executed(tmp_path, model, LOADED, "%%autogen\nGo.")
-    took = time.monotonic() - asked[0]
-
-    assert took < 2
-
-
-def test_nbconvert_stops_too(tmp_path: Path, model: FakeOpenAI) -> None:
-    """`jupyter nbconvert --execute` ends with an error and the line."""
-    model.add(python("print('never')"))
     nbformat.write(written(LOADED, "%%autogen\nGo.", "open('later', 'w')"), tmp_path / "talk.ipynb")
-    command = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "talk.ipynb"]
     environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
+    took: list[float] = []
+    # A machine that is busy elsewhere may be late now and then; what is always late is at fault.
+    while min(took, default=PROMISED) >= PROMISED and len(took) < ATTEMPTS:
+        model.add(reply)
+        command = [sys.executable, *program]
+        ended = subprocess.run(
+            command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=120
+        )
+        took.append(time.monotonic() - asked[-1])
+        assert ended.returncode != 0
+        assert "nobody is there" in ended.stderr
+        assert "AUTOGEN_NB_CONFIRM=never" in ended.stderr
+        assert not (tmp_path / "later").exists()
 
-    ended = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=60)
+    assert min(took) < PROMISED, took
 
-    assert ended.returncode != 0
-    assert "nobody is there" in ended.stderr
-    assert not (tmp_path / "later").exists()
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_comes_through_where_nobody_is_asked(
+    tmp_path: Path, model: FakeOpenAI, program: Sequence[str]
+) -> None:
+    """With AUTOGEN_NB_CONFIRM=never the notebook is executed to its end."""
+    model.add(python("print(6 * 7)"), "It is 42.")
+    nbformat.write(
+        written(LOADED, "%%autogen -a words\nGo.", "open('later', 'w').write(words)"), tmp_path / "talk.ipynb"
+    )
+    environ = environment(
+        tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted", AUTOGEN_NB_CONFIRM="never"
+    )
+
+    command = [sys.executable, *program]
+    ended = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=120)
+
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "later").read_text() == "It is 42."
 
 
 def test_a_block_has_a_limit_where_nobody_is_there(tmp_path: Path, model: FakeOpenAI) -> None:

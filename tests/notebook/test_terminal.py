@@ -1,76 +1,23 @@
 """IPython in a terminal: the same cells, with questions in words and the transcript as plain text."""
 
-import re
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
-import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
+from tests.notebook.terminals import CHOICES, Terminal, editor
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("terminal")]
-
-CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, s\[t\]op\? "
-
-
-class Terminal:
-    """An IPython in a pseudo-terminal, as a person sees it."""
-
-    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
-        arguments = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor"]
-        environ |= {"TERM": "dumb", "COLUMNS": "200"}
-        self._child = pexpect.spawn(
-            sys.executable, arguments, cwd=str(folder), env=environ, encoding="utf-8", timeout=25, dimensions=(60, 200)
-        )
-        self._prompts = 1
-        self.prompt()
-
-    def prompt(self) -> str:
-        """What was written up to the next prompt, without colours."""
-        self._child.expect(rf"In \[{self._prompts}\]: ")
-        return self._seen()
-
-    def until(self, pattern: str) -> str:
-        """What was written up to this."""
-        self._child.expect(pattern)
-        return self._seen()
-
-    def type(self, line: str) -> None:
-        """Types a line."""
-        self._child.sendline(line)
-
-    def cell(self, *lines: str) -> None:
-        """Types a cell; a cell magic is ended by two empty lines."""
-        self._prompts += 1
-        for line in lines:
-            self.type(line)
-        if lines[0].startswith("%%"):
-            self.type("")
-            self.type("")
-
-    def interrupt(self) -> None:
-        """Presses Ctrl-C."""
-        self._child.sendintr()
-
-    def close(self) -> None:
-        """Leaves."""
-        self._child.close(force=True)
-
-    def _seen(self) -> str:
-        text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", str(self._child.before))
-        return text.replace("\r\n", "\n").strip()
 
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     """One terminal for the module, with the extension loaded."""
     folder = tmp_path_factory.mktemp("terminal")
-    terminal = Terminal(folder, environment(folder))
+    terminal = Terminal("IPython", folder, environment(folder, EDITOR=editor(folder)))
     terminal.cell("%load_ext autogen_nb")
     terminal.prompt()
     yield terminal
@@ -118,6 +65,18 @@ def test_a_skipped_block(terminal: Terminal, model: FakeOpenAI) -> None:
 
     assert "not today" in str(model.requests[1].body["messages"][-1]["content"])
     assert after.count("Then not.") == 1
+
+
+def test_a_block_edited_in_the_persons_editor(terminal: Terminal, model: FakeOpenAI) -> None:
+    """What the editor leaves is what runs."""
+    model.add(python("print('abc'.upper())"), "Fine.")
+
+    terminal.cell("%%autogen Shout, please.")
+    terminal.until(CHOICES)
+    terminal.type("e")
+    after = terminal.prompt()
+
+    assert "ABC, EDITED" in after
 
 
 def test_stop_in_words(terminal: Terminal, model: FakeOpenAI) -> None:
