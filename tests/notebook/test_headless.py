@@ -26,7 +26,7 @@ CLIENT = (
 LOADED = "%load_ext autogen_nb"
 PROMISED = 2.0
 """Seconds from the question that nobody can answer to the end of what executes the notebook."""
-ATTEMPTS = 3
+ATTEMPTS = 5
 PROGRAMS = [
     pytest.param(CLIENT, id="nbclient"),
     pytest.param(("-m", "papermill", "talk.ipynb", "done.ipynb"), id="papermill"),
