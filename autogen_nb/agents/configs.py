@@ -10,10 +10,11 @@ from autogen_nb.agents.where import Sandbox, Where
 from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.human_input import MODES, Mode
+from autogen_nb.core.organisation import Policy
 from autogen_nb.core.ports import Executor, Model
 from autogen_nb.core.running import Reach, RunCode
 from autogen_nb.errors import ConfigError, WrongType
-from autogen_nb.run import engine
+from autogen_nb.run import engine, policy
 
 _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
 """What belongs to an executor that is made here."""
@@ -93,8 +94,9 @@ def code_config(config: Any) -> CodeConfig | None:
             near = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(_CODE_KEYS)}"
             raise WrongType(f"code_execution_config has no key {key!r}; {hint}")
-    reach, confirm = _reach(given.get("last_n_messages", "auto")), _confirm(given)
-    executor = _executor(given)
+    law = policy()
+    reach, confirm = _reach(given.get("last_n_messages", "auto")), law.confirmed(_confirm(given))
+    executor = _executor(given, law)
     release = None if given.get("executor") is not None else _kept_until_exit(executor)
     return CodeConfig(executor, reach, confirm, release, _output_dir(given.get("output_dir")), _pictures(given))
 
@@ -129,18 +131,24 @@ def _confirm(given: Mapping[str, Any]) -> Confirm:
     raise ConfigError(f"confirm is {value!r}; it must be one of {', '.join(CONFIRMS)}")
 
 
-def _executor(given: Mapping[str, Any]) -> Executor:
+def _executor(given: Mapping[str, Any], law: Policy) -> Executor:
     executor = given.get("executor")
     settings = [key for key in _OWN_KEYS if given.get(key) is not None]
     if executor is not None:
         if settings:
             raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
+        law.check_walls(getattr(executor, "walls", "none"), "the executor")
         return _given(executor)
     timeout, work_dir = given.get("timeout"), given.get("work_dir")
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
     cwd = Path.cwd() if work_dir is None else Path(work_dir)
-    return _where(given).executor(
+    where = _where(given)
+    if where == Where() and given.get("sandbox") is None and given.get("use_docker") is None:
+        # Nothing was said about walls.
+        where = Where(law.sandbox)
+    law.check_walls(where.sandbox, "the code")
+    return where.executor(
         cwd=cwd, timeout=timeout, limits=_limits(given), restore=_restore(given), passed=_passed(given)
     )
 

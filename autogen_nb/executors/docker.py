@@ -55,6 +55,8 @@ class DockerExecutor:
         to do.
     """
 
+    walls = "docker"
+
     def __init__(
         self,
         *,

@@ -100,6 +100,11 @@ class JupyterExecutor:
         self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
 
     @property
+    def walls(self) -> str:
+        """The name of the sandbox around the code; "none" where there is none of ours."""
+        return str(getattr(self._place, "walls", "none"))
+
+    @property
     def on_stuck(self) -> OnStuck | None:
         """Who is asked about code that does not yield to a person's Stop."""
         return self._kernel.on_stuck

@@ -41,6 +41,8 @@ class Bubblewrap(Beside):
         When the sandbox cannot be had here; the message says why.
     """
 
+    walls = "bwrap"
+
     def __init__(self, *, net: bool = False, readable: Iterable[str | Path] = ()) -> None:
         self._program = _found()
         if (refusal := _refusal(self._program)) is not None:

@@ -41,6 +41,7 @@ from autogen_nb.models.prices import cost_of
 from autogen_nb.models.reading import read
 from autogen_nb.models.tls import context_for
 from autogen_nb.models.tokens import checked_provider, token_of
+from autogen_nb.run import policy
 
 if TYPE_CHECKING:
     import openai
@@ -180,11 +181,14 @@ class OpenAIModel:
         Raises
         ------
         ConfigError
-            When there is neither a key nor a server that may do without; nothing was sent.
+            When there is neither a key nor a server that may do without, or the organisation's policy does not allow
+            the server; nothing was sent.
         ModelUnavailable, ModelRefused
             When the server could not answer, or would not.
         """
         account = self._given.complete(self._model)
+        host = Server("", account.url or OPENAI_URL).host
+        policy().check_host(host)
         spoken = False
         for attempt in count():
             fold = Fold()
@@ -197,7 +201,7 @@ class OpenAIModel:
                 failure = failed
             else:
                 completion = self._priced(fold.completion(self._model), account.url)
-                yield replace(completion, host=Server("", account.url or OPENAI_URL).host)
+                yield replace(completion, host=host)
                 return
             if spoken or not failure.again or attempt >= self._max_retries:
                 raise failure.error

@@ -109,10 +109,10 @@ class CellRun:
         """
         task, inputs = self._checked()
         with closing(self._view), ticking(self._view.tick) if self._waits == "async" else nullcontext():
-            model, budget = self._budgeted(await self._model())
+            model, budgets = self._budgeted(await self._model())
             chat, kept = self._conversation()
             chat.settle(self._where, self._notebook.defaults.where)
-            if budget is not None:
+            for budget in budgets:
                 for reply in chat.paid():
                     budget.spend(reply.usage, reply.cost)
             if kept is not None:
@@ -153,13 +153,14 @@ class CellRun:
         self._terms = replace(self._terms, pictures=sees(spec or ""))
         return notebook.model(spec or "")
 
-    def _budgeted(self, model: Model) -> tuple[Model, Budget | None]:
-        """The model as the budget lets it be asked; what the chat has spent already is still to be counted."""
-        if self._terms.budget is None:
-            return model, None
-        budget = Budget.parse(self._terms.budget)
-        self._view.meter(lambda: f"{budget.spent} spent")
-        return budgeted(model, budget), budget
+    def _budgeted(self, model: Model) -> tuple[Model, list[Budget]]:
+        """The model as the budgets let it be asked; what the chat has spent already is still to be counted."""
+        budgets = [Budget.parse(text) for text in (self._terms.budget, self._terms.most) if text]
+        for budget in budgets:
+            model = budgeted(model, budget)
+        if budgets:
+            self._view.meter(lambda: f"{budgets[0].spent} spent")
+        return model, budgets
 
     def _conversation(self) -> tuple[Conversation, str | None]:
         """The cell's conversation, and the name under which an older one is kept."""
@@ -268,8 +269,8 @@ class CellRun:
         except BudgetReached as error:
             raise BudgetReached(
                 f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
-                "pass it. Run this cell again with a larger --budget, and it goes on at its open question; "
-                "a new chat (--new) has a budget of its own.",
+                f"pass it. Run this cell again with a larger --budget{self._most()}, and it goes on at its open "
+                "question; a new chat (--new) has a budget of its own.",
                 model=error.model,
                 spent=error.spent,
             ) from error
@@ -321,6 +322,9 @@ class CellRun:
                 user.remember(said.message, assistant, sent=said.sender == user.name)
                 assistant.remember(said.message, user, sent=said.sender == assistant.name)
         return user, assistant
+
+    def _most(self) -> str:
+        return f" (at most {self._terms.most}, by your organisation's policy)" if self._terms.most else ""
 
     def _check_finished(self, turn: Turn) -> None:
         ended = turn.ended

@@ -72,7 +72,9 @@ def documented(magic: F) -> F:
         argument("-o", "--output", metavar="NAMES", action="append", help="variables to copy back, as data only"),
         argument("-a", "--answer", metavar="NAME", help="the variable that takes the text of the final answer"),
         argument("--human-input", choices=sorted(HUMAN_INPUTS), help="when the agents ask for your words [never]"),
-        argument("--confirm", choices=CONFIRMS, help="when you are asked before code runs [always]"),
+        argument(
+            "--confirm", choices=CONFIRMS, help="when you are asked before code runs [always; risky in a sandbox]"
+        ),
         argument("--max-turns", type=int, metavar="N", help="replies of the assistant in this cell at most [20]"),
         argument(
             "--block-timeout",

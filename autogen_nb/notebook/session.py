@@ -93,11 +93,14 @@ class Session:
 
     async def _run(self, order: Order, waits: run.Waits) -> ChatResult | TaskResult:
         found = self._delivery(waits)
-        chosen = terms(order, self._defaults, attended=found.way != "nobody")
+        attended, law = found.way != "nobody", run.policy()
         origin = reruns.origin(self._shell)
         if order.team is not None:
+            chosen = terms(order, self._defaults, attended=attended, law=law)
             return await self._run_team(order, waits, found, origin, chosen.human_timeout)
         where = self._where(order, origin)
+        law.check_walls(where.sandbox, "this cell")
+        chosen = terms(order, self._defaults, attended=attended, walled=where.sandbox != "none", law=law)
         remark = " · ".join(filter(None, (where.text, chosen.remark)))
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
         aside = _asked_aside if found.way == "buttons" else None

@@ -10,9 +10,11 @@ from traitlets.config import Configurable
 from autogen_nb.agents.where import SANDBOXES, Where
 from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import Mode
+from autogen_nb.core.organisation import NO_POLICY, Policy
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.budget import Budget
 from autogen_nb.notebook.orders import HUMAN_INPUTS, SHARES, Order
+from autogen_nb.run import policy
 
 UNATTENDED_TIMEOUT = 300.0
 """Seconds for one block of code where nobody is there to stop it."""
@@ -24,7 +26,9 @@ class Defaults(Configurable):
     """The defaults of ``%%autogen``, each of which a cell's option overrides."""
 
     model = Unicode("", help="a model's name, 'offline', or 'replay:FILE'").tag(config=True)
-    confirm = Enum(CONFIRMS, "always", help="when you are asked before code runs").tag(config=True)
+    confirm = Enum(
+        ("", *CONFIRMS), "", help="when you are asked before code runs; '' for always, and for risky in a sandbox"
+    ).tag(config=True)
     human_input = Enum(tuple(HUMAN_INPUTS), "never", help="when the agents ask for your words").tag(config=True)
     max_turns = CInt(20, min=1, help="replies of the assistant in one cell at most").tag(config=True)
     block_timeout = CFloat(
@@ -41,19 +45,22 @@ class Defaults(Configurable):
 
     @property
     def where(self) -> Where:
-        """Where the code of a chat runs that says nothing else.
+        """Where the code of a chat runs that says nothing else; never with less walls than the policy asks for.
 
         Raises
         ------
         ConfigError
-            When the settings exclude each other.
+            When the settings exclude each other, or the organisation's policy cannot be used.
         """
-        return Where(self.sandbox, self.net and self.sandbox != "none", self.kernel)
+        where, law = Where(self.sandbox, self.net and self.sandbox != "none", self.kernel), policy()
+        if self.kernel or law.suffices(where.sandbox):
+            return where
+        return Where(law.sandbox, self.net)
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds for one cell."""
+    """What holds for one cell; `most` is the budget of the organisation's policy."""
 
     confirm: Confirm
     human_input: Mode
@@ -63,6 +70,7 @@ class Terms:
     budget: str | None = None
     human_timeout: float | None = None
     pictures: bool = False
+    most: str | None = None
 
     @property
     def flow(self) -> tuple[Confirm, Mode, int, bool]:
@@ -70,27 +78,37 @@ class Terms:
         return self.confirm, self.human_input, self.max_turns, self.pictures
 
 
-def terms(order: Order, defaults: Defaults, *, attended: bool) -> Terms:
-    """The terms of a cell: its own options, then the environment, then the defaults.
+def terms(order: Order, defaults: Defaults, *, attended: bool, walled: bool = False, law: Policy = NO_POLICY) -> Terms:
+    """The terms of a cell: its own options, then the environment, then the defaults; never less than the policy's.
+
+    Parameters
+    ----------
+    walled
+        Whether its code runs in a sandbox.
+    law
+        The organisation's policy.
 
     Raises
     ------
     ConfigError
-        When the environment says what no option could.
+        When the environment or the policy says what no option could.
     """
     unasked = os.environ.get("AUTOGEN_NB_CONFIRM")
     if unasked and unasked not in get_args(Confirm):
         raise ConfigError(f"AUTOGEN_NB_CONFIRM is {unasked!r}; it must be one of {', '.join(CONFIRMS)}")
-    confirm: Confirm = order.confirm or unasked or defaults.confirm  # type: ignore[assignment]  # checked above and by the trait
+    usual = "risky" if walled else "always"
+    wanted: Confirm = order.confirm or unasked or defaults.confirm or usual  # type: ignore[assignment]  # checked above and by the trait
+    confirm = law.confirmed(wanted)
     timeout = order.block_timeout or defaults.block_timeout or (None if attended else UNATTENDED_TIMEOUT)
     return Terms(
         confirm,
         order.human_input or HUMAN_INPUTS[defaults.human_input],
         order.max_turns or defaults.max_turns,
         timeout,
-        _UNASKED.format(_never_by(order, unasked)) if confirm == "never" else "",
+        " · ".join(filter(None, (_UNASKED.format(_never_by(order, unasked)) if confirm == "never" else "", law.text))),
         order.budget or _budget(defaults),
         order.human_timeout or defaults.human_timeout or None,
+        most=_parsed(law.budget, "your organisation's policy") if law.budget else None,
     )
 
 
@@ -101,12 +119,16 @@ def _budget(defaults: Defaults) -> str | None:
         ("%config AutogenMagics.budget", defaults.budget),
     ):
         if budget:
-            try:
-                Budget.parse(budget)
-            except ConfigError as error:
-                raise ConfigError(f"{source}: {error}") from None
-            return budget
+            return _parsed(budget, source)
     return None
+
+
+def _parsed(budget: str, source: str) -> str:
+    try:
+        Budget.parse(budget)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from None
+    return budget
 
 
 def _never_by(order: Order, unasked: str | None) -> str:

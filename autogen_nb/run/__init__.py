@@ -13,6 +13,7 @@ from autogen_nb.run.cancelling import CancellationToken
 from autogen_nb.run.driving import Here, Log, There, World, aevents, drive, events
 from autogen_nb.run.engine import Engine, Pump, engine, patiently
 from autogen_nb.run.inquiring import Inquired, Inquiry, kept
+from autogen_nb.run.policy_file import PolicyFile, policy
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
 from autogen_nb.run.waiting import Waits, heartbeat, held, interruptible, result, settle, ticking, unsuspended
 
@@ -23,6 +24,7 @@ __all__ = [
     "Inquired",
     "Inquiry",
     "Log",
+    "PolicyFile",
     "Pump",
     "Surface",
     "There",
@@ -40,6 +42,7 @@ __all__ = [
     "interruptible",
     "kept",
     "patiently",
+    "policy",
     "register_surface",
     "result",
     "settle",

@@ -17,6 +17,13 @@ def test_the_defaults() -> None:
     assert found.remark == ""
 
 
+def test_a_sandbox_is_asked_about_less() -> None:
+    """In a sandbox only risky code is asked about, unless something says otherwise."""
+    assert terms(Order("go"), Defaults(), attended=True, walled=True).confirm == "risky"
+    assert terms(Order("go"), Defaults(confirm="always"), attended=True, walled=True).confirm == "always"
+    assert terms(Order("go", confirm="never"), Defaults(), attended=True, walled=True).confirm == "never"
+
+
 def test_a_limit_where_nobody_is_there() -> None:
     """Without a person a block may take 300 seconds."""
     assert terms(Order("go"), Defaults(), attended=False).block_timeout == 300

@@ -76,7 +76,9 @@ class CodeExecutorAgent(ConversableAgent):
         )
         self.streams = model_client_stream
         self._approval = approval_func
-        self._confirm: Confirm = confirm if approval_func is None else "always"
+        # The organisation's policy may ask for more than was given.
+        asked = confirm if self.code is None else self.code.confirm
+        self._confirm: Confirm = asked if approval_func is None else "always"
         self._retries = max_retries_on_error
         self._sources = None if sources is None else frozenset(sources)
         if approval_func is not None:

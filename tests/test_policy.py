@@ -1,0 +1,159 @@
+"""The organisation's policy file: whose it must be, and where what it lays down holds."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autogen_nb import run
+from autogen_nb.agents.configs import code_config
+from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
+from autogen_nb.core.organisation import NO_POLICY, Policy
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.notebook.orders import Order
+from autogen_nb.notebook.settings import Defaults, terms
+from autogen_nb.run import policy_file
+from autogen_nb.testing import FakeOpenAI, ScriptedExecutor
+from tests.models.asking import ask
+
+ME = frozenset({os.geteuid()})
+Lay = Callable[[str], None]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Where a policy may lie."""
+    tmp_path.chmod(0o700)
+    return tmp_path / "policy.toml"
+
+
+@pytest.fixture
+def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
+    """Lays down a policy for this machine."""
+    monkeypatch.setattr(policy_file, "_file", run.PolicyFile(file, ME))
+
+    def laid(text: str) -> None:
+        file.write_text(text)
+        file.chmod(0o644)
+
+    return laid
+
+
+def test_no_file_is_no_policy(file: Path) -> None:
+    """Where there is none, nothing is laid down."""
+    assert run.PolicyFile(file).policy() == NO_POLICY
+    assert run.PolicyFile(file.parent / "none" / "policy.toml").policy() == NO_POLICY
+
+
+def test_file_of_somebody_else_stops_everything(file: Path, lay: Lay) -> None:
+    """A file that is not root's is no policy, and passing it over would loosen it: nothing runs."""
+    lay("[code]\nconfirm = 'always'")
+
+    with pytest.raises(
+        ConfigError, match=r"nothing runs, since your organisation's policy cannot be used: .*belongs to"
+    ):
+        run.PolicyFile(file, frozenset({os.geteuid() + 1})).policy()
+    file.chmod(0o664)
+    with pytest.raises(ConfigError, match=r"nothing runs, .*others may write it"):
+        run.PolicyFile(file, ME).policy()
+
+
+def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> None:
+    """So does a misspelt key; the message names the file and the key."""
+    lay("[code]\nconfrim = 'always'")
+
+    with pytest.raises(ConfigError, match=r"nothing runs, .*policy.toml': \[code\] holds 'confrim'"):
+        run.policy()
+    with pytest.raises(ConfigError, match=r"nothing runs"):
+        code_config({"executor": ScriptedExecutor({})})
+    with pytest.raises(ConfigError, match=r"nothing runs"):
+        _ = Defaults().where
+
+
+def test_changed_file_holds_at_once(lay: Lay) -> None:
+    """The file is read each time that something depends on it."""
+    lay("[code]\nconfirm = 'risky'")
+    before = run.policy()
+    lay("[code]\nconfirm = 'always'")
+
+    assert (before, run.policy()) == (Policy(confirm="risky"), Policy(confirm="always"))
+
+
+def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
+    """A request to a host that is not allowed is never sent; one to an allowed host is."""
+    with FakeOpenAI() as server:
+        server.add("Hi.")
+        model = OpenAIModel(model="gpt-x", base_url=server.base_url, api_key="sk-test-key-1234567890")
+        lay("[models]\nhosts = ['api.openai.com']")
+        with pytest.raises(ConfigError, match=r"does not allow models at '127.0.0.1:"):
+            ask(model)
+        sent = len(server.requests)
+        lay("[models]\nhosts = ['127.0.0.1']")
+        answered = ask(model)
+
+    assert sent == 0
+    assert answered.completion.message.text == "Hi."
+
+
+def test_code_of_agents_is_asked_about(lay: Lay) -> None:
+    """An agent of a library's program asks at least what the policy asks, in either of AutoGen's spellings."""
+    lay("[code]\nconfirm = 'risky'")
+    executor = ScriptedExecutor({})
+
+    found = [code_config({"executor": executor, **more}) for more in ({}, {"confirm": "always"})]
+    agent = CodeExecutorAgent("coder", executor)
+
+    assert [each.confirm for each in found if each is not None] == ["risky", "always"]
+    assert agent.code is not None
+    assert agent.code.confirm == agent._confirm == "risky"
+
+
+def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
+    """An executor without walls is refused, and so is code that is to run without the policy's."""
+    lay("[code]\nsandbox = 'docker'")
+
+    with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the executor has none"):
+        code_config({"executor": ScriptedExecutor({})})
+    for weaker in ({"use_docker": False}, {"sandbox": "none"}, {"kernel": "python3"}):
+        with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the code has none"):
+            code_config({"work_dir": str(tmp_path), **weaker})
+
+
+@pytest.mark.parametrize(
+    ("order", "confirm"), [(Order("go", confirm="never"), "risky"), (Order("go", confirm="always"), "always")]
+)
+def test_cell_may_only_be_stricter(order: Order, confirm: str) -> None:
+    """A cell's option loosens nothing, and the status line says whose policy holds."""
+    found = terms(order, Defaults(), attended=True, law=Policy(confirm="risky", budget="0.50"))
+
+    assert found.confirm == confirm
+    assert found.most == "0.50"
+    assert found.remark == "your organisation's policy: confirm risky, budget 0.50"
+
+
+def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AUTOGEN_NB_CONFIRM=never is honoured unless the policy forbids it."""
+    monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "never")
+
+    free = terms(Order("go"), Defaults(), attended=True)
+    bound = terms(Order("go"), Defaults(), attended=True, law=Policy(confirm="always"))
+
+    assert (free.confirm, free.remark) == ("never", "code runs unasked (AUTOGEN_NB_CONFIRM=never)")
+    assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
+
+
+def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
+    """Where a cell says nothing its code runs behind the policy's walls; stronger ones stay."""
+    lay("[code]\nsandbox = 'bwrap'")
+
+    assert Defaults().where.sandbox == "bwrap"
+    assert Defaults(sandbox="docker").where.sandbox == "docker"
+    assert Defaults(kernel="bash").where.sandbox == "none"
+
+
+def test_budget_that_cannot_be_is_told() -> None:
+    """What the policy's budget may be is what a person's may."""
+    with pytest.raises(ConfigError, match=r"your organisation's policy: the budget is 'much'"):
+        terms(Order("go"), Defaults(), attended=True, law=Policy(budget="much"))
