@@ -69,8 +69,8 @@ def _items(executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human:
         return executor.run(asked.blocks)
     attended = cast("AttendedExecutor", executor)
     if not there(human):
-        return attended.attended(asked.blocks, None, asked.leave)
-    return inquiries.among(attended.attended(asked.blocks, inquiries, asked.leave))
+        return attended.attended(asked.blocks, None)
+    return inquiries.among(attended.attended(asked.blocks, inquiries))
 
 
 class _Inquiries:

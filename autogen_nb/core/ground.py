@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 Whose: TypeAlias = Literal["own", "below", "private", "elsewhere"]
 
 _DRIVE = re.compile(r"[A-Za-z]:")
+_ROOT = re.compile("^/+")
 _SECRET = re.compile(
     r"""(?ix)
     .*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc|ovpn|env)
@@ -67,7 +68,7 @@ class Ground:
                 return None
             path = f"{self.home}/{rest}"
         # Two slashes at the beginning mean something else to POSIX, and the same to every system there is.
-        return re.sub("^/+", "/", posixpath.normpath(posixpath.join(self.folder, path)))
+        return _ROOT.sub("/", posixpath.normpath(posixpath.join(self.folder, path)))
 
 
 def _within(path: str, folder: str) -> str | None:

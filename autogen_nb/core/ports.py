@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autogen_nb.acts import Act, Leave
+from autogen_nb.core.ground import Ground
 from autogen_nb.events import (
     ActAsked,
     ActJudged,
@@ -130,9 +131,21 @@ class AttendedExecutor(Executor, Protocol):
     """An executor whose code may ask while it runs."""
 
     def attended(
-        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+        self,
+        blocks: Sequence[CodeBlock],
+        inquirer: Inquirer | None,
+        leave: Leave | None = None,
+        ground: Ground | None = None,
     ) -> AsyncIterator[Output | RunEnded]:
-        """What `run` gives, with somebody there to ask, unless that is None; `leave` is that of `CodeAsked`."""
+        """What `run` gives, with somebody there to ask, unless that is None.
+
+        Parameters
+        ----------
+        leave
+            What the blocks may do without a question; None for everything.
+        ground
+            Whose the paths are that they use.
+        """
 
 
 class Human(Protocol):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.acts import Leave
+from autogen_nb.core.ground import Ground
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.blocks import make
@@ -109,13 +110,17 @@ class DockerExecutor:
                 yield item
 
     async def attended(
-        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+        self,
+        blocks: Sequence[CodeBlock],
+        inquirer: Inquirer | None,
+        leave: Leave | None = None,
+        ground: Ground | None = None,
     ) -> AsyncGenerator[Output | RunEnded]:
         """What `run` gives, with somebody to ask where the image has a kernel (`JupyterExecutor.attended`)."""
         inner = await self._chosen()
         if isinstance(inner, JupyterExecutor):
             inner.ask = self.ask
-            run = inner.attended(blocks, inquirer, leave)
+            run = inner.attended(blocks, inquirer, leave, ground)
         else:
             run = inner.run(blocks)
         async with aclosing(self._noted(inner, run)) as items:

@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
 from autogen_nb.errors import TransferError
+from autogen_nb.kernels.guarding import Terms
 from autogen_nb.kernels.kernel import Finished, Kernel
 from autogen_nb.kernels.request import Ask
 from autogen_nb.outputs import Output, Stream
@@ -12,13 +14,21 @@ from autogen_nb.outputs import Output, Stream
 _TITLE = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A block that had succeeded, and what it might do."""
+
+    code: str
+    terms: Terms = None
+
+
 class History:
     """What a kernel's state came from: code that succeeded, and values that were handed over (not copies of them)."""
 
     def __init__(self) -> None:
-        self._steps: list[str | Mapping[str, Any]] = []
+        self._steps: list[Step | Mapping[str, Any]] = []
 
-    def add(self, step: str | Mapping[str, Any]) -> None:
+    def add(self, step: Step | Mapping[str, Any]) -> None:
         """Keeps a block, or values by name."""
         self._steps.append(step)
 
@@ -37,15 +47,15 @@ class History:
         steps, self._steps = self._steps, []
         if not steps:
             return
-        count = sum(isinstance(step, str) for step in steps)
+        count = sum(isinstance(step, Step) for step in steps)
         yield Stream("stderr", f"The kernel was restarted. What had succeeded runs again: {_blocks(count)}.\n")
         done = 0
         told = ""
         for step in steps:
-            if isinstance(step, str):
+            if isinstance(step, Step):
                 done += 1
-                yield Stream("stderr", f"[{done} of {count}] {_title(step)}\n")
-                async with aclosing(kernel.execute(step, timeout=timeout, ask=ask)) as items:
+                yield Stream("stderr", f"[{done} of {count}] {_title(step.code)}\n")
+                async with aclosing(kernel.execute(step.code, timeout=timeout, ask=ask, terms=step.terms)) as items:
                     async for item in items:
                         if not isinstance(item, Finished):
                             yield item

@@ -5,18 +5,20 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from autogen_nb.acts import Leave
 from autogen_nb.core.code import BASH, PYTHON, SHELL
+from autogen_nb.core.ground import Ground
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.executors.blocks import Refused, in_order, make, named, refused, saved, unknown
-from autogen_nb.executors.history import History
+from autogen_nb.executors.history import History, Step
 from autogen_nb.executors.shell import Shell
 from autogen_nb.kernels.carrying import keeping, shelling
 from autogen_nb.kernels.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.guarding import Guarded, Terms
 from autogen_nb.kernels.kernel import Finished, Kernel
 from autogen_nb.kernels.launching import LOCAL, Local
 from autogen_nb.kernels.limits import Limits
@@ -152,29 +154,44 @@ class JupyterExecutor:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        async with aclosing(self._run(blocks, self.ask)) as items:
+        async with aclosing(self._run(blocks, _Company(self.ask))) as items:
             async for item in items:
                 yield item
 
     async def attended(
-        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+        self,
+        blocks: Sequence[CodeBlock],
+        inquirer: Inquirer | None,
+        leave: Leave | None = None,
+        ground: Ground | None = None,
     ) -> AsyncGenerator[Output | RunEnded]:
-        """What `run` gives; where there is no `ask`, the inquirer answers `input()` and `getpass()`.
+        """What `run` gives, with somebody there to ask (`autogen_nb.core.ports.AttendedExecutor`).
+
+        Where there is no `ask`, the inquirer answers `input()` and `getpass()`. A Python kernel asks it about what
+        `leave` does not cover, too; other kernels and shell blocks cannot be guarded, and are not.
 
         Raises
         ------
         ExecutionError
             When there is no kernel and none can be started.
         """
-        del leave
-        ask = self.ask or (None if inquirer is None else _typing(inquirer))
-        async with aclosing(self._run(blocks, ask)) as items:
+        company = self._company(inquirer, leave, ground)
+        async with aclosing(self._run(blocks, company)) as items:
             async for item in items:
                 yield item
 
-    async def _run(self, blocks: Sequence[CodeBlock], ask: Ask | None) -> AsyncGenerator[Output | RunEnded]:
+    def _company(self, inquirer: Inquirer | None, leave: Leave | None, ground: Ground | None) -> "_Company":
+        ask, allow = self.ask, None
+        if inquirer is not None:
+            ask, allow = ask or _typing(inquirer), inquirer.allow
+        if leave is None:
+            return _Company(ask)
+        ground = ground or Ground(str(self.cwd), "", str(Path("~").expanduser()))
+        return _Company(ask, Guarded(leave, ground, allow))
+
+    async def _run(self, blocks: Sequence[CodeBlock], company: "_Company") -> AsyncGenerator[Output | RunEnded]:
         self._make()
-        async with aclosing(in_order(blocks, lambda block: self._block(block, ask))) as items:
+        async with aclosing(in_order(blocks, lambda block: self._block(block, company))) as items:
             async for item in items:
                 yield item
 
@@ -213,9 +230,9 @@ class JupyterExecutor:
         """The variables that the agent's code made (`Kernel.variables`)."""
         return await self._kernel.variables()
 
-    async def _block(self, block: CodeBlock, ask: Ask | None) -> AsyncGenerator[Output | Finished]:
+    async def _block(self, block: CodeBlock, company: "_Company") -> AsyncGenerator[Output | Finished]:
         own = self._place.language or await self._kernel.language()
-        for step in self._steps(block, own, ask):
+        for step in self._steps(block, own, company):
             async with aclosing(step) as items:
                 async for item in items:
                     if not isinstance(item, Finished) or not item.ok:
@@ -225,7 +242,7 @@ class JupyterExecutor:
                 return
         yield last
 
-    def _steps(self, block: CodeBlock, own: str, ask: Ask | None) -> list[AsyncGenerator[Output | Finished]]:
+    def _steps(self, block: CodeBlock, own: str, company: "_Company") -> list[AsyncGenerator[Output | Finished]]:
         """What runs for a block, one after the other, in or beside a kernel of this language."""
         inside = block.language in _family(own)
         name = named(block.code)
@@ -240,22 +257,24 @@ class JupyterExecutor:
         elif name is not None and own == "python":
             steps.append(self._kernel.execute(keeping(name, block.code), silent=True))
         if inside:
-            steps.append(self._inside(block.code, ask))
+            steps.append(self._inside(block.code, company))
         elif self._place.beside:
             steps.append(self._shell.execute(block.language, block.code, self.timeout))
         else:
             program = "bash" if block.language in BASH else "sh"
-            steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout))
+            steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout, terms="ours"))
         return steps
 
-    async def _inside(self, code: str, ask: Ask | None) -> AsyncGenerator[Output | Finished]:
+    async def _inside(self, code: str, company: "_Company") -> AsyncGenerator[Output | Finished]:
         """What comes of a block in the kernel, whose lost state is restored before and after it if that is wanted."""
         notes: list[str] = []
         if self._kernel.lost:
-            async for output in self._again(notes, ask):
+            async for output in self._again(notes, company.ask):
                 yield output
         finished = Finished(0)
-        async with aclosing(self._kernel.execute(code, timeout=self.timeout, ask=ask)) as items:
+        async with aclosing(
+            self._kernel.execute(code, timeout=self.timeout, ask=company.ask, terms=company.terms)
+        ) as items:
             async for item in items:
                 if isinstance(item, Finished):
                     finished = item
@@ -265,10 +284,10 @@ class JupyterExecutor:
                         notes.append(wanting(item, self._dropped))
                     yield item
         if finished.lost:
-            async for output in self._again(notes, ask):
+            async for output in self._again(notes, company.ask):
                 yield output
         elif finished.ok and self._restore == "replay":
-            self._history.add(code)
+            self._history.add(Step(code, company.terms))
         yield replace(finished, note=" ".join(filter(None, notes)))
 
     async def _again(self, notes: list[str], ask: Ask | None) -> AsyncGenerator[Output]:
@@ -285,6 +304,14 @@ class JupyterExecutor:
             make(self.cwd)
         if self._overlay is not None:
             self._overlay.make()
+
+
+@dataclass(frozen=True, slots=True)
+class _Company:
+    """Who is there while blocks run, and what these may do unasked."""
+
+    ask: Ask | None
+    terms: Terms = None
 
 
 def _typing(inquirer: Inquirer) -> Ask:

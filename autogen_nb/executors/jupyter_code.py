@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.acts import Leave
+from autogen_nb.core.ground import Ground
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
 from autogen_nb.executors.jupyter import JupyterExecutor
@@ -71,10 +72,14 @@ class JupyterCodeExecutor(OwnedExecutor):
         self._kernel.ask = asked
 
     async def attended(
-        self, blocks: Sequence[CodeBlock], inquirer: Inquirer | None, leave: Leave | None = None
+        self,
+        blocks: Sequence[CodeBlock],
+        inquirer: Inquirer | None,
+        leave: Leave | None = None,
+        ground: Ground | None = None,
     ) -> AsyncGenerator[Output | RunEnded]:
         """What `run` gives, with somebody there to ask; see `autogen_nb.core.ports.AttendedExecutor`."""
-        async with aclosing(self._told(self._kernel.attended(blocks, inquirer, leave))) as items:
+        async with aclosing(self._told(self._kernel.attended(blocks, inquirer, leave, ground))) as items:
             async for item in items:
                 yield item
 

@@ -15,16 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels import transfer
-from autogen_nb.kernels.calls import calling, installing, listed
+from autogen_nb.kernels.calls import listed
 from autogen_nb.kernels.decoding import size
 from autogen_nb.kernels.environment import scrubbed, with_interpreter
 from autogen_nb.kernels.exchange import Exchange
+from autogen_nb.kernels.guarding import Terms
 from autogen_nb.kernels.launching import LOCAL, Launched, launch
 from autogen_nb.kernels.life import Life
 from autogen_nb.kernels.limits import Limits, readable
 from autogen_nb.kernels.places import Place
+from autogen_nb.kernels.preparing import prepare, warm
 from autogen_nb.kernels.request import Ask, Request
 from autogen_nb.kernels.status import OnStuck, Status, Stuck
 from autogen_nb.kernels.usage import measure, shared_out
@@ -159,6 +160,7 @@ class Kernel:
         timeout: float | None = None,  # noqa: ASYNC109 - the kernel is interrupted, not this coroutine
         ask: Ask | None = None,
         silent: bool = False,
+        terms: Terms = None,
     ) -> AsyncGenerator[Output | Finished]:
         """Outputs as they come, then exactly one `Finished`.
 
@@ -171,13 +173,16 @@ class Kernel:
             Answers `input()` and `getpass()`; without it they raise in the code.
         silent
             Whether the request leaves no trace in the kernel's counters and history.
+        terms
+            What the code may do while it runs, and who is asked about the rest; None lets everything pass. Only a
+            Python kernel keeps to it.
 
         Raises
         ------
         ExecutionError
             When there is no kernel and none can be started.
         """
-        request = await self._open(code, limit=timeout, ask=ask, silent=silent)
+        request = await self._open(code, limit=timeout, ask=ask, silent=silent, terms=terms)
         room = float("inf") if silent or self.limits.output is None else self.limits.output
         finished = None
         try:
@@ -240,7 +245,7 @@ class Kernel:
         """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
         return await self._exchange.variables()
 
-    async def _open(self, source: str, *, limit: float | None, ask: Ask | None, silent: bool) -> Request:
+    async def _open(self, source: str, *, limit: float | None, ask: Ask | None, silent: bool, terms: Terms) -> Request:
         await self._turn.acquire()
         try:
             launched = self._life.launched
@@ -254,8 +259,9 @@ class Kernel:
             self._blocks += not silent
             if self._watch is not None:
                 self._watch.begin()
+            terms = terms or ("ours" if silent else None)
             self._current = Request(
-                self._life.launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent
+                self._life.launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent, terms=terms
             )
         except BaseException:
             self._turn.release()
@@ -334,7 +340,7 @@ class Kernel:
         )  # fmt: skip
         try:
             if launched.python:
-                await self._prepare(launched)
+                await prepare(launched, self._grace)
         except BaseException:
             await launched.end(grace=0)
             raise
@@ -345,23 +351,14 @@ class Kernel:
         return launched
 
     async def _warm(self, launched: Launched) -> None:
-        """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
-        code = launched.files.there(calling("warm", {"names": list(self._imports)}, launched.folder / "warm.json"))
         async with self._turn:
             if launched.alive:
-                await _through(Request(launched, code, ask=None, timeout=None, grace=self._grace, silent=True))
+                await warm(launched, self._imports, self._grace)
 
     def _behind(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-    async def _prepare(self, launched: Launched) -> None:
-        """Brings our own code in, and has modules imported ahead."""
-        request = Request(launched, installing(), ask=None, timeout=None, grace=self._grace, silent=True)
-        while await request.next() is not None:
-            pass
-        _check_prepared(request)
 
     def _watched(self, launched: Launched) -> Watch | None:
         if launched.root is None or self.limits == Limits():
@@ -369,16 +366,6 @@ class Kernel:
         watch = Watch(launched.root, self.limits, own=lambda: launched.own, passed=self._limit, cgroup=launched.cgroup)
         launched.exited.add_done_callback(lambda _: watch.stop())
         return watch
-
-
-def _check_prepared(request: Request) -> None:
-    if request.end != "idle" or request.exit_code:
-        raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
-
-
-async def _through(request: Request) -> None:
-    while await request.next() is not None:
-        pass
 
 
 async def _passed(request: Request) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.cgroups import Cgroup
 from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.guarding import Guarding
 from autogen_nb.kernels.lifeline import Lifeline
 from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.places import Beside, Body, Files, Order, Place, SameDisk, Wire
@@ -40,11 +41,14 @@ class Launched:
         What the kernel runs, in lower case, as its `kernel_info_reply` says; "" before that.
     exited : asyncio.Future
         Done, with the return code, when the kernel has ended.
+    guarding : autogen_nb.kernels.guarding.Guarding, optional
+        Speaks with the guard, where the kernel has one.
     """
 
     def __init__(self, folder: Path, body: Body) -> None:
         self.folder = folder
         self.language = ""
+        self.guarding: Guarding | None = None
         self._body = body
         self.exited = body.exited
         self.channels: Wire = body.channels

@@ -18,13 +18,15 @@
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from autogen_nb.events import ActJudged
 from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.decoding import exit_code, output
+from autogen_nb.kernels.guarding import Asked, Guarded, Guarding, Terms
 from autogen_nb.kernels.launching import Launched
 from autogen_nb.kernels.watching import Passed
 from autogen_nb.outputs import Failure, Output, Stream
@@ -68,10 +70,22 @@ class Request:
     """
 
     def __init__(
-        self, launched: Launched, code: str, *, ask: Ask | None, timeout: float | None, grace: float, silent: bool
+        self,
+        launched: Launched,
+        code: str,
+        *,
+        ask: Ask | None,
+        timeout: float | None,
+        grace: float,
+        silent: bool,
+        terms: Terms = "ours",
+        fields: Mapping[str, Any] | None = None,
     ) -> None:
         self.launched = launched
+        self._code = code
         self._ask = ask
+        self._allow = terms.allow if isinstance(terms, Guarded) else None
+        self._open = 0
         self._grace = grace
         self._silent = silent
         self._loop = asyncio.get_running_loop()
@@ -92,6 +106,8 @@ class Request:
         self.asking = asyncio.Event()
         launched.exited.add_done_callback(self._died)
         self._clock = _Clock(timeout, self._expired)
+        if launched.guarding is not None:
+            fields = launched.guarding.terms(terms)
         sent = launched.channels.send(
             "shell",
             "execute_request",
@@ -103,6 +119,7 @@ class Request:
                 "allow_stdin": ask is not None,
                 # Else the kernel may drop the request that follows a failed one.
                 "stop_on_error": False,
+                **(fields or {}),
             },
             self._inbox,
         )
@@ -233,7 +250,7 @@ class Request:
             self._identifiers.append(probe)
 
     def _look_for_outputs(self, content: dict[str, Any]) -> None:
-        if self._ask is not None:
+        if self._ask is not None or self._allow is not None:
             self._clock.pause()
             question = _Question(str(content.get("prompt", "")), bool(content.get("password", False)))
             self._spawn(self._in_order(question))
@@ -254,18 +271,43 @@ class Request:
         self._inbox.put_nowait(question)
 
     def _put_question(self, question: _Question) -> None:
-        if self._question is not None:
-            self._question.cancel()
-        if self._ask is not None:
+        guarding = self.launched.guarding
+        asked = None if guarding is None else guarding.asked(question.prompt)
+        if guarding is not None and asked is not None:
+            self._spawn(self._judge(guarding, asked))
+        elif self._ask is not None:
+            if self._question is not None:
+                self._question.cancel()
             self._question = self._spawn(self._answer(self._ask, question))
 
     async def _answer(self, ask: Ask, question: _Question) -> None:
-        try:
-            text = await ask(question.prompt, question.password)
-        except EOFError:
-            text = _END_OF_FILE
-        self._clock.resume()
+        with self._paused():
+            try:
+                text = await ask(question.prompt, question.password)
+            except EOFError:
+                text = _END_OF_FILE
         self.launched.channels.send("stdin", "input_reply", {"value": text})
+
+    async def _judge(self, guarding: Guarding, asked: Asked) -> None:
+        judged = ActJudged(allowed=False, reason="nobody can be asked")
+        if self._allow is not None:
+            lines = self._code.split("\n")
+            with self._paused():
+                judged = await self._allow(
+                    asked.act, lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
+                )
+        self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
+
+    @contextmanager
+    def _paused(self) -> Iterator[None]:
+        """The time limit does not run while any question is open."""
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            if not self._open and self.end is None:
+                self._clock.resume()
 
     def _expired(self) -> None:
         self._inbox.put_nowait("expired")

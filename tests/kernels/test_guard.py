@@ -1,0 +1,257 @@
+"""Code that runs is stopped where it is about to do what was not let through, and asks there."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from autogen_nb.acts import Act
+from autogen_nb.events import ActJudged
+from autogen_nb.kernels.kernel import Finished
+from autogen_nb.outputs import Stream
+from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, errors, guarded_kernel
+
+pytestmark = pytest.mark.kernel
+
+WRITES = "x = 1\nopen('out.csv', 'w').close()\nprint('written')"
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
+    """One kernel for these tests."""
+    with guarded_kernel(tmp_path_factory.mktemp("guard")) as made:
+        yield made
+
+
+def test_allow_goes_on(kernel: GuardedKernel) -> None:
+    """The question names the act, its target and the line; the code goes on with what it was about to do."""
+    target = kernel.folder / "out.csv"
+
+    ran = kernel.run(WRITES, answer=ALLOWED)
+
+    assert ran.stdout == "written\n"
+    assert kernel.asked == [(Act("write", str(target), "writes out.csv"), "open('out.csv', 'w').close()")]
+    assert target.exists()
+    target.unlink()
+
+
+def test_deny_raises_at_that_line(kernel: GuardedKernel) -> None:
+    """Nothing is written, and the model reads why in an error at that line."""
+    ran = kernel.run(WRITES)
+
+    assert errors(ran) == ["PermissionError: denied, the code writes out.csv: not today"]
+    assert ran.finished == Finished(1)
+    assert ran.stdout == ""
+    assert not (kernel.folder / "out.csv").exists()
+
+
+def test_denied_code_goes_on_where_it_expects_that(kernel: GuardedKernel) -> None:
+    """A denial is an ordinary error, and the same act is denied again without a question in this block."""
+    code = "for i in range(3):\n try:\n  open('x', 'w')\n except OSError as error:\n  print(i, error)"
+
+    ran = kernel.run(code)
+
+    assert ran.stdout == "".join(f"{i} denied, the code writes x: not today\n" for i in range(3))
+    assert len(kernel.asked) == 1
+
+
+def test_answer_holds_for_the_block_and_no_longer(kernel: GuardedKernel) -> None:
+    """The same act is not asked about again in a block; in the next one it is."""
+    code = "for _ in range(3): open('again', 'w').close()"
+
+    first = kernel.kinds(code, answer=ALLOWED)
+    second = kernel.kinds(code)
+
+    assert (first, second) == (["write"], ["write"])
+    (kernel.folder / "again").unlink()
+
+
+def test_stop_interrupts(kernel: GuardedKernel) -> None:
+    """A person who stops the chat there has the code interrupted, which no handler of errors catches."""
+    code = "try:\n open('x', 'w')\nexcept Exception:\n print('caught')"
+
+    ran = kernel.run(code, answer=ActJudged(allowed=False, stop=True))
+
+    assert errors(ran) == ["KeyboardInterrupt: stopped by the person who was asked"]
+
+
+def test_what_was_let_through_is_not_asked_about(kernel: GuardedKernel) -> None:
+    """By kind and target; where the reading did not know the target, by kind."""
+    code = "open('a', 'w').close(); open('b', 'w').close()"
+
+    assert kernel.kinds(code, Act("write", "a"), answer=ALLOWED) == ["write"]
+    assert kernel.asked[0][0].target == str(kernel.folder / "b")
+    assert kernel.kinds(code, Act("write")) == []
+    assert kernel.kinds(code, Act("unknown")) == ["write"]
+    (kernel.folder / "a").unlink()
+    (kernel.folder / "b").unlink()
+
+
+def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) -> None:
+    """Stream, question, stream: each time."""
+    happened: list[str] = []
+
+    async def allow(act: Act, line: str) -> ActJudged:
+        happened.append(f"<{act.target.rpartition('/')[2]}>\n")
+        return ALLOWED
+
+    async def run() -> None:
+        terms = replace(kernel.terms(), allow=allow)
+        code = "for i in range(6):\n print('before', i)\n open(f'o{i}', 'w').close()\n print('after', i)"
+        async for item in kernel.shared.kernel.execute(code, terms=terms):
+            happened.extend([item.text] if isinstance(item, Stream) else [])
+
+    kernel.shared.do(run())
+
+    told = [line for i in range(6) for line in (f"before {i}", f"<o{i}>", f"after {i}")]
+    assert "".join(happened).splitlines() == told
+    for i in range(6):
+        (kernel.folder / f"o{i}").unlink()
+
+
+def test_where_nobody_is_there_it_denies_at_once(kernel: GuardedKernel) -> None:
+    """Nobody is waited for."""
+    ran = kernel.run("open('x', 'w')", nobody=True)
+
+    assert errors(ran) == ["PermissionError: denied: the code writes x, and nobody can be asked"]
+
+
+def test_forked_child_denies_and_does_not_wait(kernel: GuardedKernel) -> None:
+    """A child that was let start may do what was let through, and nothing else; it asks nobody."""
+    code = """
+import os
+pid = os.fork()
+if not pid:
+    try:
+        open('autogen_files/chat/child', 'w').close()
+        open('child', 'w')
+    except PermissionError as error:
+        os._exit(7)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    ran = kernel.run(code, Act("process"), answer=ALLOWED)
+
+    assert ran.stdout == "7\n"
+    assert kernel.asked == []
+    assert (kernel.own / "child").exists()
+    assert not (kernel.folder / "child").exists()
+
+
+def test_threads_and_tasks_of_a_block_ask(kernel: GuardedKernel) -> None:
+    """Wherever the code runs, the question comes; each act once."""
+    code = """
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+def write(name): open(name, 'w').close()
+with ThreadPoolExecutor(4) as pool:
+    list(pool.map(write, ['t1', 't2', 't1', 't2']))
+async def task(): write('t3')
+await asyncio.gather(asyncio.create_task(task()), asyncio.to_thread(write, 't4'))
+"""
+    kernel.run(code, answer=ALLOWED)
+
+    assert sorted(act.target.rpartition("/")[2] for act, _ in kernel.asked) == ["t1", "t2", "t3", "t4"]
+    for name in ("t1", "t2", "t3", "t4"):
+        (kernel.folder / name).unlink()
+
+
+def test_thread_that_outlives_its_block_is_denied(kernel: GuardedKernel) -> None:
+    """Between blocks nobody is asked, and nothing happens."""
+    kernel.run(
+        "import threading, time\nover = threading.Event()\nseen = []\n"
+        "def late():\n over.wait()\n time.sleep(0.3)\n try:\n  open('late', 'w')\n"
+        " except OSError as error:\n  seen.append(str(error))\n"
+        "thread = threading.Thread(target=late)\nthread.start(); over.set()"
+    )
+    # Our own requests, such as this one, let only our own thread pass.
+    for _ in range(8):
+        kernel.shared.do(kernel.shared.kernel.variables())
+        time.sleep(0.1)
+    ran = kernel.run("thread.join()\nprint(seen)")
+
+    assert "no block of it runs" in ran.stdout
+    assert not (kernel.folder / "late").exists()
+
+
+def test_acts_within_acts_do_not_wait_for_themselves(kernel: GuardedKernel) -> None:
+    """What happens while a question is put, and under locks that are held meanwhile, neither hangs nor passes."""
+    code = """
+import logging, sys, threading
+logging.basicConfig(filename='nested.log', force=True)
+logging.warning('written')
+lock = threading.RLock()
+class Nosy:
+    def __fspath__(self):
+        open('nosy', 'w').close()
+        return 'nosy2'
+with lock:
+    open(Nosy(), 'w').close()
+import helper_of_mine
+print(helper_of_mine.done)
+logging.shutdown()
+"""
+    (kernel.folder / "helper_of_mine.py").write_text("open('from_import', 'w').close()\ndone = 'done'\n")
+
+    ran = kernel.run(code, answer=ALLOWED)
+
+    names = [act.target.rpartition("/")[2] for act, _ in kernel.asked]
+    assert names == ["nested.log", "nosy", "nosy2", "from_import"]
+    assert ran.stdout == "done\n"
+    for name in (*names, "helper_of_mine.py"):
+        (kernel.folder / name).unlink()
+
+
+def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
+    """The block's limit does not run while its question waits."""
+
+    async def allow(act: Act, line: str) -> ActJudged:
+        await asyncio.sleep(1.5)
+        return ALLOWED
+
+    slow = replace(kernel.terms(), allow=allow)
+
+    ran = kernel.shared.execute("open('slow', 'w').close(); print('in time')", terms=slow, timeout=1.0)
+
+    assert ran.stdout == "in time\n"
+    (kernel.folder / "slow").unlink()
+
+
+def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
+    """Stop reaches code that waits for an answer, and the kernel serves the next block."""
+
+    async def run() -> Finished:
+        asked = asyncio.Event()
+
+        async def allow(act: Act, line: str) -> ActJudged:
+            asked.set()
+            await asyncio.Event().wait()
+            return DENIED
+
+        terms = replace(kernel.terms(), allow=allow)
+        items = kernel.shared.kernel.execute("open('x', 'w')", terms=terms)
+
+        async def end() -> Finished:
+            found = [item async for item in items][-1]
+            assert isinstance(found, Finished)
+            return found
+
+        task = asyncio.ensure_future(end())
+        async with asyncio.timeout(30):
+            await asked.wait()
+            await kernel.shared.kernel.interrupt()
+            return await task
+
+    assert kernel.shared.do(run()).exit_code == 130
+    assert kernel.run("print('usable')").stdout == "usable\n"
+
+
+def test_without_terms_everything_passes(kernel: GuardedKernel) -> None:
+    """Who lets all pass is not asked, and neither are threads of blocks before."""
+    kernel.asked = []
+    ran = kernel.shared.execute("open('free', 'w').close(); print('free')")
+
+    assert (ran.stdout, kernel.asked) == ("free\n", [])
+    (kernel.folder / "free").unlink()

@@ -1,0 +1,160 @@
+"""What the guard takes for an act of the code's, and what for nothing: run for real."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from autogen_nb.acts import Act
+from tests.kernels.guarded import ALLOWED, GuardedKernel, errors, guarded_kernel
+
+pytestmark = pytest.mark.kernel
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
+    """One kernel for these tests, with a few files around it."""
+    folder = tmp_path_factory.mktemp("acts")
+    (folder / "elsewhere.txt").write_text("theirs")
+    with guarded_kernel(folder) as made:
+        (made.folder / "data.csv").write_text("a,b\n1,2\n")
+        (made.folder / ".env").write_text("KEY=1")
+        (made.own / "link").symlink_to(folder / "elsewhere.txt")
+        (made.own / "x").touch()
+        made.run("import json, os, pathlib, shutil, socket, subprocess, tempfile")
+        yield made
+
+
+HARMLESS = {
+    "computing": "import math, re, json, statistics; print(math.pi, re.compile('a'), json.dumps({}))",
+    "numpy and pandas": "import numpy as np, pandas as pd; print(pd.read_csv('data.csv').describe())",
+    "first plot": "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.title('t'); plt.show()",
+    "frame's plot": "import pandas as pd; pd.DataFrame({'a': [1, 2]}).plot(); None",
+    "figure into the own folder": "import pylab as p; p.plot([1]); p.savefig('autogen_files/chat/a.png'); p.close()",
+    "own file, written twice": "for i in (1, 2): open('autogen_files/chat/x', 'w').write('1')",
+    "own folder, made": "import os; os.makedirs('autogen_files/chat/a/b', exist_ok=True)",
+    "own file, by its own name": "os.replace('autogen_files/chat/x', 'autogen_files/chat/y')",
+    "own database": "import sqlite3; sqlite3.connect('autogen_files/chat/a.db').execute('create table t(a)')",
+    "database in memory": "import sqlite3; sqlite3.connect(':memory:').execute('create table t(a)')",
+    "reading below the folder": "open('data.csv').read(); import pathlib; pathlib.Path('data.csv').read_bytes()",
+    "looking around": "import os, glob; os.listdir('.'); glob.glob('*'); os.path.exists('/etc/shadow')",
+    "device without a memory": "open('/dev/null', 'w').write('x'); open('/dev/urandom', 'rb').read(1)",
+    "temporary file": "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')",
+    "temporary folder": "with tempfile.TemporaryDirectory() as d: open(d + '/x', 'w').write('x')",
+    "what the machine is": "import platform, multiprocessing; platform.platform(); multiprocessing.cpu_count()",
+    "processor and memory": "open('/proc/meminfo').read(); open('/proc/self/status').read()",
+    "time zones": "import zoneinfo, datetime; datetime.datetime.now(zoneinfo.ZoneInfo('Europe/Berlin'))",
+    "traceback": "import traceback\ntry: 1 / 0\nexcept ZeroDivisionError: print(traceback.format_exc())",
+    "failing": "undefined_name",
+    "tasks": "import asyncio; await asyncio.gather(*(asyncio.sleep(0) for _ in range(3)))",
+    "threads": "import threading; t = threading.Thread(target=print); t.start(); t.join()",
+    "magics": "%matplotlib inline\n%time 1 + 1\n%who",
+    "import of a module in C": "import _ctypes, _ssl, readline, numpy.linalg",
+    "documentation": "help(len)\nimport inspect; print(len(inspect.getsource(json)))",
+    "certificates": "import ssl; ssl.create_default_context()",
+    "frames between": "import pandas as pd; pd.DataFrame({'a': range(9)}).rename(columns={'a': 'b'}).query('b > 2')",
+}
+
+RISKY = {
+    "open": ("open('out', 'w')", "write", "out"),
+    "appending": ("open('data.csv', 'a')", "write", "data.csv"),
+    "reading and writing": ("open('data.csv', 'r+')", "write", "data.csv"),
+    "os.open": ("import os; os.open('out', os.O_CREAT | os.O_WRONLY)", "write", "out"),
+    "pathlib": ("import pathlib; pathlib.Path('out').write_text('x')", "write", "out"),
+    "touch": ("pathlib.Path('out').touch()", "write", "out"),
+    "folder": ("os.mkdir('new')", "write", "new"),
+    "numpy": ("import numpy as np; np.save('out.npy', np.zeros(1))", "write", "out.npy"),
+    "pandas": ("import pandas as pd; pd.DataFrame().to_csv('out.csv')", "write", "out.csv"),
+    "pickle": ("import pickle; pickle.dump(1, open('out', 'wb'))", "write", "out"),
+    "figure": ("import matplotlib.pyplot as plt; plt.plot([1]); plt.savefig('out.png')", "write", "out.png"),
+    "copy": ("import shutil; shutil.copy('data.csv', 'out.csv')", "write", "out.csv"),
+    "database": ("import sqlite3; sqlite3.connect('out.db')", "write", "out.db"),
+    "mode": ("os.chmod('data.csv', 0o600)", "write", "data.csv"),
+    "link": ("os.symlink('data.csv', 'out')", "write", "out"),
+    "through a link of the own folder": ("open('autogen_files/chat/link', 'w')", "write", "../elsewhere.txt"),
+    "out of the own folder": ("open('autogen_files/chat/../../out', 'w')", "write", "out"),
+    "remove": ("os.remove('data.csv')", "delete", "data.csv"),
+    "remove in the own folder": ("os.remove('autogen_files/chat/link')", "delete", "autogen_files/chat/link"),
+    "rmtree": ("import shutil; shutil.rmtree('autogen_files')", "delete", "autogen_files"),
+    "rename": ("os.rename('data.csv', 'out.csv')", "delete", "data.csv"),
+    "reading a hidden file": ("open('.env').read()", "read_private", ".env"),
+    "reading elsewhere": ("open('../elsewhere.txt').read()", "read_private", "../elsewhere.txt"),
+    "reading through a link": ("open('autogen_files/chat/link').read()", "read_private", "../elsewhere.txt"),
+    "reading the person's list": ("open('/etc/passwd').read()", "read_private", "/etc/passwd"),
+    "by way of the interpreter's folder": (
+        "import sysconfig; open(sysconfig.get_path('stdlib') + '/../../../../../../../../etc/passwd')",
+        "read_private",
+        "/etc/passwd",
+    ),
+    "own environment": ("open('/proc/self/environ').read()", "read_private", None),
+    "name": ("import socket; socket.getaddrinfo('api.example.org', 443)", "network", "api.example.org"),
+    "address": ("import socket; socket.create_connection(('192.0.2.7', 80), 1)", "network", "192.0.2.7"),
+    "loopback": ("import socket; socket.create_connection(('127.0.0.1', 9), 1)", "network", "127.0.0.1"),
+    "urllib": ("import urllib.request; urllib.request.urlopen('http://example.org')", None, "example.org"),
+    "datagram": ("s = socket.socket(type=socket.SOCK_DGRAM); s.sendto(b'x', ('192.0.2.8', 9))", "network", "192.0.2.8"),
+    "listening": ("socket.socket().bind(('127.0.0.1', 0))", "network", "127.0.0.1"),
+    "subprocess": ("import subprocess; subprocess.run(['ls', '-la'])", "process", "ls -la"),
+    "shell": ("import subprocess; subprocess.run('ls | wc', shell=True)", "process", "ls | wc"),
+    "os.system": ("import os; os.system('ls')", "process", "ls"),
+    "exclamation mark": ("!ls -l", "process", "ls -l"),
+    "fork": ("import os; os.fork()", "process", ""),
+    "pool": ("import multiprocessing; multiprocessing.Pool(1)", "process", ""),
+    "kill": ("import os; os.kill(1, 0)", "process", "kill 1"),
+    "pip": ("%pip install nothing-of-this-name", "install", "nothing-of-this-name"),
+    "pip by subprocess": ("subprocess.run(['pip', 'install', '-q', 'x-y'])", "install", "x-y"),
+    "environment": ("import os; os.environ['SOME_NAME'] = '1'", "environment", "SOME_NAME"),
+    "environment by a magic": ("%env SOME_NAME=2", "environment", "SOME_NAME"),
+    "ctypes": ("import ctypes; ctypes.CDLL(None)", "unknown", ""),
+    "objects": ("import gc; gc.get_objects()", "environment", ""),
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_harmless(kernel: GuardedKernel, name: str) -> None:
+    """Nobody is asked, and nothing is denied."""
+    ran = kernel.run(HARMLESS[name])
+
+    assert kernel.asked == []
+    assert not [error for error in errors(ran) if "denied" in error]
+
+
+@pytest.mark.parametrize("name", RISKY)
+def test_risky(kernel: GuardedKernel, name: str) -> None:
+    """It is asked about as what it is, and does not happen."""
+    code, kind, target = RISKY[name]
+
+    ran = kernel.run(code)
+
+    assert kernel.asked, errors(ran)
+    act = kernel.asked[0][0]
+    assert kind in (act.kind, None)
+    path = target and target.startswith("../") and str(kernel.folder.parent / target[3:])
+    assert target is None or act.target in (target, str(kernel.folder / target), path)
+    assert "denied" in str(errors(ran)) or "denied" in ran.stdout
+
+
+def test_deletion_of_a_folder_is_one_question(kernel: GuardedKernel) -> None:
+    """Who lets a folder be deleted is not asked about each file in it."""
+    (kernel.folder / "old" / "deep").mkdir(parents=True)
+    (kernel.folder / "old" / "deep" / "file").touch()
+
+    assert kernel.kinds("import shutil; shutil.rmtree('old')", answer=ALLOWED) == ["delete"]
+    assert not (kernel.folder / "old").exists()
+
+
+def test_name_that_was_let_through_stands_for_its_addresses(kernel: GuardedKernel) -> None:
+    """A connection to a host is one question; a connection to another address is another one."""
+    kernel.run(
+        "import socket\nserver = socket.socket()\nserver.bind(('127.0.0.1', 0))\nserver.listen()", answer=ALLOWED
+    )
+    code = """
+socket.create_connection(('localhost', server.getsockname()[1])).close()
+try: socket.create_connection(('127.0.0.2', 9), 1)
+except OSError: pass
+"""
+
+    kernel.run(code, Act("network", "localhost"))
+    let = [act.target for act, _ in kernel.asked]
+    kernel.run(code, answer=ALLOWED)
+
+    assert let == ["127.0.0.2"]
+    assert [act.target for act, _ in kernel.asked] == ["localhost", "127.0.0.2"]
