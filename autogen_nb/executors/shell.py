@@ -145,7 +145,10 @@ class Shell:
             await _interrupt(job, min(self._grace, _PATIENCE))
 
     async def stop(self) -> None:
-        """Ends what blocks left running."""
+        """Ends what runs, and what blocks left running."""
+        for job in list(self._running):
+            await job.kill()
+            await asyncio.wait([job.exited])
         for job in list(self._left):
             await job.signal("SIGKILL")
             self._forget(job)

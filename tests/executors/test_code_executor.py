@@ -3,9 +3,10 @@
 import asyncio
 import os
 import sys
+import threading
 import time
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,6 +37,26 @@ def block(code: str, language: str = "python") -> CodeBlock:
 def greeting(name: str) -> str:
     """Greets somebody."""
     return f"Hello, {name}!"
+
+
+def waited(condition: Callable[[], bool]) -> bool:
+    """Whether it has become true within half a minute."""
+    until = time.monotonic() + 30
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+def gone(pids: Sequence[int]) -> bool:
+    """Whether the processes end; one that has ended may still wait to be asked how."""
+
+    def runs(pid: int) -> bool:
+        try:
+            return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            return False
+
+    return waited(lambda: not any(map(runs, pids)))
 
 
 @EITHER
@@ -116,9 +137,28 @@ def test_a_cancelled_token_ends_the_code(make: Make, tmp_path: Path) -> None:
         await executor.stop()
         return int((tmp_path / "pid").read_text())
 
-    pid = asyncio.run(ran())
+    assert gone([asyncio.run(ran())])
 
-    assert not Path(f"/proc/{pid}").exists()
+
+@EITHER
+@pytest.mark.parametrize("language", ["python", "sh"])
+def test_stopping_ends_what_runs(make: Make, language: str, tmp_path: Path) -> None:
+    """A stop while code runs ends it with what it started in the background, and the executor can be used again."""
+    shell = "sleep 98765 &\necho $$ $! >pids.part; mv pids.part pids; wait"
+    code = {"sh": shell, "python": f"import subprocess; subprocess.run(['sh', '-c', {shell!r}])"}[language]
+    executor = make(work_dir=tmp_path, timeout=300)
+    found: list[CodeResult] = []
+    running = threading.Thread(target=lambda: found.append(executor.execute_code_blocks([block(code, language)])))
+    running.start()
+    waited((tmp_path / "pids").exists)
+    executor.stop()
+    running.join(30)
+    pids = [int(each) for each in (tmp_path / "pids").read_text().split()]
+
+    assert gone(pids)
+    assert [result.exit_code != 0 for result in found] == [True]
+    assert executor.execute_code_blocks([block("print(1)")]).output == "1"
+    executor.stop()
 
 
 @EITHER
