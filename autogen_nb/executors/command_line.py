@@ -115,12 +115,29 @@ class CommandLineExecutor:
         ExecutionError
             When it cannot; the message has its last words.
         """
-        self._make()
         pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-        code, said = await self._said([self._python, *pip, *packages])
+        await self.prepare(
+            [self._python, *pip, *packages], f"{', '.join(packages)} could not be installed for the code"
+        )
+
+    async def prepare(self, argv: Sequence[str], otherwise: str = "") -> None:
+        """Runs a program that is to succeed before the code runs.
+
+        Parameters
+        ----------
+        otherwise
+            What it means if it fails.
+
+        Raises
+        ------
+        ExecutionError
+            When it fails; the message has its last words.
+        """
+        self._make()
+        code, said = await self._said(argv)
         if code:
             last = " ".join(said.strip().splitlines()[-3:])
-            raise ExecutionError(f"{', '.join(packages)} could not be installed for the code: {last}")
+            raise ExecutionError(f"{otherwise or f'{argv[-1]!r} failed before the code could run'}: {last}")
 
     async def restart(self) -> None:
         """Ends what blocks left running; there is nothing else that a program leaves but files."""

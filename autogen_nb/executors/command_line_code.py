@@ -45,7 +45,8 @@ class CommandLineCodeExecutor(OwnedExecutor):
             only_saved=[language for language, runs in (execution_policies or {}).items() if not runs],
             **inner,
         )
-        self._installed = False
+        self._init_command: str | None = None
+        self._ready = False
         super().__init__(self._programs, timeout=timeout, work_dir=work_dir)
 
     @property
@@ -71,13 +72,17 @@ class CommandLineCodeExecutor(OwnedExecutor):
     async def _prepare(self) -> None:
         # Code may have written over them.
         self._functions.write(self.work_dir)
-        if self._functions.packages and not self._installed:
+        if self._ready:
+            return
+        if self._init_command is not None:
+            await self._programs.prepare(["sh", "-c", self._init_command])
+        if self._functions.packages:
             await self._programs.install(self._functions.packages)
-            self._installed = True
+        self._ready = True
 
     async def _stop(self) -> None:
         await super()._stop()
-        self._installed = False
+        self._ready = False
 
     def _code_file(self, block: CodeBlock) -> Path | None:
         return self._programs.file_of(block)
@@ -136,6 +141,12 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         Whether it ends with `stop`, and with this process.
     net
         Whether the code may use the network.
+    init_command
+        What a shell runs in the container before the first block.
+    extra_volumes
+        Other directories that the code sees: ``{"/here": {"bind": "/there", "mode": "ro"}}``.
+    extra_hosts, device_requests
+        Names of hosts, and devices, for the container, as the engine takes them.
 
     Raises
     ------
@@ -158,10 +169,16 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         functions_module: str = "functions",
         delete_tmp_files: bool = False,
         net: bool = False,
+        init_command: str | None = None,
+        extra_volumes: Mapping[str, Mapping[str, str]] | None = None,
+        extra_hosts: Mapping[str, str] | None = None,
+        device_requests: Sequence[Any] | None = None,
     ) -> None:
         cwd = one_directory(work_dir=work_dir)
         bound = None if bind_dir is None else one_directory(bind_dir=bind_dir)
         leaves = left(auto_remove=auto_remove, stop_container=stop_container)
+        more = {"volumes": extra_volumes, "extra_hosts": extra_hosts, "device_requests": device_requests}
+        given = {name: value for name, value in more.items() if value}
         super().__init__(
             cwd,
             timeout=timeout,
@@ -170,8 +187,11 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
             execution_policies=execution_policies,
             cleanup_temp_files=delete_tmp_files,
             environ={},
-            place=Container(cwd=cwd, images=[image], net=net, name=container_name, bound=bound, leaves=leaves),
+            place=Container(
+                cwd=cwd, images=[image], net=net, name=container_name, bound=bound, leaves=leaves, more=given
+            ),
         )
+        self._init_command = init_command
 
 
 def left(*, auto_remove: bool, stop_container: bool) -> Leaves:

@@ -66,6 +66,8 @@ class Container:
     limits
         What the engine keeps of memory and processes for all in the container; None is the usual limits, as far as
         the engine can keep them.
+    more
+        Settings that the engine takes when it makes a container (`docker.models.containers.ContainerCollection.run`).
 
     Raises
     ------
@@ -88,8 +90,10 @@ class Container:
         leaves: Leaves = "nothing",
         environ: Mapping[str, str] | None = None,
         limits: Limits | None = None,
+        more: Mapping[str, Any] | None = None,
     ) -> None:
         self._client = reached()
+        self._more = dict(more or {})
         self._limits = limits
         self._counted = (0, 0)
         self.cwd = cwd.absolute()
@@ -246,6 +250,7 @@ class Container:
             labels={"autogen_nb": "agent"},
             mem_limit=limits.memory,
             pids_limit=limits.processes,
+            **self._more,
         )
         try:
             line = container.attach_socket(params={"stdin": 1, "stream": 1})

@@ -125,6 +125,30 @@ def test_functions_and_another_path(engine: Any, tmp_path: Path) -> None:
     assert greeted.output == "Hello, Ada!"
 
 
+def test_before_the_first_block(engine: Any, tmp_path: Path) -> None:
+    """A command prepares the container, once; other directories are seen as they are given."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "table.csv").write_text("a,b")
+    settings: dict[str, Any] = {
+        "extra_volumes": {str(other): {"bind": "/data", "mode": "ro"}},
+        "extra_hosts": {"warehouse": "192.0.2.1"},
+    }
+    block = CodeBlock("sh", "cat /data/table.csv prepared; grep -o warehouse /etc/hosts; touch /data/x || echo no")
+    with DockerCommandLineCodeExecutor(
+        image(), work_dir=tmp_path / "work", init_command="echo . >>prepared", net=True, **settings
+    ) as executor:
+        found = [executor.execute_code_blocks([block]).output for _ in range(2)]
+    failing = DockerCommandLineCodeExecutor(image(), work_dir=tmp_path, init_command="echo wrong >&2; exit 3")
+
+    assert found[0].startswith("a,b.\nwarehouse\n")
+    assert found[0].endswith("\nno")
+    assert found[1] == found[0]
+    with pytest.raises(ExecutionError, match="exit 3' failed before the code could run: wrong"):
+        failing.execute_code_blocks([block])
+    _ = failing.stop()
+
+
 def test_a_kernel_in_an_image_that_is_made(engine: Any, tmp_path: Path) -> None:
     """Where no image is named, one with a kernel is made from the base; variables live on in its kernel."""
     server = DockerJupyterServer(base_image=image(), docker_env={"ASKED": "yes"}, work_dir=tmp_path)
