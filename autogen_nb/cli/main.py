@@ -10,6 +10,7 @@ import click
 
 from autogen_nb._version import __version__
 from autogen_nb.cli import codes
+from autogen_nb.cli.chat import chat
 from autogen_nb.cli.demo import demo
 from autogen_nb.cli.doctor import doctor
 from autogen_nb.cli.run import run
@@ -33,7 +34,7 @@ def group(shown: list[bool], *, debug: bool) -> None:
     shown.append(debug)
 
 
-for command in (run, demo, doctor):
+for command in (run, chat, demo, doctor):
     group.add_command(command)
 
 

@@ -1,7 +1,7 @@
 """What a model is told of a variable: its type, shape, columns and memory; values out of it only where asked for."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -32,6 +32,13 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
     words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
     rows = _rows(value) if share == "rows" else ""
     return f"`{name}`: {words}{_detail(value)}{memory}{rows}"
+
+
+def told(descriptions: Sequence[str]) -> str:
+    """What the assistant is told of the variables that were handed over."""
+    if not descriptions:
+        return ""
+    return "\n\nVariables in your kernel:\n" + "\n".join(f"- {line}" for line in descriptions)
 
 
 def size_of(value: Any) -> int | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from autogen_nb.kernels.describe import Share
 from autogen_nb.models.config_list import LIST, found
 
 DEFAULT_MODEL = "gpt-4o-mini"
@@ -68,6 +69,12 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
         return ()
     entries = spec.get("config_list", [spec]) if isinstance(spec, Mapping) else [{}]
     return tuple(dict.fromkeys(_host(entry, environ) for entry in entries if not _is_local(entry)))
+
+
+def receives(host: str, share: Share) -> str:
+    """Which host a notebook's first request goes to, and what it gets."""
+    rows = "names, types and first rows" if share == "rows" else "names and types (no rows)"
+    return f"`{host}` receives your task, {rows} of variables you hand over, and what the agent's code prints."
 
 
 def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:

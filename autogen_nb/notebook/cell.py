@@ -22,7 +22,7 @@ from autogen_nb.core.termination import WithoutCode, without
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
 from autogen_nb.events import ApprovalGiven
 from autogen_nb.human.ruled import Ruled
-from autogen_nb.kernels.describe import Share, describe, size_of
+from autogen_nb.kernels.describe import Share, describe, size_of, told
 from autogen_nb.kernels.status import OnStuck
 from autogen_nb.kernels.transfer import Variable, clashes
 from autogen_nb.models import connections
@@ -149,7 +149,7 @@ class CellRun:
         for host in connections.hosts(spec, os.environ):
             if (host, self._share) not in notebook.told:
                 notebook.told.add((host, self._share))
-                self._view.note(variables.receives(host, self._share), kind="host")
+                self._view.note(connections.receives(host, self._share), kind="host")
         self._terms = replace(self._terms, pictures=sees(spec or ""))
         return notebook.model(spec or "")
 
@@ -215,7 +215,7 @@ class CellRun:
                 self._view.note(variables.replaced(taken, "the agent's kernel"))
         if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variables.stale(older, self._named(chat)), tone="warning")
-        message = task + variables.told([describe(name, value, share=self._share) for name, value in inputs.items()])
+        message = task + told([describe(name, value, share=self._share) for name, value in inputs.items()])
         turn, replaced = chat.begin(self._origin, task, message, self._terms.flow)
         if replaced:
             more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""

@@ -7,7 +7,6 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.describe import Share
 from autogen_nb.kernels.transfer import Variable
 
 _NO_DATA = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
@@ -88,13 +87,6 @@ def filled(task: str, namespace: Mapping[str, Any]) -> str:
     return re.sub(r"\{\{|\}\}|\{(\w*)\}|[{}]", value, task)
 
 
-def told(descriptions: Sequence[str]) -> str:
-    """What the assistant is told of the variables that were handed over."""
-    if not descriptions:
-        return ""
-    return "\n\nVariables in your kernel:\n" + "\n".join(f"- {line}" for line in descriptions)
-
-
 def listed(variables: Sequence[Variable], chat: str | None) -> str:
     """The agent's new variables in one line, with the command that copies one."""
     variables = sorted(variables, key=lambda each: each.type not in _TABLES)
@@ -116,12 +108,6 @@ def stale(names: Sequence[str], chat: str | None) -> str:
 def replaced(names: Sequence[str], whose: str) -> str:
     """That values under these names were replaced, so that no clash is silent."""
     return f"Replaced in {whose}, where the name was taken: {_quoted(names)}."
-
-
-def receives(host: str, share: Share) -> str:
-    """Which host a notebook's first request goes to, and what it gets."""
-    rows = "names, types and first rows" if share == "rows" else "names and types (no rows)"
-    return f"`{host}` receives your task, {rows} of variables you hand over, and what the agent's code prints."
 
 
 def _quoted(names: Sequence[str]) -> str:

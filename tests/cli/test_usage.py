@@ -76,7 +76,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     """`--help` lists the commands, each with what it is for."""
     assert main(["--help"]) == 0
 
-    assert re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE) == ["demo", "doctor", "run"]
+    assert re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE) == ["chat", "demo", "doctor", "run"]
 
 
 def test_the_exit_codes_are_documented(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,179 @@
+"""A conversation in a terminal: tasks one after another, the same agents, one kernel of theirs."""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autogen_nb import run
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.prompts import ASSISTANT
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.agents.where import Where
+from autogen_nb.core.approval import Confirm
+from autogen_nb.core.ports import Model
+from autogen_nb.core.termination import WithoutCode
+from autogen_nb.errors import ChatUnfinished, ConfigError
+from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
+from autogen_nb.human.ruled import Onwards, Ruled
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.terminal import TerminalHuman
+from autogen_nb.kernels import machine
+from autogen_nb.kernels.describe import Share, describe, told
+from autogen_nb.models import connections
+from autogen_nb.models.budget import Budget, budgeted
+from autogen_nb.models.select import model_for
+from autogen_nb.views.plain import PlainView
+
+_NO_MODEL = (
+    "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
+    "or choose the built-in analysis with -m offline"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a conversation is held with; `confirm` None is "risky" behind walls, and "always" without."""
+
+    model: str | None = None
+    where: Where = field(default_factory=Where)
+    confirm: Confirm | None = None
+    max_turns: int = 20
+    block_timeout: float | None = None
+    budget: str | None = None
+    share: Share = "schema"
+
+
+class Talk(PlainView):
+    """The plain view, without what the person has just typed or seen."""
+
+    def __init__(self, task: str, write: Callable[[str], None] | None = None) -> None:
+        super().__init__(*(() if write is None else (write,)))
+        self._task = task
+        self._reported = False
+
+    def show(self, event: Event) -> None:
+        """Writes what the event adds."""
+        match event:
+            case Said() if event.message.text == self._task:
+                self._task = ""
+            case Said() if self._reported:
+                # The outputs have shown what this message tells the model.
+                self._reported = False
+            case Ended(reason="answered" | "terminated"):
+                self.close()
+            case _:
+                self._reported = isinstance(event, CodeRan) or (
+                    isinstance(event, ApprovalGiven) and event.decision == "skip"
+                )
+                super().show(event)
+
+
+class Conversation:
+    """One conversation, from its first task to its end.
+
+    Parameters
+    ----------
+    data
+        Tables by the names under which the code has them.
+    tell
+        Says something to the person beside the conversation.
+
+    Raises
+    ------
+    AutogenError
+        When there is no model, or the place for the code cannot be had.
+    """
+
+    def __init__(self, setting: Setting, data: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
+        self._setting = setting
+        self._data = dict(data)
+        self._tell = tell
+        setting.where.check(Path.cwd())
+        confirm = setting.confirm or ("always" if setting.where.sandbox == "none" else "risky")
+        model = self._model()
+        self._executor = setting.where.executor(
+            cwd=Path.cwd(), timeout=setting.block_timeout, imports=machine.preimports()
+        )
+        self._forget = run.engine.at_exit(self._executor.stop)
+        self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=_never)
+        self._user = UserProxyAgent(
+            "user",
+            WithoutCode(),
+            setting.max_turns - 1,
+            "NEVER",
+            code_execution_config={"executor": self._executor, "confirm": confirm},
+            default_auto_reply=None,
+        )
+        self._human = Ruled(
+            TerminalHuman(),
+            RulesFile(),
+            ground=None if self._user.code is None else self._user.code.ground,
+            onwards=Onwards(),
+            tell=tell,
+        )
+
+    def do(self, task: str) -> None:
+        """Has the task done, shown as it goes.
+
+        Raises
+        ------
+        AutogenError
+            When it did not come to its answer.
+        """
+        message = task + self._hand_over()
+        chat = Chat(self._user, self._assistant, Options(message, clear_history=False), waits="sync", human=self._human)
+        view = Talk(message)
+        ended: Ended | None = None
+        with closing(view), closing(chat.exchange().events(view.tick)) as events:
+            for event in events:
+                view.show(event)
+                ended = event if isinstance(event, Ended) else ended
+        if ended is not None and ended.reason in ("stopped", "max_auto_replies"):
+            what = "stopped by you" if ended.reason == "stopped" else "not finished: the limit of turns was met"
+            raise ChatUnfinished(what, reason=ended.reason)
+
+    def close(self) -> None:
+        """Ends the agent's kernel."""
+        self._forget()
+        run.engine.call(self._executor.stop())
+
+    def _hand_over(self) -> str:
+        """What the assistant is told of the tables, which go over before the first task."""
+        data, self._data = self._data, {}
+        if not data:
+            return ""
+        run.engine.call(self._executor.put(data))
+        return told([describe(name, value, share=self._setting.share) for name, value in data.items()])
+
+    def _model(self) -> Model:
+        spec = connections.choose(self._setting.model, None, os.environ)
+        if spec is None:
+            raise ConfigError(_NO_MODEL)
+        for host in connections.hosts(spec, os.environ):
+            self._tell(connections.receives(host, self._setting.share).replace("`", ""))
+        model = model_for(spec)
+        return model if self._setting.budget is None else budgeted(model, Budget.parse(self._setting.budget))
+
+
+def _never(_: dict[str, Any]) -> bool:
+    return False
+
+
+def confirm_of(chosen: str | None, environ: Mapping[str, str]) -> Confirm | None:
+    """When a person is asked, by the option or the environment; None where neither says.
+
+    Raises
+    ------
+    ConfigError
+        When the environment says what no option could.
+    """
+    from autogen_nb.core.approval import CONFIRMS
+
+    confirm = chosen or environ.get("AUTOGEN_NB_CONFIRM") or None
+    if confirm is not None and confirm not in CONFIRMS:
+        raise ConfigError(f"AUTOGEN_NB_CONFIRM is {confirm!r}; it must be one of {', '.join(CONFIRMS)}")
+    return confirm

@@ -1,0 +1,150 @@
+"""``autogen-nb chat``: tasks one after another in a terminal, the same questions in words, and Ctrl-C."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
+import pytest
+
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.cli.commands import TIMEOUT, command, ran, wait_gone
+from tests.notebook.scripts import python
+
+pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
+
+CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, s\[t\]op\? "
+TASK = "Your task: "
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    """The model's server; a test scripts what it says."""
+    with FakeOpenAI() as server:
+        yield server
+
+
+def asked(model: FakeOpenAI) -> dict[str, str]:
+    """The environment that names the model."""
+    return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, model: FakeOpenAI) -> Iterator[Any]:
+    """The command in a pseudo-terminal, at its first question."""
+    program, *arguments = command("chat")
+    environ = {**os.environ, **asked(model), "TERM": "dumb"}
+    child = pexpect.spawn(
+        program, arguments, cwd=str(tmp_path), env=environ, encoding="utf-8", timeout=TIMEOUT, dimensions=(60, 200)
+    )
+    child.expect(TASK)
+    yield child
+    child.close(force=True)
+
+
+def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenAI) -> None:
+    """The second task goes on where the first ended: the model knows it, and the kernel holds its variables."""
+    (tmp_path / "sales.csv").write_text("amount\n3\n4\n")
+    model.add(python("total = sales.amount.sum()"), "Noted.", python("print('twice', total * 2)"), "It is 14.")
+
+    arguments = ("chat", "-d", "sales.csv", "--confirm", "never")
+    done = ran(*arguments, cwd=tmp_path, typed="Add it up.\nAnd twice that?\n", **asked(model))
+
+    assert done.code == 0
+    assert "sales.csv is `sales`: 2 rows." in done.err
+    assert "127.0.0.1 receives your task, names and types (no rows)" in done.err
+    assert "twice 14" in done.out
+    assert done.out.count("It is 14.") == 1
+    last = [str(message["content"]) for message in model.requests[-1].body["messages"]]
+    assert any("Add it up." in text for text in last)
+    assert any("`sales`: DataFrame" in text for text in last)
+
+
+def test_a_task_that_fails_ends_what_comes_from_a_pipe(tmp_path: Path, model: FakeOpenAI) -> None:
+    """The exit code is that of the task, and the next one is not begun."""
+    model.add(FakeReply(status=401), "Never.")
+
+    done = ran("chat", cwd=tmp_path, typed="One.\nTwo.\n", **asked(model))
+
+    assert done.code == 4
+    assert len(model.requests) == 1
+    assert "Traceback" not in done.err
+
+
+def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOpenAI) -> None:
+    """Each block is shown and asked about; where nobody answers, it does not run."""
+    model.add(python("open('ran', 'w')"))
+
+    done = ran("chat", cwd=tmp_path, typed="Go.\n", **asked(model))
+
+    assert done.code == 5
+    assert "open('ran', 'w')" in done.out
+    assert not (tmp_path / "ran").exists()
+
+
+def test_without_a_model_it_does_not_begin(tmp_path: Path) -> None:
+    """What is missing is told in one line before a task is asked for."""
+    done = ran("chat", cwd=tmp_path, typed="Go.\n")
+
+    assert (done.code, done.out) == (2, "")
+    assert "no model is configured" in done.err
+
+
+def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
+    """Run, skip with a reason, and stop, as in a notebook's panel."""
+    model.add(python("print('one', 6 * 7)"), "It is 42.", python("print('two')"), python("print('three')"))
+
+    terminal.sendline("Compute.")
+    terminal.expect(CHOICES)
+    terminal.sendline("r")
+    terminal.expect("one 42")
+    terminal.expect(TASK)
+    terminal.sendline("Once more.")
+    terminal.expect(CHOICES)
+    terminal.sendline("s")
+    terminal.expect("Why")
+    terminal.sendline("Not that one.")
+    terminal.expect(CHOICES)
+    terminal.sendline("t")
+    terminal.expect("stopped by you")
+    terminal.expect(TASK)
+    terminal.sendline("exit")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+
+    assert terminal.exitstatus == 3
+    assert "Not that one." in str(model.requests[-1].body["messages"])
+
+
+@pytest.mark.slow
+def test_ctrl_c_interrupts_a_task_and_twice_ends_it_all(terminal: Any, model: FakeOpenAI) -> None:
+    """After the first Ctrl-C the kernel and its variables are there still; after two more the kernel is gone."""
+    model.add(
+        python("import os, time\nkept = 41\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)"),
+        python("print('still', kept + 1)"),
+        "It is 42.",
+    )
+
+    terminal.sendline("Wait.")
+    terminal.expect(CHOICES)
+    terminal.sendline("r")
+    terminal.expect(r"kernel (\d+)")
+    kernel = int(terminal.match[1])
+    terminal.sendintr()
+    terminal.expect("Interrupted; Ctrl-C once more ends")
+    terminal.expect(TASK)
+    terminal.sendline("Is it there?")
+    terminal.expect(CHOICES)
+    terminal.sendline("r")
+    terminal.expect("still 42")
+    terminal.expect(TASK)
+    terminal.sendintr()
+    terminal.expect("Ctrl-C once more, or Ctrl-D")
+    terminal.expect(TASK)
+    terminal.sendintr()
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+
+    assert terminal.exitstatus == 130
+    wait_gone(kernel)
