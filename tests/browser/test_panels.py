@@ -74,6 +74,38 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
 
 
 @in_lab
+def test_rules_and_all_that_follows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """A rule is ticked in words and lets the next block run; after Run all from here nothing more is asked."""
+    write = "open('../ruled.txt', 'a').write('1')"
+    fake.add(code(f"{write}\nprint('one')"), code(f"{write}\nprint('two')"))
+    fake.add(
+        code("import os\nprint('three', os.system('true'))"),
+        code("import os\nprint('four', os.system('true'))"),
+        "Done.",
+    )
+    notebook.create(connected(fake), "%%autogen --confirm risky\nGo.")
+    notebook.run_all()
+    area = notebook.output(1)
+    notebook.click(1, "Always allow …")
+    expect(notebook.button(1, "Allow and run")).to_be_visible()
+    boxes = area.get_by_role("checkbox")
+    expect(boxes.first).to_be_focused()
+    picture(notebook, "rules", 1)
+    misfits = misfits_of(area)
+    boxes.first.press("Space")
+    notebook.click(1, "Allow and run")
+    expect(area).to_contain_text("by your rule: write")
+    notebook.click(1, "Run all from here")
+    expect(area).to_contain_text("Done.")
+
+    notebook.await_idle()
+    expect(area).to_contain_text("four 0")
+    expect(area).to_contain_text("Run · by you (run all from here)")
+    picture(notebook, "rules-after", 1)
+    assert misfits == []
+
+
+@in_lab
 def test_code_that_does_not_yield_is_killed(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     """Stop ends the cell at once; below it a panel says what would be lost, and Kill makes room for other code."""
     fake.add(code(DEAF))

@@ -158,6 +158,28 @@ def test_run_all_from_here_holds_for_the_chat(either: FrontEnd, model: FakeOpenA
     assert again.error == "Stopped by you."
 
 
+def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Under "risky", what a rule covers is not asked about again, and the line names the rule."""
+    path = notebook.cwd / "ruled.txt"
+    write = f"open({str(path)!r}, 'w').close()"
+    model.add(python(f"{write}\nprint('one')"), python(f"{write}\nprint('two')"), "Done.")
+
+    cell = notebook.start("%%autogen --confirm risky\nGo.")
+    notebook.click("Always allow …")
+    notebook.asked("Allow and run")
+    boxes = [state["description"] for _, state in notebook.visible() if state.get("_model_name") == "CheckboxModel"]
+    notebook.tick(f"Always allow writing {path}")
+    notebook.click("Allow and run")
+    notebook.finish(cell)
+
+    assert boxes[0] == f"Always allow writing {path}"
+    assert cell.about("stream") == ["one\n", "two\n"]
+    assert shown(cell) == [
+        f"Run · from now on: always allow writing {path} · by you",
+        f"Run · by your rule: write {path}",
+    ]
+
+
 # What running code asks
 
 
