@@ -6,9 +6,11 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from autogen_nb.core.rules import Rule, proposed
 from autogen_nb.core.visible import visible
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import (
@@ -24,8 +26,10 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock
 
 _WHY = "Why (for the assistant, may be empty)? "
-_CHOICES = "[r]un, [e]dit, [s]kip, s[t]op? "
-_ALLOW = "Allow it: [y]es, [n]o, s[t]op? "
+_CHOICES = "[r]un, [e]dit, [s]kip, [a]ll from here,{} s[t]op? "
+_ALLOW = "Allow it: [y]es, [n]o,{} s[t]op? "
+_ALWAYS = " al[w]ays allow,"
+_WHICH = "Which one, by its number (in every notebook from now on; nothing goes back)? "
 _END = "."
 _GONE = "nobody answered"
 
@@ -43,16 +47,24 @@ class TerminalHuman:
         self._terminal = terminal
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """What the person types."""
-        return HumanInputGiven(_typed(question.prompt), by="terminal")
+        """What the person types, or the choice whose number it is."""
+        if question.choices:
+            print(f"\n{_numbered(question.choices)}\n")  # noqa: T201  # this is the person's terminal
+        text = _typed(question.prompt)
+        return HumanInputGiven(_chosen(text, question.choices) or text, by="terminal")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         """What the person decides about the code, which is shown as it is; an unclear answer is asked again."""
         print(_shown(question))  # noqa: T201  # this is the person's terminal
+        offered = proposed(question.acts)
         while True:
-            match _typed(_CHOICES).strip().lower():
+            match _typed(_CHOICES.format(_ALWAYS if offered else "")).strip().lower():
                 case "r" | "run" | "y" | "yes":
                     return ApprovalGiven("run", by="terminal")
+                case "a" | "all":
+                    return ApprovalGiven("run", by="terminal", onwards=True)
+                case "w" | "always" if offered and (rule := _accepted(offered)):
+                    return ApprovalGiven("run", by="terminal", rules=(rule,))
                 case "e" | "edit":
                     code = _edited(question.block, self._terminal)
                     if code is not None:
@@ -69,7 +81,7 @@ class TerminalHuman:
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
         print(f"\nThe code that runs {visible(question.act.words)}{line}")  # noqa: T201  # this is the person's terminal
         try:
-            return _judged()
+            return _judged(proposed((question.act,)))
         except NobodyThere:
             return ActJudged(allowed=False, reason=_GONE)
 
@@ -82,17 +94,35 @@ class TerminalHuman:
             return CodeInputGiven(None)
 
 
-def _judged() -> ActJudged:
+def _judged(offered: Sequence[Rule]) -> ActJudged:
     while True:
-        match _typed(_ALLOW).strip().lower():
+        match _typed(_ALLOW.format(_ALWAYS if offered else "")).strip().lower():
             case "y" | "yes" | "a" | "allow":
                 return ActJudged(allowed=True, by="terminal")
+            case "w" | "always" if offered and (rule := _accepted(offered)):
+                return ActJudged(allowed=True, by="terminal", rules=(rule,))
             case "n" | "no" | "d" | "deny":
                 return ActJudged(allowed=False, reason=_typed(_WHY), by="terminal")
             case "t" | "stop":
                 return ActJudged(allowed=False, by="terminal", stop=True)
             case _:
                 continue
+
+
+def _accepted(offered: Sequence[Rule]) -> str:
+    """The rule that the person accepts, which they have read in words; "" for none."""
+    print(f"\n{_numbered([rule.words for rule in offered])}\n")  # noqa: T201  # this is the person's terminal
+    return _chosen(_typed(_WHICH), list(map(str, offered)))
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"    {number}. {visible(text)}" for number, text in enumerate(texts, 1))
+
+
+def _chosen(text: str, choices: Sequence[str]) -> str:
+    """The choice that a number names; "" for what is no such number."""
+    number = text.strip()
+    return choices[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(choices) else ""
 
 
 # A Jupyter front end that takes no input raises an error of its own, which is a NotImplementedError.

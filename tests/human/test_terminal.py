@@ -42,6 +42,8 @@ def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> TerminalHuman:
         (["stop"], ApprovalGiven("stop", by="terminal")),
         (["e", "x = 2", "", "print(x)", "."], ApprovalGiven("run", code="x = 2\n\nprint(x)", by="terminal")),
         (["", "what?", "r"], ApprovalGiven("run", by="terminal")),
+        (["a"], ApprovalGiven("run", by="terminal", onwards=True)),
+        (["w", "r"], ApprovalGiven("run", by="terminal")),
     ],
 )
 def test_what_an_answer_means(monkeypatch: pytest.MonkeyPatch, lines: list[str], given: ApprovalGiven) -> None:
@@ -150,3 +152,50 @@ def test_password_is_typed_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     given = TerminalHuman().typed(CodeInputAsked("user", "Code?", password=True))
 
     assert given == CodeInputGiven("hidden Code?", by="terminal")
+
+
+WRITES = ApprovalAsked("user", BLOCK, acts=(Act("write", "/home/ann/out/x.csv", "writes /home/ann/out/x.csv"),))
+
+
+@pytest.mark.parametrize(
+    ("lines", "rules"),
+    [
+        (["w", "1"], ("write /home/ann/out/x.csv",)),
+        (["w", "2"], ("write /home/ann/out/",)),
+        (["w", "", "r"], ()),
+        (["w", "3", "w", "0", "r"], ()),
+    ],
+)
+def test_rule_is_read_in_words_before_it_is_accepted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: list[str], rules: tuple[str, ...]
+) -> None:
+    """`w` names the rules that would cover this, and the one whose number is typed comes with the answer."""
+    given = typing(monkeypatch, *lines).approve(WRITES)
+
+    shown = capsys.readouterr().out
+    assert given == ApprovalGiven("run", by="terminal", rules=rules)
+    assert "1. always allow writing /home/ann/out/x.csv" in shown
+    assert "2. always allow writing anything below /home/ann/out/" in shown
+
+
+def test_rule_for_what_running_code_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same while code runs; where no rule can be, `w` is no answer."""
+    net = ActAsked("user", Act("network", "api.example.org", "connects to api.example.org"))
+
+    assert typing(monkeypatch, "w", "1").allow(net) == ActJudged(
+        allowed=True, by="terminal", rules=("network api.example.org",)
+    )
+    assert typing(monkeypatch, "w", "y").allow(ActAsked("user", Act("unknown"))) == ActJudged(
+        allowed=True, by="terminal"
+    )
+
+
+@pytest.mark.parametrize(("line", "said"), [("2", "blue"), (" 1 ", "red"), ("3", "3"), ("green", "green"), ("", "")])
+def test_choice_by_its_number(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    """Choices are numbered; what is no such number is taken as words of the person's own."""
+    asked = HumanInputAsked("user", "assistant", "Which? ", choices=("red", "blue"))
+
+    assert typing(monkeypatch, line).input(asked) == HumanInputGiven(said, by="terminal")
+    assert "1. red\n    2. blue" in capsys.readouterr().out

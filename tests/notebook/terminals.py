@@ -7,7 +7,7 @@ from typing import Literal
 
 import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
 
-CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, s\[t\]op\? "
+CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, \[a\]ll from here,( al\[w\]ays allow,)? s\[t\]op\? "
 
 
 class Terminal:

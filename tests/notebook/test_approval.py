@@ -154,7 +154,9 @@ def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
     fresh.run("%config AutogenMagics.ask = 'text'", "config")
     cell = fresh.run("%%autogen\nGo.")
 
-    assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "] * 2 + ["Why (for the assistant, may be empty)? "]
+    assert fresh.prompts == ["[r]un, [e]dit, [s]kip, [a]ll from here, s[t]op? "] * 2 + [
+        "Why (for the assistant, may be empty)? "
+    ]
     assert "not now" in told(model)
     assert cell.status == "ok"
     assert list(fresh.visible()) == []
