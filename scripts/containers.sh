@@ -9,12 +9,12 @@ exec 3>&2
 
 : "${MIRROR:=http://deb.debian.org/debian}"
 # Seconds: what each step may take before we do without.
-INSTALL=90 BUILD=240 PROBE=60
+INSTALL=120 BUILD=360 PROBE=60
 
 say() { printf 'containers: %s\n' "$*" >&3; }
 
 if [ -n "${DOCKER_HOST:-}" ] || { [ -n "${AGENT_IMAGE:-}" ] && [ -S /var/run/docker.sock ]; }; then
-    export AGENT_IMAGE="${AGENT_IMAGE:-agent-with-kernel:latest}"
+    export AGENT_IMAGE="${AGENT_IMAGE:-agent-with-kernel:2}"
     exec "$@"
 fi
 
@@ -38,7 +38,7 @@ install() {
 build() {
     if podman image exists "$image"; then return 0; fi
     say "building $image from $MIRROR"
-    TMPDIR="$state" timeout "$BUILD" mmdebstrap --variant=minbase --include=python3-ipykernel --dpkgopt=force-unsafe-io \
+    TMPDIR="$state" timeout "$BUILD" mmdebstrap --variant=minbase --include=python3-ipykernel,python3-pip --dpkgopt=force-unsafe-io \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
         bookworm "$state/root.tar" "$MIRROR" || return 1
     podman import "$state/root.tar" "$image" || return 1
@@ -75,7 +75,7 @@ CONF
     done
 }
 
-image=${AGENT_IMAGE:-agent-with-kernel:latest}
+image=${AGENT_IMAGE:-agent-with-kernel:2}
 if bring; then
     export DOCKER_HOST="unix://$state/engine.sock" AGENT_IMAGE="$image"
 else

@@ -20,7 +20,7 @@ from autogen_nb.executors.blocks import Refused, in_order, make, named, refused,
 from autogen_nb.executors.shell import Shell
 from autogen_nb.kernels.environment import scrubbed, with_interpreter
 from autogen_nb.kernels.kernel import Finished
-from autogen_nb.kernels.launching import LOCAL, Local
+from autogen_nb.kernels.launching import LOCAL
 from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.overlay import Overlay
 from autogen_nb.kernels.places import Place
@@ -76,7 +76,7 @@ class CommandLineExecutor:
         self._only_saved = frozenset(only_saved)
         environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, python)
         # Another interpreter has packages of its own, and elsewhere there is nothing of the notebook's.
-        self._overlay = Overlay() if isinstance(place, Local) and python == sys.executable else None
+        self._overlay = Overlay.of(place) if python == sys.executable else None
         if self._overlay is not None:
             environ = self._overlay.over(environ)
             weakref.finalize(self, self._overlay.remove)

@@ -20,7 +20,7 @@ from autogen_nb.kernels.carrying import keeping, shelling
 from autogen_nb.kernels.environment import scrubbed, with_interpreter
 from autogen_nb.kernels.guarding import Guarded, Terms
 from autogen_nb.kernels.kernel import Finished, Kernel
-from autogen_nb.kernels.launching import LOCAL, Local
+from autogen_nb.kernels.launching import LOCAL
 from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.overlay import Overlay
 from autogen_nb.kernels.places import Place
@@ -88,8 +88,8 @@ class JupyterExecutor:
             environ = scrubbed(os.environ, passed)
             self._dropped = frozenset(os.environ) - frozenset(environ)
         environ = with_interpreter(environ, sys.executable)
-        # Elsewhere there is nothing of the notebook's to install into.
-        self._overlay = Overlay() if isinstance(place, Local) else None
+        # Elsewhere there is nothing of the notebook's to install into, and the place has an environment of its own.
+        self._overlay = Overlay.of(place)
         if self._overlay is not None:
             environ = self._overlay.over(environ)
         limits = Limits.usual() if limits is None else limits

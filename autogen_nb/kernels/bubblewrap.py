@@ -2,7 +2,8 @@
 
 1. The system is there, read-only. `/tmp`, `/run` and `/proc` are the sandbox's own.
 2. Home folders are hidden, except for the interpreter's packages and the working directory.
-3. Only the working directory can be written, and the folder through which we talk to the kernel.
+3. Only the working directory can be written, the folder through which we talk to the kernel, and the one that
+   packages are installed in.
 4. There is no network, this machine's own ports included, unless it was asked for.
 5. All of it ends with us: what the code started, whatever it made of itself, has no other process tree to live in.
 """
@@ -49,6 +50,11 @@ class Bubblewrap(Beside):
             raise ConfigError(f"the bwrap sandbox cannot be had here: {refusal}; {_INSTEAD}")
         self._net = net
         self._readable = tuple(Path(path).absolute() for path in readable)
+        self._opened: list[Path] = []
+
+    def open(self, folder: Path) -> None:
+        """Has the code write in this folder too."""
+        self._opened.append(folder)
 
     async def start(self, order: Order) -> Process:
         """A kernel behind the walls."""
@@ -83,7 +89,7 @@ class Bubblewrap(Beside):
             *_each("--tmpfs", [Path(path) for path in _EMPTIED if Path(path).is_dir()]),
             *_each("--tmpfs", hidden),
             *_bound("--ro-bind", self._shown(python)),
-            *_bound("--bind", [cwd, *([folder.resolve()] if folder else [])]),
+            *_bound("--bind", [cwd, *([folder.resolve()] if folder else []), *filter(Path.exists, self._opened)]),
             *_each("--remount-ro", hidden),
             # ipykernel ends at once where its parent is not the process of this number.
             *("--unsetenv", "JPY_PARENT_PID", "--chdir", str(cwd), "--"),

@@ -25,10 +25,15 @@ _INSTALL = """\
 
 @cache
 def installing() -> str:
-    """The source that brings `inside`, `encode`, `pickles`, `ahead` and `mending` into a fresh kernel."""
-    names = ("encode", "pickles", "ahead", "inside", "mending")
+    """The source that brings our modules that run inside into a fresh kernel."""
+    names = ("encode", "pickles", "ahead", "inside", "mending", "layer")
     sources = {f"autogen_nb_{name}": _HERE.joinpath(f"{name}.py").read_text("utf-8") for name in names}
     return _INSTALL.format(sources)
+
+
+def layering(folder: str, prefix: str) -> str:
+    """The source that has the kernel install into an environment of its own in `folder` (`layer.enter`)."""
+    return f'__import__("sys").modules["autogen_nb_layer"].enter({folder!r}, {prefix!r})\n'
 
 
 def calling(function: str, arguments: Mapping[str, Any], reply: Path) -> str:

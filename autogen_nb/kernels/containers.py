@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels import layer
 from autogen_nb.kernels.cgroups import counted
 from autogen_nb.kernels.channels import Channels
 from autogen_nb.kernels.container_engine import image, reached
@@ -37,6 +38,7 @@ Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 _FOR_EVER = "while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
+_PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
 _LOCALE = ("LANG", "LC_", "TZ")
 # Of cgroups of either version; a file that is not there says nothing.
 _COUNTERS = "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null; echo pids; "
@@ -202,7 +204,7 @@ class Container:
             started.id,
             argv,
             cwd=self.cwd.resolve(),
-            environ=_portable(environ),
+            environ={**_portable(environ), **layer.variables(_PACKAGES)},
             folder=self.folders,
             log=log,
             met=self.met,
@@ -255,6 +257,8 @@ class Container:
         try:
             line = container.attach_socket(params={"stdin": 1, "stream": 1})
             container.start()
+            # Where the image has no Python, there is nothing to install for.
+            container.exec_run([_PYTHON, "-c", Path(layer.__file__).read_text("utf-8"), _PACKAGES])
         except import_module("docker.errors").DockerException:
             _try(lambda: container.remove(force=True), import_module("docker.errors").DockerException)
             raise

@@ -340,7 +340,7 @@ class Kernel:
         )  # fmt: skip
         try:
             if launched.python:
-                await prepare(launched, self._grace)
+                await prepare(launched, self._grace, sys.prefix if self._place.here else "")
         except BaseException:
             await launched.end(grace=0)
             raise

@@ -189,6 +189,9 @@ class Beside:
     language: str | None = "python"
     folders: Path | None = None
 
+    def open(self, folder: Path) -> None:
+        """Has the code write in this folder too, where it may not write everywhere."""
+
     def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002 - as the protocol has it
         """The command that runs `argv` behind this place's walls."""
         return argv

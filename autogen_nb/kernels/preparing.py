@@ -9,8 +9,10 @@ from autogen_nb.kernels.launching import Launched
 from autogen_nb.kernels.request import Request
 
 
-async def prepare(launched: Launched, grace: float) -> None:
+async def prepare(launched: Launched, grace: float, prefix: str) -> None:
     """Brings our own code into a Python kernel.
+
+    `prefix` is where the interpreter lies whose environment for installing it has been given; "" is any.
 
     Raises
     ------
@@ -18,7 +20,8 @@ async def prepare(launched: Launched, grace: float) -> None:
         When it cannot be had there.
     """
     guard = Guarding()
-    source = f"{calls.installing()}\n{guarding.installing()}"
+    own = launched.files.there(calls.layering(str(launched.folder / "over"), prefix))
+    source = f"{calls.installing()}\n{own}{guarding.installing()}"
     request = _ours(launched, source, grace, guard)
     await _through(request)
     if request.end != "idle" or request.exit_code:

@@ -1,11 +1,13 @@
 """What holds for every way to run code, wherever and however it runs it."""
 
+import importlib.util
 import os
 import sys
 
 import pytest
 
 from tests.contract.ways import Agent, asked
+from tests.executors.wheels import wheel
 
 pytestmark = pytest.mark.kernel
 
@@ -246,3 +248,19 @@ def test_the_interpreter_is_this_one(agent: Agent) -> None:
     """Code runs with Python 3, and a shell block's `python3` is there too."""
     assert agent.python("import sys; print(sys.version_info[0])").text == f"{sys.version_info[0]}\n"
     assert agent.run(("sh", "python3 -c 'print(1)'")).text == "1\n"
+
+
+def test_what_is_installed_is_the_chats_own(agent: Agent) -> None:
+    """What the code installs is there for later blocks of both languages, and never in the notebook's environment."""
+    package = wheel(agent.folder, "autogen_nb_sample")
+    install = f"""
+import subprocess, sys
+pip = [sys.executable, "-m", "pip", "install", "--no-index", "--quiet", {package.name!r}]
+print(subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode)
+"""
+    look = "import autogen_nb_sample; print(autogen_nb_sample.value)"
+
+    assert agent.python(install).text == "0\n"
+    assert agent.python(look).text == "from the wheel\n"
+    assert agent.run(("sh", f'python3 -c "{look}"')).text == "from the wheel\n"
+    assert importlib.util.find_spec("autogen_nb_sample") is None
