@@ -36,8 +36,8 @@ _ENDS = frozenset({"exit", "quit"})
 def chat(data: tuple[Path, ...], sandbox: Any, kernel: str, *, net: bool, confirm: str | None, **options: Any) -> int:
     """Asks for a task, has it done before your eyes, and asks for the next.
 
-    Before code runs you see it, and say [r]un, [e]dit, [s]kip or s[t]op. Ctrl-C interrupts a task; Ctrl-C once more,
-    Ctrl-D or "exit" ends the conversation. Where tasks come from a pipe, one that fails ends it.
+    Before code runs you see it, and say run, edit, skip, all from here or stop. Ctrl-C interrupts a task; Ctrl-C once
+    more, Ctrl-D or "exit" ends the conversation. Where tasks come from a pipe, one that fails ends it.
     """
     from autogen_nb.cli.conversing import Conversation, Setting, confirm_of
 

@@ -14,7 +14,7 @@ from tests.notebook.scripts import python
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
 
-CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, s\[t\]op\? "
+CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, \[a\]ll from here,( al\[w\]ays allow,)? s\[t\]op\? "
 TASK = "Your task: "
 
 

@@ -33,7 +33,7 @@ def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str
     cell = file.run(call)
 
     assert cell.status == "ok", cell.error
-    assert file.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
+    assert file.prompts == ["[r]un, [e]dit, [s]kip, [a]ll from here, s[t]op? "]
     assert "42" in str(model.requests[1].body["messages"][-1]["content"])
     assert file.value("__import__('autogen_nb').last.summary") == "It is 42."
 
