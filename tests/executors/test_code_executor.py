@@ -174,7 +174,7 @@ def test_a_cancelled_token_begins_nothing(make: Make) -> None:
 @EITHER
 def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
     """The result has exit code 124, the output so far, and what happened."""
-    with make(work_dir=tmp_path, timeout=1) as executor:
+    with make(work_dir=tmp_path, timeout=5) as executor:
         found = executor.execute_code_blocks([block("import time\nprint('on', flush=True)\ntime.sleep(99)")])
 
     assert found.exit_code == 124
