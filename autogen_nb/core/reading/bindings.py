@@ -37,6 +37,8 @@ class Bindings:
     calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
     opaque: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
+    filtered: bool = False
+    """Whether names of files are looked at for their ending, which hidden ones do not have."""
 
     def __contains__(self, name: str) -> bool:
         return (
@@ -98,6 +100,8 @@ def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one
         case ast.ClassDef(name=name, body=body):
             found.classes[name].append(node)
             found.own.update(each.name for each in body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+        case ast.Attribute(attr="endswith" | "suffix"):
+            found.filtered = True
         case ast.Call(func=ast.Name(id=name)):
             found.calls[name].append(node)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from autogen_nb.acts import Act
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import found, methods, modules, sql
-from autogen_nb.core.reading.domain import UNKNOWN, Local, PathText, Ref, Stream, text_of
+from autogen_nb.core.reading.domain import HOLE, UNKNOWN, Local, PathText, Ref, Stream, path_of, raw, text_of
 from autogen_nb.core.reading.values import Evaluator
 
 _PATHS = frozenset(
@@ -15,7 +15,8 @@ _PATHS = frozenset(
 )
 _SECOND = frozenset("dst target dest filename sink where file fp f extract_dir base_dir".split())
 _OPENS = frozenset(
-    "open io.open gzip.open bz2.open lzma.open codecs.open zipfile.ZipFile tarfile.open os.fdopen".split()
+    "open io.open gzip.open bz2.open lzma.open codecs.open zipfile.ZipFile tarfile.open "
+    "os.fdopen h5py.File netCDF4.Dataset tables.open_file".split()
 )
 _DATABASES = frozenset(
     {"sqlite3.connect", "duckdb.connect", "sqlalchemy.create_engine", "sqlalchemy.create_async_engine"}
@@ -82,7 +83,7 @@ class Calls:
             yield from self._methods(call.func, call)
         elif isinstance(call.func, ast.Name):
             yield from self._function(call.func, call)
-        if not any(modules.default(name) in modules.KINDS for name in names):
+        if not any(map(self._known, names)):
             yield from self._handed(call)
 
     def _function(self, func: ast.Name, call: ast.Call) -> Iterator[Act]:
@@ -93,11 +94,15 @@ class Calls:
             elif value is UNKNOWN:
                 yield from self._by_name(func.id, call, func.id)
 
-    def _library(self, name: str, call: ast.Call, *, made: bool) -> Iterator[Act]:
+    def _library(  # noqa: C901  # one row for each kind of library
+        self, name: str, call: ast.Call, *, made: bool
+    ) -> Iterator[Act]:
         if name in _OPENS:
             yield from self._opened(name, call)
         elif name in _DATABASES:
             yield from self._database(call)
+        elif name.startswith("IPython.display."):
+            yield from self._displayed(call)
         elif name.startswith("tempfile.") and name != "tempfile.gettempdir":
             yield Act("write", self._temporary(call), "writes a temporary file")
         elif name == "logging.basicConfig":
@@ -111,6 +116,15 @@ class Calls:
                 yield from self._file("read", 0, call)
         elif (kind := modules.default(name)) in modules.KINDS:
             yield from self._told(kind, name, call, made=made)
+
+    def _displayed(self, call: ast.Call) -> Iterator[Act]:
+        """What is shown may be a file, or be fetched."""
+        for keyword in call.keywords:
+            for text in self._values.texts(keyword.value) if keyword.arg in ("filename", "url") else ():
+                yield from found.reads(text, self._ground) if keyword.arg == "filename" else found.connects(text)
+        for text in self._first(call, 0, frozenset()):
+            if text is not None and methods.file_like(text):
+                yield from found.reads(text, self._ground)
 
     def _database(self, call: ast.Call) -> Iterator[Act]:
         for text in self._first(call, 0, frozenset({"database", "url"})):
@@ -128,7 +142,7 @@ class Calls:
     def _default(self, kind: str, name: str, call: ast.Call) -> Iterator[Act]:
         texts = [text for text in self._texts(call) if text]
         if kind == "network":
-            hosts: list[str | None] = [text for text in texts if found.is_url(text)]
+            hosts: list[str | None] = [address for address in self._addresses(call) if found.is_url(address)]
             for address in hosts or self._hosts(name, call) or [None]:
                 yield from found.connects(address)
         elif kind == "process":
@@ -145,7 +159,7 @@ class Calls:
         given = [*call.args[:1], *(each.value for each in call.keywords if each.arg in ("host", "hostname"))]
         values = [value for node in given for value in self._values.of(node)]
         firsts = [value[0] if isinstance(value, tuple) and value else value for value in values]
-        return [value for value in firsts if isinstance(value, str)]
+        return [value for value in firsts if text_of(value)]
 
     def _methods(self, func: ast.Attribute, call: ast.Call) -> Iterator[Act]:
         for value in self._values.of(func.value):
@@ -165,7 +179,7 @@ class Calls:
         return modules.exact(plain) or plain in _OPENS or plain in _DATABASES or modules.default(plain) != "compute"
 
     def _path(self, path: str, method: str, call: ast.Call) -> Iterator[Act]:
-        if method in ("read_text", "read_bytes", "iterdir", "readlink"):
+        if method in ("read_text", "read_bytes", "iterdir", "readlink", "glob", "rglob", "walk"):
             yield from found.reads(path, self._ground)
         elif method in ("write_text", "write_bytes", "touch", "mkdir", "symlink_to", "hardlink_to", "chmod"):
             yield from found.writes(path, self._ground)
@@ -218,10 +232,10 @@ class Calls:
             return
         given = self._values.texts(call.args[0])
         known = owner.startswith(_CONNECTIONS) or name in ("sql", "read_sql_table")
-        for node in call.args[1:2] if name.startswith("read_sql") else ():
+        for node in call.args[1:2] if name.startswith(("read_sql", "read_database")) else ():
             for value in self._values.of(node):
                 known = known or (isinstance(value, Ref) and value.name.startswith(_CONNECTIONS))
-                if isinstance(value, str):
+                if text_of(value) is not None:
                     known = True
                     yield from sql.database(value, self._ground, changing=self._changing)
         for text in given:
@@ -235,7 +249,7 @@ class Calls:
         nodes = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "con")]
         for value in [value for node in nodes for value in self._values.of(node)] or [UNKNOWN]:
             if isinstance(value, str):
-                yield from sql.database(value, self._ground, changing=True)
+                yield from sql.database(text_of(value), self._ground, changing=True)
             elif not (isinstance(value, Ref) and value.name.startswith(_CONNECTIONS)):
                 yield Act("write", "", "changes a database")
 
@@ -283,9 +297,9 @@ class Calls:
                 # The file has been judged where it was opened.
                 found_.append("/dev/null")
             elif isinstance(value, tuple):
-                found_ += [text_of(each) for each in value]
+                found_ += [path_of(each) for each in value]
             else:
-                found_.append(text_of(value))
+                found_.append(path_of(value))
         return tuple(found_)
 
     def _texts(self, call: ast.Call) -> list[str | None]:
@@ -300,6 +314,12 @@ class Calls:
                     gathered.append(text_of(value))
         return gathered
 
+    def _addresses(self, call: ast.Call) -> list[str]:
+        """The texts among the arguments, of which the end may not be known."""
+        nodes = [*call.args, *(each.value for each in call.keywords)]
+        texts = [raw(value) for node in nodes for value in self._values.of(node)]
+        return [text.replace(HOLE, "*") for text in texts if text]
+
     def _temporary(self, call: ast.Call) -> str:
         for keyword in call.keywords:
             if keyword.arg == "dir":
@@ -311,11 +331,9 @@ class Calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         if name in _QUIET or name in self._own or methods.effect(name):
             return
-        for node in [*call.args, *(each.value for each in call.keywords)]:
-            if isinstance(node, ast.Constant | ast.Name | ast.JoinedStr):
-                for text in self._values.texts(node):
-                    if text is not None and found.is_url(text):
-                        yield from found.connects(text)
+        for address in self._addresses(call):
+            if found.is_url(address):
+                yield from found.connects(address)
 
 
 def _standard(value: object) -> bool:

@@ -46,6 +46,9 @@ class Local:
 
 
 UNKNOWN: Final = Unknown()
+HOLE: Final = "\ue000"
+"""What stands in a text for a part of it that cannot be told; no text of a model's own is taken for it as code."""
+
 Values = tuple[Any, ...]
 
 
@@ -63,11 +66,31 @@ class Mapped:
     pairs: tuple[tuple[Any, Any], ...]
 
 
-def text_of(value: Any) -> str | None:
-    """The text of a text or a path; None for anything else."""
+def raw(value: Any) -> str | None:
+    """The text of a text or a path, which may have holes; None for anything else."""
     if isinstance(value, PathText):
         return value.text
     return value if isinstance(value, str) else None
+
+
+def text_of(value: Any) -> str | None:
+    """The text of a text or a path; None for anything else, and where a part of it cannot be told."""
+    text = raw(value)
+    return None if text is None or HOLE in text else text
+
+
+def path_of(value: Any) -> str | None:
+    """The path that a value names; None where it cannot be told.
+
+    A hole is taken for some letters of a name, within a folder that is known, where the name has letters of its own.
+    """
+    text = raw(value)
+    if text is None or HOLE not in text:
+        return text
+    first, *names = text.split("/")
+    if HOLE in first or not names or any(name.strip(HOLE) == "" for name in names):
+        return None
+    return text.replace(HOLE, "*")
 
 
 def elements(value: Any) -> Values:
@@ -113,11 +136,11 @@ def of_mapping(value: Mapped, method: str) -> Values:
 
 def operated(op: ast.operator, left: Any, right: Any) -> Any:
     """What comes of two values."""
-    a, b = text_of(left), text_of(right)
+    a, b = raw(left), raw(right)
     if isinstance(op, ast.Div) and a is not None and b is not None:
         return PathText(posixpath.join(a, b))
-    if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
-        return left + right
+    if isinstance(op, ast.Add) and (isinstance(left, str) or isinstance(right, str)):
+        return printed(left) + printed(right)
     if isinstance(op, ast.Mod) and isinstance(left, str) and isinstance(right, str | int):
         return formatted_old(left, right)
     if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
@@ -142,16 +165,16 @@ def formatted_old(text: str, part: str | int) -> Any:
 
 def joined(text: str, value: Any) -> Any:
     """The texts of a list in one."""
-    parts = [text_of(each) for each in value] if isinstance(value, tuple) else [None]
+    parts = [raw(each) for each in value] if isinstance(value, tuple) else [None]
     return UNKNOWN if None in parts else text.join(part for part in parts if part is not None)
 
 
-def printed(value: Any) -> Any:
-    """How a value stands in a text."""
+def printed(value: Any) -> str:
+    """How a value stands in a text, with a hole where it cannot be told."""
     if isinstance(value, bool | int) or value is None:
         return str(value)
-    text = text_of(value)
-    return UNKNOWN if text is None else text
+    text = raw(value)
+    return HOLE if text is None else text
 
 
 def ranged(*ends: Any) -> Any:

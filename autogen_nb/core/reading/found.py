@@ -77,7 +77,7 @@ def unknown(words: str) -> tuple[Act, ...]:
 
 def is_url(text: str) -> bool:
     """Whether a text is an address that is not a file's."""
-    return bool(_URL.match(text)) and not text.lower().startswith("file:")
+    return bool(_URL.match(text)) and not text.lower().startswith(("file:", "sqlite", "duckdb:"))
 
 
 def host(address: str) -> str:
@@ -85,9 +85,10 @@ def host(address: str) -> str:
     if not _URL.match(address):
         return address.rsplit("@", maxsplit=1)[-1].split(":", maxsplit=1)[0].split("/", maxsplit=1)[0]
     try:
-        return urlsplit(address).hostname or ""
+        name = urlsplit(address).hostname or ""
     except ValueError:
         return ""
+    return "" if "*" in name else name
 
 
 def local(path: str) -> str:

@@ -23,7 +23,7 @@ _EXTENSIONS = frozenset("autoreload line_profiler memory_profiler".split())
 _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 
-def line_magic(name: str, line: str, ground: Ground) -> Iterator[Act]:  # noqa: C901, PLR0912  # one row for each kind of magic
+def line_magic(name: str, line: str, ground: Ground) -> Iterator[Act]:  # noqa: C901, PLR0912  # one row for each magic
     """What a magic of one line does."""
     if name in _PLAIN:
         return

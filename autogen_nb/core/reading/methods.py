@@ -11,10 +11,11 @@ _WRITERS = frozenset(
     "file postgis disk deltalake delta iceberg text textfiles avro ipc image arrow_file mbtiles".split()
 )
 _WRITES = frozenset(
-    "mkdir makedirs touch symlink_to hardlink_to link_to chmod lchmod write_text write_bytes memmap open_memmap "
+    "open_output_stream open_append_stream mkdir makedirs touch symlink_to hardlink_to link_to chmod lchmod "
+    "write_text write_bytes memmap open_memmap "
     "tofile imsave imwrite "
     "ExcelWriter HDFStore PdfPages DataSource save savefig savetxt savez savez_compressed savemat save_model save_npz "
-    "save_weights save_binary save_word2vec_format save_pretrained save_to_disk dump json_dump extractall extract "
+    "save_weights save_binary save_word2vec_format save_pretrained save_to_disk dump json_dump extractall "
     "copy_file "
     "copyfile copytree output_file imwrite_ serialize truncate copy_into move_into saveas save_as".split()
 )
@@ -30,7 +31,8 @@ _READS = frozenset(
 )
 _READING = ("read_", "scan_")
 _DELETES = frozenset(
-    "unlink rmdir rmtree remove_file rename_file delete_object delete_objects delete_blob removedirs".split()
+    "delete_file delete_dir delete_dir_contents unlink rmdir rmtree remove_file rename_file delete_object "
+    "delete_objects delete_blob removedirs".split()
 )
 _NETWORK = frozenset(
     "urlopen urlretrieve upload_file upload_fileobj download_file download_fileobj put_object get_object list_objects "
@@ -40,14 +42,20 @@ _NETWORK = frozenset(
     "sendto recvfrom starttls send_raw upload download get_rdataset download_button_ pull_from_hub".split()
 )
 _PROCESS = frozenset(
-    "system popen Popen check_output check_call getoutput getstatusoutput spawn execv run_command".split()
+    "subprocess_exec subprocess_shell system popen Popen check_output check_call getoutput getstatusoutput "
+    "spawn execv run_command".split()
 )
-_RUNS = frozenset("read_pickle load_module exec_module run_line_magic run_cell_magic run_cell ex".split())
+_RUNS = frozenset(
+    "load_extension enable_load_extension read_pickle load_module exec_module run_line_magic run_cell_magic "
+    "run_cell ex".split()
+)
 _SQL = frozenset(
-    "execute executemany executescript read_sql read_sql_query read_sql_table sql exec_driver_sql from_query".split()
+    "read_database read_database_uri execute executemany executescript read_sql read_sql_query read_sql_table "
+    "sql exec_driver_sql from_query".split()
 )
 _INTERNALS = frozenset(
-    """os sys subprocess shutil ctypes builtins importlib multiprocessing socket posix nt pty ctypeslib common compat
+    """tb_frame f_back f_builtins f_globals f_locals f_code gi_frame gi_code cr_frame cr_code ag_frame os sys
+subprocess shutil ctypes builtins importlib multiprocessing socket posix nt pty ctypeslib common compat
 core f2py distutils show_versions lib testing cbook exec getattr setattr delattr globals get_field get_type_hints
 ForwardRef Formatter attrgetter methodcaller Path PosixPath SQLContext webdoc from_custom_template singledispatch
 codecs inspect

@@ -9,7 +9,8 @@ from autogen_nb.core.reading import found, methods
 
 COMPUTES = frozenset(
     """
-__future__ abc argparse array ast base64 binascii bisect calendar cmath collections colorsys contextlib copy csv
+numpy.testing pandas.testing __future__ abc argparse array ast base64 binascii bisect calendar cmath collections
+colorsys contextlib copy csv
 dataclasses datetime decimal difflib email enum errno fnmatch fractions functools gc getopt glob graphlib hashlib
 heapq hmac
 html io ipaddress itertools json keyword locale logging math numbers operator pathlib pathlib.Path pathlib.PurePath
@@ -53,6 +54,7 @@ DEFAULTS: Mapping[str, str] = {
             multiprocessing.connection logging.handlers.SMTPHandler logging.handlers.HTTPHandler
             logging.handlers.SocketHandler logging.handlers.DatagramHandler logging.handlers.SysLogHandler
             asyncio.open_connection asyncio.start_server asyncio.open_unix_connection nltk.download torch.hub
+            pyarrow.fs.S3FileSystem pyarrow.fs.GcsFileSystem pyarrow.fs.HadoopFileSystem pyarrow.fs.FileSystem
             tensorflow.keras.datasets keras.datasets tensorflow.keras.utils.get_file keras.utils.get_file
             tensorflow_datasets transformers.pipeline datasets.load_dataset seaborn.load_dataset
             seaborn.get_dataset_names scipy.datasets statsmodels.api.datasets.get_rdataset sklearn.datasets.fetch
@@ -79,7 +81,9 @@ DEFAULTS: Mapping[str, str] = {
             pickle.Unpickler _pickle pickletools joblib.load torch.load yaml.load yaml.unsafe_load yaml.full_load
             yaml.load_all
             pandas.read_pickle numpy.ctypeslib numpy.f2py numba.cfunc get_ipython breakpoint globals locals vars
-            delattr memoryview eval exec compile __import__ keras.models.load_model tensorflow.keras.models.load_model
+            getattr setattr delattr memoryview eval exec compile __import__ keras.models.load_model
+            tensorflow.keras.models.load_model
+            numpy.testing.measure numpy.testing.rundocs numpy.testing.runstring
             typing.get_type_hints typing.ForwardRef string.Formatter logging.config posix nt _io _socket os
             sys urllib http concurrent tarfile.main pathlib._local threading._os inspect.os ast.sys
             torch.utils.cpp_extension
@@ -129,7 +133,9 @@ platform.system os.path
 """Parts of such libraries that only compute, or look."""
 
 _FILES = """
-read 0: os.listdir os.scandir os.walk os.readlink numpy.load numpy.loadtxt numpy.genfromtxt numpy.fromfile
+read 0: io.open_code glob.glob glob.iglob sklearn.datasets.load_files sklearn.datasets.load_svmlight_file
+ configparser.ConfigParser.read configparser.RawConfigParser.read pyarrow.fs.LocalFileSystem.open_input_stream
+ os.listdir os.scandir os.walk os.readlink numpy.load numpy.loadtxt numpy.genfromtxt numpy.fromfile
 numpy.fromregex
  matplotlib.pyplot.imread matplotlib.image.imread PIL.Image.open cv2.imread cv2.VideoCapture skimage.io.imread
  imageio.imread imageio.v3.imread
@@ -148,7 +154,7 @@ numpy.fromregex
  json5.load tomllib.load dask.dataframe.read_csv gensim.models.KeyedVectors.load_word2vec_format
  matplotlib.rc_file matplotlib.rc_context.fname numpy.DataSource soundfile.read librosa.load torchaudio.load
  plotly.io.read_json bokeh.io.curdoc importlib.resources.read_text gensim.models.Word2Vec.load Bio.SeqIO.parse
- lightgbm.Booster xgboost.DMatrix statsmodels.iolib.smpickle.load_pickle
+ statsmodels.iolib.smpickle.load_pickle
 write 0: os.mkdir os.makedirs os.chmod os.chown os.truncate os.utime os.mkfifo os.mknod os.lchown os.open os.fdopen
 os.write os.ftruncate
  os.mkdirs shutil.chown zipfile.ZipFile.extractall

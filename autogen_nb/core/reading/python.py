@@ -19,7 +19,9 @@ from autogen_nb.core.reading.domain import UNKNOWN, Local, Ref, Stream
 from autogen_nb.core.reading.imports import imported, imports
 from autogen_nb.core.reading.values import Evaluator
 
-_DUNDER = re.compile(r"__(?!main__|name__|version__|index_level|file__)[a-z]\w*__")
+_DUNDER = re.compile(
+    r"__(?!main__|name__|version__|index_level|file__)[a-z]\w*__|\.(f_globals|f_builtins|f_back|gi_frame|tb_frame)\b"
+)
 _NAMING = frozenset({"apply", "agg", "aggregate", "transform", "pipe", "map"})
 """Methods that call the method that a text names."""
 
@@ -82,7 +84,7 @@ class _Reader:
         """Whether some statement of SQL, or a table that is put there, changes a database."""
         for node in self._nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in ("to_sql", "executescript", "register", "create_function", "commit"):
+                if node.func.attr in ("to_sql", "executescript", "register", "create_function", "commit", "backup"):
                     return True
                 if methods.effect(node.func.attr) == "sql" and node.args:
                     texts = self._values.texts(node.args[0])

@@ -20,7 +20,7 @@ _TELLS = frozenset(
     "return : "
     "lscpu arch nvidia-smi ps basename dirname realpath readlink expr for in case select function df break continue "
     "shift "
-    "local read let declare tput clear".split()
+    "local read let tput clear".split()
 )
 _TEXT_FIRST = frozenset("grep egrep fgrep rg sed awk gawk jq tr zgrep".split())
 _WRITES = frozenset(
@@ -44,16 +44,24 @@ _INSTALLS = frozenset(
     "pipx pixi".split()
 )
 _LOOKING = frozenset("list show freeze check --version -V info config search help --help env".split())
-_ENVIRONMENT = frozenset("export unset env printenv set source . alias ulimit umask hash trap".split())
+_ENVIRONMENT = frozenset("declare typeset export unset env printenv set source . alias ulimit umask hash trap".split())
+_PROGRAM = re.compile(r"-f.*|--file.*|.*(system\s*\(|getline|print[^;}]*[>|]|[>|]\s*[\"']|ENVIRON).*", re.DOTALL)
 _DANGEROUS = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
-    "sed": re.compile(r"(-\w*i\w*|--in-place.*|.*[/;}]\s*[we]\b.*|[we]\s.*|.*/e)"),
-    "awk": re.compile(r".*(system\s*\(|getline|[>|]\s*[\"']|ENVIRON).*", re.DOTALL),
-    "gawk": re.compile(r".*(system\s*\(|getline|[>|]\s*[\"']|ENVIRON).*", re.DOTALL),
+    "sed": re.compile(
+        r"(-[nEr]*i.*|--in-place.*|-f.*|.*[/;}0-9$]\s*[weW](\s.*)?|[weW]\s.*|.*/[gIp0-9]*[ew][gIp]*(\s.*)?)"
+    ),
+    "awk": _PROGRAM,
+    "gawk": _PROGRAM,
     "sort": re.compile(r"(-o.*|--output.*|--compress-program.*)"),
     "rg": re.compile(r"--pre.*"),
     "tree": re.compile(r"-o.*"),
     "less": re.compile(r"[+-].*"),
+    "xxd": re.compile(r"-r.*|-\w*r\w*"),
+    "printf": re.compile(r"-v.*"),
+    "date": re.compile(r"-s.*|--set.*"),
+    "hostname": re.compile(r".*"),
+    "ps": re.compile(r"\w*e\w*"),
 }
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
@@ -84,7 +92,7 @@ def _command(command: Command, folder: str | None, ground: Ground) -> Generator[
         return folder
     name, given = posixpath.basename(words[0]), words[1:]
     if name == "cd":
-        return _path(given[0] if given else "~", folder)
+        return None if given[:1] == ["-"] else _path(given[0] if given else "~", folder)
     if name in _DANGEROUS and any(_DANGEROUS[name].fullmatch(word) for word in given):
         yield from found.runs(" ".join(words))
     elif name in _LOOKS and words[0] == name:
@@ -102,6 +110,10 @@ def _looked(name: str, given: list[str], folder: str | None, ground: Ground) -> 
     if name in _TEXT_FIRST and not inline:
         texts = texts[1:]
     options = [value for word in given if word.startswith("--") for value in [word.partition("=")[2]] if "/" in value]
+    if name == "uniq":
+        for text in texts[1:]:
+            yield from found.writes(_path(text, folder), ground)
+        texts = texts[:1]
     for text in [*texts, *options] or (["."] if name in ("ls", "find", "tree", "du", "dir", "rg") else []):
         if text in ("-", "]", "]]", "=", "==", "!=", "!") or text.isdigit():
             continue

@@ -14,13 +14,17 @@ _LOOKS = re.compile(
     r"pragma\s+(table_info|table_list|index_list|database_list|show_tables|foreign_key_list|version|user_version\s*$|"
     r"integrity_check)|set\s+(threads|memory_limit)|begin|commit|rollback|end|;|$)"
 )
-_MUTATES = re.compile(r"(?i)\b(insert|update|delete|replace|drop|alter|create|truncate|merge|grant|vacuum|reindex)\b")
+_MUTATES = re.compile(
+    r"(?i)\b(insert\s+(into|or)|update\s+\S+\s+set|delete\s+from|replace\s+into|drop\s|alter\s|create\s|truncate\s|"
+    r"merge\s+into|grant\s|vacuum|reindex)"
+)
 _TO = re.compile(r"(?is)\b(?:copy\b.*?\bto|export\s+database|outfile|dumpfile|vacuum\b.*?\binto)\s*'((?:[^']|'')*)'")
 _OPENED = re.compile(r"(?is)\battach\b[^']*'((?:[^']|'')*)'")
 _BEYOND = re.compile(
     r"(?i)\b(load_extension|install|load\s+\w+|xp_cmdshell|sys_exec|pg_read_file|load_file|create\s+secret|"
     r"set\s+s3_|program|lo_import|lo_export|readfile|writefile|fts3_tokenizer|getenv|shellfs)\b"
 )
+_NAMED = re.compile(r"(?is)(?:\b(?:from|join)\s+|\b(?:read_\w+|glob|\w+_scan|sniff_csv)\s*\(\s*\[?\s*)'([^']*)'")
 _FILE = re.compile(
     r"(?i)[^\s'%]+\.(csv|tsv|parquet|json|jsonl|ndjson|txt|xlsx|db|sqlite|duckdb|gz|zst|arrow|feather)|.*://.*"
 )
@@ -37,9 +41,11 @@ def _acts(text: str, ground: Ground) -> Iterator[Act]:
     outputs = [match[1] for match in (*_TO.finditer(text), *_OPENED.finditer(text)) if match[1] != ":memory:"]
     for output in outputs:
         yield from found.writes(output, ground)
-    for match in _TEXT.finditer(text):
-        if match[1] not in outputs and _FILE.fullmatch(match[1]):
-            yield from found.reads(match[1], ground)
+    inputs = [match[1] for match in _NAMED.finditer(text)]
+    inputs += [match[1] for match in _TEXT.finditer(text) if _FILE.fullmatch(match[1])]
+    for path in dict.fromkeys(inputs):
+        if path not in outputs:
+            yield from found.reads(path, ground)
     if re.search(r"(?i)\bcopy\b.*?\bto\s+[^'\s]", _TEXT.sub("''", text)) and not outputs:
         yield from found.writes(None, ground)
     if beyond := _BEYOND.search(_TEXT.sub("''", text)):

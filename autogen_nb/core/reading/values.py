@@ -9,6 +9,7 @@ from typing import Any
 from autogen_nb.core.reading.aliases import ALIASES, BUILTINS
 from autogen_nb.core.reading.bindings import Bindings, Bound
 from autogen_nb.core.reading.domain import (
+    HOLE,
     MOST,
     UNKNOWN,
     Local,
@@ -29,6 +30,7 @@ from autogen_nb.core.reading.domain import (
     path_attribute,
     printed,
     ranged,
+    raw,
     text_of,
 )
 
@@ -51,7 +53,8 @@ _STREAMS = frozenset(
     "zipfile.ZipFile.open csv.writer csv.DictWriter csv.reader csv.DictReader pandas.ExcelWriter pandas.HDFStore "
     "matplotlib.backends.backend_pdf.PdfPages contextlib.redirect_stdout contextlib.closing "
     "tempfile.NamedTemporaryFile "
-    "tempfile.TemporaryFile tempfile.SpooledTemporaryFile tarfile.open".split()
+    "tempfile.TemporaryFile tempfile.SpooledTemporaryFile tarfile.open h5py.File netCDF4.Dataset "
+    "tables.open_file".split()
 )
 
 
@@ -113,9 +116,11 @@ class Evaluator:
             case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) | ast.SetComp(elt=element):
                 return (tuple(self.of(element)),)
             case ast.JoinedStr(values=parts):
-                return self._combined(parts, lambda *texts: "".join(texts))
+                return ["".join(texts) for texts in islice(product(*map(self.of, parts)), MOST + 1)]
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                 return [printed(each) for each in self.of(value)]
+            case ast.FormattedValue():
+                return (HOLE,)
             case ast.BinOp(left=left, op=op, right=right):
                 return [operated(op, a, b) for a, b in product(self.of(left), self.of(right))]
             case ast.Subscript(value=inner, slice=index):
@@ -209,6 +214,8 @@ class Evaluator:
             return self._combined(node.args, lambda *parts: PathText(posixpath.join(base.text, *parts)))
         if method in ("resolve", "absolute", "expanduser", "as_posix", "with_suffix"):
             return (path,)
+        if method == "iterdir" and self._names.filtered:
+            return ((PathText(posixpath.join(path.text, "*")),),)
         if method in ("glob", "rglob"):
             return self._combined(node.args, lambda pattern: (globbed(path.text, pattern),))
         return (Stream(),) if method == "open" else (UNKNOWN,)
@@ -225,7 +232,7 @@ class Evaluator:
         if name in _FIXED:
             return (_FIXED[name],)
         if name in ("__import__", "importlib.import_module") and len(node.args) == 1:
-            return self._combined(node.args, Ref)
+            return [UNKNOWN if text is None else Ref(text) for text in self.texts(node.args[0])]
         if name == "getattr" and len(node.args) > 1:
             return [
                 UNKNOWN if attr is None else self._attribute(value, attr)
@@ -243,6 +250,9 @@ class Evaluator:
         return self._iterated(name, node)
 
     def _iterated(self, name: str, node: ast.Call) -> Iterable[Any]:
+        if name in ("os.listdir", "os.walk") and self._names.filtered and len(node.args) == 1:
+            whole = name == "os.walk"
+            return self._combined(node.args, lambda top: ((top, UNKNOWN, ("*",)),) if whole else ("*",))
         if name in ("glob.glob", "glob.iglob") and len(node.args) == 1:
             return self._combined(node.args, lambda pattern: (pattern,))
         if name == "enumerate" and node.args:
@@ -268,7 +278,7 @@ class Evaluator:
         ]
 
     def _parts(self, node: ast.expr) -> list[Any]:
-        return [value if isinstance(value, int) else text_of(value) for value in self.of(node)]
+        return [value if isinstance(value, int) else raw(value) for value in self.of(node)]
 
     def _pair(self, key: ast.expr | None, value: ast.expr) -> tuple[Any, Any]:
         return (UNKNOWN if key is None else OneOf(self.of(key)), OneOf(self.of(value)))

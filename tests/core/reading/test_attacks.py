@@ -1,0 +1,35 @@
+"""Code that tries to get past the reading, and idioms that look like it: beside the corpus, and made to mend it by."""
+
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.approval import asks
+from autogen_nb.core.ground import Ground
+from autogen_nb.messages import CodeBlock
+
+GROUND = Ground("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
+
+
+def blocks(name: str) -> dict[str, CodeBlock]:
+    """The snippets of a file by their names, each below a line ``=== name | language``."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    parts = [part.partition("\n") for part in text.split("=== ")[1:]]
+    heads = [head.rpartition(" | ") for head, _, _ in parts]
+    return {head[0]: CodeBlock(head[2], code.rstrip("\n")) for head, (_, _, code) in zip(heads, parts, strict=True)}
+
+
+ATTACKS = blocks("attacks.txt")
+IDIOMS = blocks("idioms.txt")
+
+
+@pytest.mark.parametrize("block", ATTACKS.values(), ids=ATTACKS.keys())
+def test_what_reaches_further_is_asked_about(block: CodeBlock) -> None:
+    """By whatever name or detour."""
+    assert asks("risky", block, GROUND) is not None
+
+
+@pytest.mark.parametrize("block", IDIOMS.values(), ids=IDIOMS.keys())
+def test_what_only_looks_like_it_passes(block: CodeBlock) -> None:
+    """Methods of one's own, tables, dates, addresses in texts, charts in the chat's own folder."""
+    assert asks("risky", block, GROUND) is None
