@@ -19,7 +19,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 _COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
@@ -166,9 +165,23 @@ class Tap:
         kernel.session.send(kernel.iopub_socket, "status", {"execution_state": status}, parent=parent, ident=ident)
 
 
-@lru_cache(maxsize=1)
+_made: list[tuple[Any, Tap]] = []
+"""The tap of each kernel in this process: there is one."""
+
+
 def tap(kernel: Any) -> Tap | None:
     """The kernel's tap; None where the kernel is not made as every known ipykernel is."""
+    for each, made in _made:
+        if each is kernel:
+            return made
+    if not _known(kernel):
+        return None
+    made = Tap(kernel)
+    _made.append((kernel, made))
+    return made
+
+
+def _known(kernel: Any) -> bool:
     stream = getattr(kernel, "shell_stream", None)
     needed = (
         (kernel, ("comm_manager", "io_loop", "iopub_socket", "session", "ident")),
@@ -177,9 +190,9 @@ def tap(kernel: Any) -> Tap | None:
         (getattr(kernel, "session", None), ("feed_identities", "deserialize", "unpack", "send")),
     )
     if not all(getattr(owner, name, None) is not None for owner, names in needed for name in names):
-        return None
+        return False
     # A stream whose callback wants copies would need another one of ours.
-    return Tap(kernel) if callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False else None
+    return callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False
 
 
 def _callback(stream: Any) -> Any:

@@ -1,17 +1,22 @@
 """A notebook as a person has it before them, in JupyterLab or Notebook 7: a test of it reads like a story."""
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import nbformat
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 from tests.browser.servers import Server
 
 KernelStatus: TypeAlias = Literal["idle", "busy", "starting", "restarting", "dead", "unknown"]
+
+RELOADED_SECONDS = 40
+"""How long a page that was loaded again may take to be connected to the widgets of a busy kernel."""
 
 # The front end's own view of the open notebook, for what it shows in no stable place of the page.
 _CONTEXT = "window.jupyterapp?.shell.currentWidget?.context"
@@ -84,10 +89,17 @@ class NotebookPage:
         nbformat.write(book, self._folder / "story.ipynb")
         self.open("story.ipynb")
 
-    def reload(self) -> None:
-        """The page was loaded again, as after closing and opening the browser; what was not saved is gone."""
+    def reload(self, *, busy: bool = False) -> None:
+        """The page was loaded again, as after closing and opening the browser; what was not saved is gone.
+
+        A kernel that is `busy` is connected, and nothing more is known of it.
+        """
         self.page.reload()
-        self._await_ready()
+        if busy:
+            self.page.wait_for_function(f"{_CONTEXT}?.isReady")
+            self.page.wait_for_function(f"{_KERNEL}?.connectionStatus === 'connected'")
+        else:
+            self._await_ready()
 
     def save(self) -> None:
         """The notebook's file holds what the page shows."""
@@ -204,6 +216,19 @@ class NotebookPage:
     def click(self, index: int, label: str) -> None:
         """The button was clicked."""
         self.button(index, label).click()
+
+    def click_until(self, index: int, label: str, done: Callable[[], bool]) -> None:
+        """The button was clicked, and clicked again where nothing came of it, until this is so.
+
+        A page that was just loaded shows a panel before it is connected to the widgets behind it, and drops a click.
+        """
+        until = time.monotonic() + RELOADED_SECONDS
+        while not done():
+            assert time.monotonic() < until, f"nothing came of clicking {label!r}"
+            # By the time of another click the panel may be gone.
+            with suppress(Error):
+                self.button(index, label).click(timeout=1000)
+            self.page.wait_for_timeout(500)
 
     def press(self, index: int, label: str, keys: str) -> None:
         """The keys, such as "Shift+Enter", were pressed while the button had the focus."""

@@ -1,0 +1,160 @@
+"""How a question gets to the person, and what is left alone on the way."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from autogen_nb.notebook.delivery import delivery
+from autogen_nb.notebook.tapping import tap
+from autogen_nb.testing import FakeOpenAI
+from tests.human.test_pipes import CHAT
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+AGENTS = CHAT.partition("if __name__")[0]
+TALK = "result = user.initiate_chat(assistant, message='Go.')"
+CALLBACK = "get_ipython().kernel.shell_stream._recv_callback.__qualname__"
+IN_WORDS = "You are asked in words here"
+LEFT_ALONE = """
+import ipywidgets
+clicks = []
+mine = ipywidgets.Button(description="mine")
+mine.on_click(lambda _: clicks.append(1))
+mine
+"""
+
+
+def kernel(**more: Any) -> Any:
+    """What asks for a delivery sees of a kernel: it runs a cell of a notebook, with somebody there."""
+    request = {"header": {}, "metadata": {"cellId": "one"}, "content": {"allow_stdin": True}}
+    return SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: request, **more))
+
+
+def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:
+    """What is not known to hear a click is not trusted to."""
+    shell = kernel()
+
+    assert tap(shell.kernel) is None
+    assert delivery(shell, held=False).way == "words"
+    assert "not made as expected" in delivery(shell, held=False).why
+    assert "hears no click while a cell runs that is not awaited" in delivery(shell, held=True).why
+
+
+def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
+    """Where nothing can be tapped, but the kernel serves an awaited cell, buttons are used there."""
+
+    async def dispatch(msg: object, *, concurrent: bool = False) -> None:
+        await asyncio.sleep(0)
+
+    shell = kernel(dispatch_shell=dispatch)
+
+    assert delivery(shell, held=False).way == "buttons"
+    assert delivery(shell, held=True).way == "words"
+
+
+@pytest.mark.parametrize("silent", [False, True], ids=["shown", "silent"])
+def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpenAI, *, silent: bool) -> None:
+    """The code is to be seen above the panel, also where the chat is silent; nothing of the panel stays."""
+    model.add(python("print('it', 'ran')"), "TERMINATE")
+    either.run(AGENTS, "agents")
+
+    cell = either.start(TALK.replace(")", f", silent={silent})"))
+    either.asked("Run")
+    shown = cell.text
+    either.click("Run")
+    either.finish(cell)
+
+    assert cell.error == ""
+    assert shown.count("print('it', 'ran')") == 1
+    assert ("print('it', 'ran')" in cell.text) is not silent
+    assert list(either.visible()) == []
+
+
+def test_the_persons_own_widgets_are_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A click on one waits for the cell, as it does in every cell that blocks; afterwards all is as it was."""
+    model.add(python("1"), "TERMINATE")
+    notebook.run(AGENTS, "agents")
+    notebook.run(LEFT_ALONE, "mine")
+    before = notebook.value(CALLBACK)
+
+    cell = notebook.start(f"{TALK}\nprint('clicks:', clicks)")
+    notebook.asked("Run")
+    notebook.click("mine")
+    tapped = cell.text
+    notebook.click("Run")
+    notebook.finish(cell)
+
+    assert "clicks" not in tapped
+    assert "clicks: []" in cell.text
+    notebook.wait(lambda: notebook.value("clicks") == "[1]", "the click on the person's own button")
+    assert notebook.value(CALLBACK) == before
+
+
+def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """The first run gives way to the second, whose panel alone is seen."""
+    model.add(python("print('it', 'ran')"), python("print('it', 'ran')"), "TERMINATE")
+    notebook.run(AGENTS, "agents")
+
+    first = notebook.start(TALK)
+    notebook.asked("Run")
+    second = notebook.start(TALK)
+    notebook.finish(first)
+    notebook.finish(second)
+    third = notebook.start(TALK)
+    notebook.click("Run")
+    notebook.finish(third)
+
+    assert second.status == "aborted"
+    assert third.error == ""
+
+
+def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Stop ends the cell, and its panel with it."""
+    model.add(python("1"))
+    notebook.run(AGENTS, "agents")
+
+    cell = notebook.start("await user.a_initiate_chat(assistant, message='Go.')")
+    notebook.asked("Run")
+    notebook.interrupt()
+    notebook.finish(cell)
+
+    assert cell.status == "error"
+    assert list(notebook.visible()) == []
+
+
+def test_who_wants_words_gets_them_in_plain_cells_too(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The setting holds for all chats, and nothing needs to be explained."""
+    model.add(python("print('it', 'ran')"), "TERMINATE")
+    fresh.run("%config AutogenMagics.ask = 'text'", "config")
+    fresh.run(AGENTS, "agents")
+    fresh.answers.append("r")
+
+    cell = fresh.run(TALK)
+
+    assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
+    assert IN_WORDS not in cell.text
+
+
+def test_a_front_end_that_knows_no_cells_is_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """What jupyter console sends is answered with text alone, and one line says why, once."""
+    model.add(python("1"), "Fine.", python("1"), "Fine.")
+    fresh.answers += ["r", "r"]
+
+    first = fresh.finish(fresh.start("%%autogen\nGo.", "one", origin=False))
+    second = fresh.finish(fresh.start("%%autogen\nGo on.", "two", origin=False))
+
+    assert first.text.count(f"{IN_WORDS}: this front end shows no buttons.") == 1
+    assert IN_WORDS not in second.text
+    assert {output.kind for output in first.outputs} == {"stdout"}
+
+
+def test_a_cell_below_another_magic_says_why_it_asks_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """It cannot be awaited; the line stands before the first question, once."""
+    model.add(python("1", "2"), "Fine.")
+    fresh.answers += ["r", "r"]
+
+    cell = fresh.run("%%time\n%%autogen\nGo.")
+
+    assert cell.text.count(IN_WORDS) == 1
