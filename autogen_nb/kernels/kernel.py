@@ -37,9 +37,6 @@ __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel"]
 
 _FAREWELL = 0.5
 _LISTING = 1.0
-_STRETCH = 0.25
-_REST = 1.0
-"""Seconds: when imports ahead of use have taken so long together, each further one waits so long for a first block."""
 
 
 class Kernel:
