@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.core.ports import RunEnded
+from autogen_nb.core.rules import Rule
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels import bubblewrap
 from autogen_nb.kernels.bubblewrap import Bubblewrap
 from autogen_nb.messages import CodeBlock
@@ -89,6 +91,27 @@ def test_writing_outside_fails(agent: Agent, path: str) -> None:
 
     assert "OSError" in agent.python(code).text or "NotFoundError" in agent.python(code).text
     assert agent.run(("sh", f"echo x > {path.replace('{prefix}', '/usr')}")).exit_code != 0
+
+
+def test_the_persons_rules_are_out_of_reach(agent: Agent) -> None:
+    """Code cannot give itself leave: what it writes in the place of the rules never reaches the person's file."""
+    rules = RulesFile()
+    rules.add(Rule("network", "api.example.org"))
+    try:
+        path = str(rules.path)
+        agent.python(
+            "import os\n"
+            f"os.makedirs({str(rules.path.parent)!r}, exist_ok=True)\n"
+            f"open({path!r}, 'w').write('{{\"version\": 1, \"rules\": []}}')"
+        )
+        agent.run(("sh", f"rm -f {path}; echo x > {path}"))
+        seen = agent.python(f"print(open({path!r}).read())").text
+        kept = rules.rules()
+    finally:
+        shutil.rmtree(rules.path.parent)
+
+    assert "api.example.org" not in seen
+    assert kept == (Rule("network", "api.example.org"),)
 
 
 def test_tmp_is_its_own(agent: Agent) -> None:
