@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from autogen_nb.errors import ConfigError
 
 if TYPE_CHECKING:
-    from autogen_nb.agents.contained import ContainedExecutor
+    from autogen_nb.executors.docker import DockerExecutor
     from autogen_nb.executors.jupyter import JupyterExecutor
     from autogen_nb.kernels.places import Place
 
@@ -98,7 +98,7 @@ class Where:
         limits: Mapping[str, Any] | None = None,
         restore: Literal["nothing", "replay"] = "nothing",
         passed: Sequence[str] = (),
-    ) -> "JupyterExecutor | ContainedExecutor":
+    ) -> "JupyterExecutor | DockerExecutor":
         """An executor there, which starts nothing before it is used; the other parameters are `JupyterExecutor`'s.
 
         Raises
@@ -111,12 +111,10 @@ class Where:
         self._check_kept({"limits": limits, "restore": restore != "nothing", "passed": passed})
         kept = None if limits is None else Limits.of(limits)
         if self.sandbox == "docker":
-            from autogen_nb.agents.contained import ContainedExecutor
+            from autogen_nb.executors.docker import DockerExecutor
             from autogen_nb.kernels.containers import IMAGE
 
-            return ContainedExecutor(
-                cwd=cwd, timeout=timeout, net=self.net, images=self.images or (IMAGE,), limits=kept
-            )
+            return DockerExecutor(cwd=cwd, timeout=timeout, net=self.net, images=self.images or (IMAGE,), limits=kept)
         from autogen_nb.executors.jupyter import JupyterExecutor
 
         return JupyterExecutor(

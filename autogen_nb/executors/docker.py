@@ -1,6 +1,6 @@
 """Runs code blocks in a container: in a kernel where the image has one, by command line where it has none."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from autogen_nb.acts import Leave
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.ports import Inquirer, RunEnded
-from autogen_nb.errors import ConfigError, TransferError
+from autogen_nb.errors import ConfigError, ExecutionError, TransferError
 from autogen_nb.executors.blocks import make
 from autogen_nb.executors.command_line import CommandLineExecutor
 from autogen_nb.executors.jupyter import JupyterExecutor
@@ -16,7 +16,8 @@ from autogen_nb.kernels.containers import IMAGE, Container
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.request import Ask
-from autogen_nb.kernels.transfer import Variable
+from autogen_nb.kernels.status import OnStuck, Status
+from autogen_nb.kernels.transfer import LIMIT, Handed, Variable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 
@@ -81,6 +82,33 @@ class DockerExecutor:
         self._grace = grace
         self._inner: JupyterExecutor | CommandLineExecutor | None = None
         self._told = False
+        self._pending = ""
+        self.on_stuck: OnStuck | None = None
+        self.admit: Callable[[], None] | None = None
+
+    @property
+    def _held(self) -> JupyterExecutor | None:
+        return self._inner if isinstance(self._inner, JupyterExecutor) else None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the kernel in the container runs."""
+        return self._held is not None and self._held.alive
+
+    @property
+    def busy(self) -> bool:
+        """Whether code runs in that kernel."""
+        return self._held is not None and self._held.busy
+
+    @property
+    def pid(self) -> int | None:
+        """None: its processes have numbers of their own."""
+        return None
+
+    @property
+    def status(self) -> Status:
+        """How that kernel is; one that is off where the image has none."""
+        return Status("off") if self._held is None else self._held.status
 
     async def start(self) -> None:
         """Starts the container, and the kernel where the image has one.
@@ -127,8 +155,25 @@ class DockerExecutor:
             async for item in items:
                 yield item
 
-    async def stop(self) -> None:
-        """Ends the container and all in it; it may be called twice, and a later use starts a new one."""
+    async def restart(self) -> None:
+        """Ends the kernel in the container, whatever it does, and starts a fresh one.
+
+        Raises
+        ------
+        ExecutionError
+            When the image has no kernel, or it does not start.
+        """
+        inner = await self._chosen()
+        if not isinstance(inner, JupyterExecutor):
+            raise ExecutionError(f"the image {self._place.image!r} has no kernel that could be restarted")
+        await inner.restart()
+
+    async def stop(self, told: str = "") -> None:
+        """Ends the container and all in it; it may be called twice, and a later use starts a new one.
+
+        `told` is what the next block is told of it.
+        """
+        self._pending = told
         inner, self._inner = self._inner, None
         if inner is not None:
             await inner.stop()
@@ -139,13 +184,13 @@ class DockerExecutor:
         if self._inner is not None:
             await self._inner.interrupt()
 
-    async def put(self, values: Mapping[str, Any]) -> Any:
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         """Binds copies of the values to their names in the kernel (`Kernel.put`)."""
-        return await (await self._kernel()).put(values)
+        return await (await self._kernel()).put(values, limit=limit)
 
-    async def get(self, name: str) -> Any:
-        """A copy of a variable's value, as data only (`Kernel.get`)."""
-        return await (await self._kernel()).get(name)
+    async def get(self, name: str, *, unpickle: bool = False) -> Any:
+        """A copy of a variable's value, as data only unless `unpickle` says otherwise (`Kernel.get`)."""
+        return await (await self._kernel()).get(name, unpickle=unpickle)
 
     async def variables(self) -> tuple[Variable, ...]:
         """The variables that the agent's code made (`Kernel.variables`)."""
@@ -172,11 +217,13 @@ class DockerExecutor:
             self._inner = kind(
                 cwd=self.cwd, environ=self._environ, grace=self._grace, place=self._place, limits=self._limits
             )
+        if isinstance(self._inner, JupyterExecutor):
+            self._inner.on_stuck, self._inner.admit = self.on_stuck, self.admit
         return self._inner
 
     def _with_note(self, end: RunEnded) -> RunEnded:
-        if self._told or isinstance(self._inner, JupyterExecutor):
-            return end
-        self._told = True
-        note = _NO_KERNEL.format(image=self._place.image)
-        return RunEnded(end.exit_code, end.ran, f"{end.note} {note}".strip())
+        notes, self._pending = [self._pending, end.note], ""
+        if not self._told and self._held is None:
+            self._told = True
+            notes.append(_NO_KERNEL.format(image=self._place.image))
+        return RunEnded(end.exit_code, end.ran, " ".join(filter(None, notes)))

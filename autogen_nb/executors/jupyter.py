@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -116,6 +116,15 @@ class JupyterExecutor:
         self._kernel.on_stuck = asked
 
     @property
+    def admit(self) -> Callable[[], None] | None:
+        """What is called before each start of a kernel (`Kernel`)."""
+        return self._kernel.admit
+
+    @admit.setter
+    def admit(self, asked: Callable[[], None] | None) -> None:
+        self._kernel.admit = asked
+
+    @property
     def status(self) -> Status:
         """How the kernel is at this moment (`Kernel.status`)."""
         return self._kernel.status
@@ -195,10 +204,13 @@ class JupyterExecutor:
             async for item in items:
                 yield item
 
-    async def stop(self) -> None:
-        """Ends the kernel and all that it or a shell block started; it may be called twice."""
+    async def stop(self, told: str = "") -> None:
+        """Ends the kernel and all that it or a shell block started; it may be called twice.
+
+        `told` is what the next block is told of it.
+        """
         await self._shell.stop()
-        await self._kernel.shutdown()
+        await self._kernel.shutdown(told)
         await self._place.close()
         self._history.clear()
         if self._overlay is not None:

@@ -10,7 +10,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -64,6 +64,11 @@ class Kernel:
         Without it, code that is interrupted is waited for, and code whose run was given up is killed.
     folders
         What belongs to the owner, and is removed if this process is killed.
+
+    Attributes
+    ----------
+    admit
+        Called before each start of a kernel; what it raises is told instead.
     """
 
     def __init__(
@@ -87,6 +92,7 @@ class Kernel:
         self._grace = grace
         self.limits = Limits.usual() if limits is None else limits
         self.on_stuck = on_stuck
+        self.admit: Callable[[], None] | None = None
         self._folders = tuple(folders)
         self._life = Life(self._launch)
         self._turn = asyncio.Lock()
@@ -207,13 +213,16 @@ class Kernel:
             self._lost = ""
             await self.start()
 
-    async def shutdown(self) -> None:
-        """Ends the kernel and what it started; it may be called twice, and a later use starts a new one."""
+    async def shutdown(self, told: str = "") -> None:
+        """Ends the kernel and what it started; it may be called twice, and a later use starts a new one.
+
+        `told` is what the next block is told of it.
+        """
         self._ending = "The kernel was shut down"
         await self._life.give_up()
         await self._life.end(grace=_FAREWELL)
         async with self._turn:
-            self._lost = ""
+            self._lost = told
 
     async def put(self, values: Mapping[str, Any], *, limit: float = transfer.LIMIT) -> transfer.Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none.
@@ -329,6 +338,8 @@ class Kernel:
             self._behind(self._life.end(grace=0))
 
     async def _launch(self) -> Launched:
+        if self.admit is not None:
+            self.admit()
         environ = scrubbed(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, self._python)
         launched = await launch(

@@ -13,7 +13,8 @@ from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels import machine
 
 _EACH = 512 * 2**20
-_MOST = 8
+_MOST = 16
+_SELDOM = 10.0
 
 
 class Member(Protocol):
@@ -51,7 +52,7 @@ class Policy:
 
     @classmethod
     def usual(cls) -> "Policy":
-        """One kernel for each 512 MiB of memory, eight at most; an hour of rest."""
+        """One kernel for each 512 MiB of memory, sixteen at most; an hour of rest."""
         return cls(most=max(1, min(_MOST, machine.memory() // _EACH)))
 
 
@@ -63,10 +64,23 @@ class Pool:
     tell
         Called with the name and the seconds that are left to a kernel that is about to be ended for its idleness;
         with 0 seconds when it has been.
+    title
+        What a message calls a member, by its name.
+    way_out
+        What a message says to whoever wants one kernel too many.
     """
 
-    def __init__(self, policy: Policy, tell: Callable[[str, float], None]) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        tell: Callable[[str, float], None],
+        *,
+        title: Callable[[str], str] = str,
+        way_out: str = "end the chat that is done, or allow more",
+    ) -> None:
         self.policy = policy
+        self._title = title
+        self._way_out = way_out
         self._tell = tell
         self._members: dict[str, Member] = {}
         self._used: dict[str, float] = {}
@@ -89,18 +103,24 @@ class Pool:
         others = [other for other in self.alive if other != name]
         if self.policy.most is not None and len(others) >= self.policy.most:
             raise ExecutionError(
-                f"{len(others)} kernels of agents run already, and no more may ({', '.join(map(repr, others))}): "
-                "end the chat that is done, or allow more"
+                f"{_counted(len(others))} already, and no more may "
+                f"({', '.join(repr(self._title(other)) for other in others)}): {self._way_out}"
             )
         self._members[name] = member
         self.touch(name)
         if self._watching is None and self.policy.idle is not None:
-            self._watching = asyncio.ensure_future(self._watch(self.policy.idle))
+            self._watching = asyncio.ensure_future(self._watch())
 
     def touch(self, name: str) -> None:
         """Notes that the kernel is used now."""
         self._used[name] = asyncio.get_running_loop().time()
         self._told.discard(name)
+
+    def left(self, name: str) -> float | None:
+        """Seconds until the kernel ends for its idleness, used no more; None where that has no end."""
+        if self.policy.idle is None or name not in self._used:
+            return None
+        return max(0.0, self._used[name] + self.policy.idle - asyncio.get_running_loop().time())
 
     def dismiss(self, name: str) -> None:
         """Holds it no longer; it is not ended."""
@@ -108,27 +128,33 @@ class Pool:
             kept.pop(name, None)
         self._told.discard(name)
 
-    async def close(self) -> None:
-        """Ends all kernels, together; the pool may be used again."""
+    async def rest(self) -> None:
+        """Looks after nothing any more; the kernels go on."""
         if self._watching is not None:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):
                 await self._watching
             self._watching = None
+
+    async def close(self) -> None:
+        """Ends all kernels, together; the pool may be used again."""
+        await self.rest()
         members = list(self._members.values())
         for name in list(self._members):
             self.dismiss(name)
         await asyncio.gather(*[member.stop() for member in members])
 
-    async def _watch(self, idle: float) -> None:
-        while True:
+    async def _watch(self) -> None:
+        # What is set may change meanwhile.
+        while (idle := self.policy.idle) is not None:
             now = asyncio.get_running_loop().time()
             for name, member in list(self._members.items()):
                 if member.busy:
                     self.touch(name)
                 elif member.alive:
                     await self._look(name, member, now - self._used[name] - idle)
-            await asyncio.sleep(min(idle, max(self.policy.notice, 0.02)) / 2)
+            await asyncio.sleep(min(idle, max(self.policy.notice, 0.02), _SELDOM) / 2)
+        self._watching = None
 
     async def _look(self, name: str, member: Member, over: float) -> None:
         """Tells of a kernel that is idle for too long, and ends it when it was told of in time."""
@@ -142,3 +168,7 @@ class Pool:
             await member.stop()
             self._told.discard(name)
             self._tell(name, 0)
+
+
+def _counted(number: int) -> str:
+    return f"{number} kernels run" if number > 1 else "a kernel runs"

@@ -12,7 +12,7 @@ from autogen_nb import run
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer import clashes
 from autogen_nb.models.local_servers import LocalServers
-from autogen_nb.notebook import kernel_orders, models_orders, record_orders, rules_orders, variables
+from autogen_nb.notebook import kernel_orders, models_orders, record_orders, rules_orders, tables, variables
 from autogen_nb.notebook.conversations import Conversation
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.persons import sure
@@ -22,7 +22,7 @@ _USAGE = (
     "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only;\n"
     "                                          with --unpickle anything, by code that the agent can choose\n"
     "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
-    "%autogen kernel status|vars|interrupt|restart [CHAT]   looks after the agent's kernel\n"
+    "%autogen kernel status|vars|interrupt|restart|stop [CHAT]   looks after the agent's kernel\n"
     "%autogen chats                            lists the chats of this notebook\n"
     "%autogen rules                            lists what code may do without being asked about;\n"
     "                                          'rules add network api.example.org', 'rules remove N', 'rules clear'\n"
@@ -77,6 +77,10 @@ class Commands:
                 near = difflib.get_close_matches(words[0], _COMMANDS, n=1)
                 hint = f" (did you mean {near[0]!r}?)" if near and near[0] != words[0] else ""
                 raise ConfigError(f"%autogen {' '.join(words)} is not a command{hint}.\n{_USAGE}")
+
+    def say(self, text: str) -> None:
+        """Shows a line."""
+        self._show(tables.line(text, kind="kernel"))
 
     def _list(self) -> None:
         for each in self._chats:

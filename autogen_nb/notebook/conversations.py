@@ -21,6 +21,7 @@ from autogen_nb.human.ruled import Onwards
 from autogen_nb.kernels import machine
 from autogen_nb.kernels.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer import Handed
+from autogen_nb.notebook.keeping import Keeping
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.stuck import Stuckness
 from autogen_nb.run import engine
@@ -100,7 +101,8 @@ class Conversation:
         The notebook's own folder, in which the agent's kernel runs.
     """
 
-    def __init__(self, name: str, cwd: Path, folder: str) -> None:
+    def __init__(self, name: str, cwd: Path, folder: str, keeping: Keeping) -> None:
+        self._keeping = keeping
         self.name = name
         self.cwd = cwd
         self.folder = folder
@@ -142,7 +144,7 @@ class Conversation:
         return wanted
 
     def settle(self, where: Where, usual: Where) -> None:
-        """Has the chat's code run there from now on.
+        """Has the chat's code run there from now on, by a kernel that is in use.
 
         Raises
         ------
@@ -157,15 +159,23 @@ class Conversation:
             self._prints.clear()
             self.listed = frozenset()
             self._open()
+        self._keeping.used(self)
         self._usual = usual
 
     def _open(self) -> None:
         self.executor = self.where.executor(cwd=self.cwd, imports=machine.preimports())
+        self._keeping.hold(self)
         self._forget = engine.at_exit(self.executor.stop)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the kernel ends for its idleness; asked on the engine, None for no end."""
+        return self._keeping.left(self)
 
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
         self._forget()
+        self._keeping.let_go(self)
         engine.submit(self.executor.stop())
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
@@ -267,6 +277,7 @@ class Conversations:
 
     def __init__(self, cwd: Path, default: str = "main") -> None:
         self.cwd = cwd
+        self.keeping = Keeping()
         self._all: dict[str, Conversation] = {}
         self._folders: set[str] = set()
         self.current = default
@@ -278,7 +289,7 @@ class Conversations:
         """The conversation of that name, begun if there is none; without a name, the current one."""
         name = name or self.current
         if name not in self._all:
-            self._all[name] = Conversation(name, self.cwd, self._folder(name))
+            self._all[name] = Conversation(name, self.cwd, self._folder(name), self.keeping)
         return self._all[name]
 
     def renew(self, name: str | None = None) -> tuple[Conversation, str | None]:

@@ -11,8 +11,9 @@ from autogen_nb.notebook.conversations import Conversation
 from autogen_nb.notebook.tables import Shown, line, table
 from autogen_nb.notebook.wording import duration
 
-VERBS = ("status", "restart", "interrupt", "vars")
-_NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process"})
+VERBS = ("status", "restart", "interrupt", "vars", "stop")
+_STOPPED = "The kernel was ended by the person; its variables are lost."
+_NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if idle"})
 
 
 def obey(verb: str, chat: Conversation) -> Shown:
@@ -29,35 +30,42 @@ def obey(verb: str, chat: Conversation) -> Shown:
         raise ConfigError(f"%autogen kernel has no {verb!r}; {hint}")
     match verb:
         case "status":
-            return table(_HEADS, [_status(chat, run.engine.call(_asked(chat)))], kind="kernel", numbers=_NUMBERS)
+            return table(_HEADS, [_status(chat, *run.engine.call(_asked(chat)))], kind="kernel", numbers=_NUMBERS)
         case "vars":
             return _variables(chat)
         case "interrupt":
             busy = chat.executor.busy
             run.engine.call(chat.executor.interrupt())
             return line("Interrupted." if busy else "Nothing runs in the agent's kernel.")
+        case "stop":
+            run.engine.call(chat.executor.stop(_STOPPED))
+            chat.listed, chat.stuckness.stuck = frozenset(), None
+            return line(
+                f"The kernel of chat `{chat.name}` has ended, and its variables with it; the next block starts one."
+            )
         case _:
             run.engine.call(chat.executor.restart())
             chat.listed, chat.stuckness.stuck = frozenset(), None
             return line(f"The kernel of chat `{chat.name}` is a fresh one: its variables are gone.")
 
 
-_HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory")
+_HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "ends if idle")
 
 
-async def _asked(chat: Conversation) -> Status:
+async def _asked(chat: Conversation) -> tuple[Status, float | None]:
     # A status is read where the kernel lives.
-    return chat.executor.status
+    return chat.executor.status, chat.left
 
 
-def _status(chat: Conversation, status: Status) -> tuple[str, ...]:
+def _status(chat: Conversation, status: Status, left: float | None) -> tuple[str, ...]:
     where = chat.where.text or "this machine, no sandbox"
     if status.state in ("off", "starting"):
-        return (chat.name, status.state, where, "", "", "", "")
+        return (chat.name, status.state, where, "", "", "", "", "")
     most = "" if status.limits.memory is None else f" of {in_units(status.limits.memory)}"
     memory = f"{in_units(status.memory)}{most}" if status.memory else ""
     process = "" if status.pid is None else str(status.pid)
-    return chat.name, status.state, where, process, duration(status.seconds), f"{status.blocks:,}", memory
+    ends = "" if left is None or status.state == "busy" else f"in {duration(left)}"
+    return chat.name, status.state, where, process, duration(status.seconds), f"{status.blocks:,}", memory, ends
 
 
 def _variables(chat: Conversation) -> Shown:

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -66,6 +67,7 @@ class Session:
         """Ends the agents' kernels, without waiting for them."""
         for chat in self.conversations:
             chat.end()
+        self.conversations.keeping.close()
 
     async def awaited(self, order: Callable[[], Order]) -> None:
         """Runs a cell that is awaited: the notebook's loop goes on meanwhile."""
@@ -99,6 +101,8 @@ class Session:
             chosen = terms(order, self._defaults, attended=attended, law=law)
             return await self._run_team(order, waits, found, origin, chosen.human_timeout)
         where = self._where(order, origin)
+        self.conversations.keeping.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
+        self.conversations.keeping.saying(copy_context(), self._commands.say)
         law.check_walls(where.sandbox, "this cell")
         chosen = terms(order, self._defaults, attended=attended, walled=where.sandbox != "none", law=law)
         remark = " · ".join(filter(None, (where.text, chosen.remark)))

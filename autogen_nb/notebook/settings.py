@@ -40,6 +40,12 @@ class Defaults(Configurable):
     sandbox = Enum(SANDBOXES, "none", help="walls around the code of chats that begin").tag(config=True)
     net = Bool(False, help="whether code in a sandbox may use the network").tag(config=True)  # traitlets' way
     kernel = Unicode("", help="an installed kernel's name or a server's address, for chats that begin").tag(config=True)
+    kernel_idle = CFloat(
+        120.0, min=0, help="minutes without use after which a chat's kernel ends, told before; 0 for never"
+    ).tag(config=True)
+    kernel_limit = CInt(0, min=0, help="kernels of agents at once; 0 for what the memory allows, 16 at most").tag(
+        config=True
+    )
     share = Enum(SHARES, "schema", help="what the model is told of variables: schema, or rows too").tag(config=True)
     record = Unicode("", help="a file that every reply of a model is recorded in").tag(config=True)
 

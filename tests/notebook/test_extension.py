@@ -90,7 +90,7 @@ def test_a_bad_setting_is_refused(fresh: FrontEnd) -> None:
     """A value that a setting cannot have is refused with the ones it can."""
     cell = fresh.run("%config AutogenMagics.confirm = 'perhaps'")
 
-    assert "['always', 'risky', 'never'], not the str 'perhaps'" in cell.text
+    assert "'always', 'risky', 'never'], not the str 'perhaps'" in cell.text
     assert fresh.run("%config AutogenMagics.confirm").text == "'always'"
 
 

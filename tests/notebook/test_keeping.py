@@ -1,0 +1,59 @@
+"""How many kernels the chats of a notebook may have, and how one that nobody uses ends."""
+
+import re
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+pytestmark = pytest.mark.kernel
+
+
+def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Where no more kernels may run, the cell says which chats have them and how to end one; then there is room."""
+    model.add(python("x = 1"), "Done.", python("print(2)"), python("print(3)"), "Done.")
+    fresh.run("%config AutogenMagics.kernel_limit = 1", "config")
+    fresh.run("%%autogen --confirm never\nGo.", "one")
+
+    refused = fresh.run("%%autogen -c other --confirm never\nGo.", "two")
+    stopped = fresh.run("%autogen kernel stop main", "stop")
+    allowed = fresh.run("%%autogen -c other --confirm never\nAgain.", "three")
+
+    assert "a kernel runs already, and no more may ('main'): `%autogen kernel stop CHAT` ends one" in refused.error
+    assert refused.error.count("\n") == 0
+    assert "has ended, and its variables with it" in stopped.text
+    assert allowed.about("stream") == ["3\n"]
+
+
+def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A kernel that nobody uses is told of below the last cell, ends, and the next block of its chat is told."""
+    model.add(python("x = 1"), "Done.", python("print('x' in globals())"), "Gone.")
+    fresh.run("%config AutogenMagics.kernel_idle = 0.2", "config")
+
+    cell = fresh.run("%%autogen --confirm never\nGo.", "one")
+    fresh.wait(lambda: len(cell.about("kernel")) > 1, "the kernel's end", 60)
+    after = fresh.run("%autogen kernel status", "status")
+    again = fresh.run("%%autogen --confirm never\nGo on.", "two")
+
+    notice, end = cell.about("kernel")
+    assert notice.startswith("The kernel of chat `main` is idle. In 6 s it ends, and its variables with it")
+    assert end == "The kernel of chat `main` was ended after 12 s without use: its variables are gone."
+    assert " off " in after.text
+    assert again.about("stream") == ["False\n"]
+    assert "ended after 12 s without use; its variables are lost" in str(model.requests[-1].body)
+
+
+def test_the_state_of_a_kernel_says_when_it_ends(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """`%autogen kernel status` tells how long a kernel may stay idle; 0 minutes mean for ever."""
+    model.add(python("x = 1"), "Done.", python("x = 2"), "Done.")
+
+    fresh.run("%%autogen --confirm never\nGo.", "one")
+    usual = fresh.run("%autogen kernel status", "status")
+    fresh.run("%config AutogenMagics.kernel_idle = 0", "config")
+    fresh.run("%%autogen --confirm never\nGo on.", "two")
+    never = fresh.run("%autogen kernel status", "status")
+
+    assert "in 1 h 59 min" in usual.text or "in 2 h" in usual.text or "in 119 min" in usual.text
+    assert not re.search(r"in \d", never.text)
