@@ -47,6 +47,9 @@ class _Begun(Coroutine[Any, Any, T]):
     def close(self) -> None:
         self._inner().close()
 
+    def _ipython_display_(self) -> None:
+        """Nothing: a cell that ends with `executor.stop()` has no output."""
+
     def _inner(self) -> Coroutine[Any, Any, T]:
         if self._awaited is None:
             self._awaited = _waited(self._future)

@@ -171,6 +171,25 @@ def test_in_a_notebook(
     assert "<div" in shown.html()
 
 
+def test_an_executor_in_cells(notebook: FrontEnd, tmp_path: Path) -> None:
+    """In a notebook's loop both spellings work; a cell that ends with `stop()`, awaited or not, shows nothing."""
+    made = notebook.run(
+        "from autogen_nb.coding import CodeBlock, JupyterCodeExecutor\n"
+        f"executor = JupyterCodeExecutor(work_dir={str(tmp_path)!r})\n"
+        "executor.execute_code_blocks([CodeBlock(language='python', code='x = 6; print(x)')]).output"
+    )
+    awaited = notebook.run(
+        "(await executor.execute_code_blocks([CodeBlock(language='python', code='print(x * 7)')], None)).output", "two"
+    )
+    stopped = notebook.run("executor.stop()", "three")
+    again = notebook.run("await executor.stop()\nprint(executor.pid)", "four")
+
+    assert [cell.status for cell in (made, awaited, stopped, again)] == ["ok"] * 4
+    assert ("'6'" in str(made.outputs), "'42'" in str(awaited.outputs)) == (True, True)
+    assert stopped.outputs == []
+    assert again.text == "None\n"
+
+
 @pytest.mark.skipif(not DOCUMENT.exists(), reason="the document does not lie beside this repository")
 @pytest.mark.parametrize("name", sorted(file.stem for file in PROGRAMS.iterdir()))
 def test_only_imports_are_changed(name: str) -> None:
