@@ -91,7 +91,7 @@ def test_a_bad_setting_is_refused(fresh: FrontEnd) -> None:
     cell = fresh.run("%config AutogenMagics.confirm = 'perhaps'")
 
     assert "'always', 'risky', 'never'], not the str 'perhaps'" in cell.text
-    assert fresh.run("%config AutogenMagics.confirm").text == "'always'"
+    assert fresh.run("%config AutogenMagics.confirm").text == "''"
 
 
 def test_the_extension_gone_the_magic_is_unknown(fresh: FrontEnd, model: FakeOpenAI) -> None:
