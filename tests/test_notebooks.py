@@ -27,10 +27,19 @@ sys.addaudithook(stay_here)
 """
 """Python runs this module first, in the notebook's kernel and in the agent's."""
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("notebooks")]
+pytestmark = [pytest.mark.kernel, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module", params=PATHS, ids=[path.stem for path in PATHS])
+def books(*stems: str) -> list[Any]:
+    """The notebooks of these names, all where none is given; one worker runs each of them, once."""
+    return [
+        pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(path.stem))
+        for path in PATHS
+        if path.stem in stems or not stems
+    ]
+
+
+@pytest.fixture(scope="module", params=books())
 def executed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The notebook after it ran in a copy of its folder; a cell that fails raises here."""
     path: Path = request.param
@@ -57,14 +66,41 @@ def ends(book: Any) -> list[str]:
 def test_every_chat_comes_to_its_answer(executed: Any) -> None:
     """A notebook runs top to bottom, and each of its chats is done at its end."""
     chats = [cell for cell in executed.cells if cell.source.startswith("%%autogen")]
+    ended = [line.partition(" ")[0] for line in ends(executed)]
 
-    assert [line.partition(" ")[0] for line in ends(executed)] == ["Done"] * len(chats)
-    assert chats
+    # A cell of the reader's own agents shows its chats, too.
+    assert len(ended) >= max(1, len(chats))
+    assert set(ended) == {"Done"}
 
 
+@pytest.mark.parametrize(
+    "executed",
+    books("01_quickstart", "02_human_in_the_loop", "03_your_data_in_and_out", "04_teams"),
+    indirect=True,
+)
 def test_something_is_plotted(executed: Any) -> None:
-    """A notebook shows at least one plot as a picture of its own."""
+    """A notebook that asks for a plot shows it as a picture of its own."""
     assert [output for output in outputs(executed) if "image/png" in output.get("data", {})]
+
+
+SHOWN = {
+    "02_human_in_the_loop": ["always allow connections to api.example.org", "confirm is never", "Gentoo,5076.0"],
+    "03_your_data_in_and_out": ["share", "234 rows x 8 columns", "(none was asked)", "`flipper_length_mm` by `island`"],
+    "04_teams": ["`trio`: `planner`, `coder`, `runner`.", "Biscoe       168", "('checker', 'Biscoe, Dream and Torg"],
+    "05_safety_and_sandboxes": ["the next chat runs with: ", "keys in the environment: []", "nobody was asked"],
+    "06_remote_kernels": ["its files: []", "kernel on 127.0.0.1", "Gentoo       124"],
+    "07_coming_from_autogen": ["median: 3.5", "TextMentionTermination: critic said 'APPROVE'"],
+}
+"""What each notebook is to show, in words of its outputs."""
+
+
+@pytest.mark.parametrize("executed", books(*SHOWN), indirect=True)
+def test_it_shows_what_it_teaches(executed: Any, request: pytest.FixtureRequest) -> None:
+    """What a notebook is about has really happened in it."""
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs(executed)]
+    shown = "\n".join(map(str, texts))
+
+    assert [text for text in SHOWN[request.node.callspec.id] if text not in shown] == []
 
 
 @pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
