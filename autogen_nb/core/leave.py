@@ -9,6 +9,7 @@ It runs inside the agent's kernel, too, where nothing else of this package is: i
 """
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ def _within(let: str | None, path: str | None, *, above: bool) -> bool:
     if let is None or path is None:
         return False
     if path == let or path.startswith(f"{let.rstrip('/')}/"):
+        return True
+    if "*" in let and fnmatchcase(path, let) and path.count("/") == let.count("/"):
+        # The reading tells so of a name whose letters are not all known.
         return True
     return above and let.startswith(f"{path.rstrip('/')}/")
 

@@ -14,7 +14,7 @@ from autogen_nb.core.approval import Confirm, asks, reasons
 from autogen_nb.core.code import Reading
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.pictures import MOST, pictures_of
-from autogen_nb.core.reading import acts
+from autogen_nb.core.reading import leave
 from autogen_nb.core.replies import Asking, Outcome, Party, Reply, Scene, Stop, ask
 from autogen_nb.core.report import LIMIT, elided, report, text_of
 from autogen_nb.events import ActJudged, ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
@@ -141,7 +141,7 @@ class RunCode:
         """Has the blocks run as they are now, with leave for what is read in them."""
         if self.confirm == "never":
             return CodeAsked(party.name, blocks)
-        read = dict.fromkeys(act for block in blocks for act in acts(block, self.ground))
+        read = dict.fromkeys(act for block in blocks for act in leave(block, self.ground).acts)
         return CodeAsked(party.name, blocks, Leave(tuple(read)))
 
     def _asking(self, party: Party, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:

@@ -18,6 +18,7 @@ GROUND = Ground("/home/me/work", "/home/me/work/autogen_files/chat", "/home/me")
         ([("write", "../out.csv")], "write", "/home/me/out.csv"),
         ([("write", "~/out")], "write", "/home/me/out/a/b.csv"),
         ([("write", "/")], "write", "/etc/x"),
+        ([("write", "out/plot_*.png")], "write", "/home/me/work/out/plot_1.png"),
         ([("write", "new/deep/out.csv")], "write", "/home/me/work/new"),
         ([("delete", "old/")], "delete", "/home/me/work/old/a"),
         ([("read_private", ".env")], "read_private", "/home/me/work/.env"),

@@ -6,10 +6,10 @@ What cannot be read is unknown, and unknown is asked about.
 
 from functools import lru_cache
 
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, Leave
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import found
-from autogen_nb.core.reading.cells import cell
+from autogen_nb.core.reading.cells import cell, programs
 from autogen_nb.core.reading.shell import shell
 from autogen_nb.messages import CodeBlock
 
@@ -31,3 +31,9 @@ def acts(block: CodeBlock, ground: Ground | None = None) -> tuple[Act, ...]:
     else:
         read = iter(found.unknown(f"is {found.shown(block.language)} code, which is not read"))
     return tuple(dict.fromkeys(read))
+
+
+def leave(block: CodeBlock, ground: Ground | None = None) -> Leave:
+    """What the block may do without a further question, once it was let run as it was read."""
+    started = programs(block.code) if block.language == "python" else ()
+    return Leave(tuple(dict.fromkeys((*acts(block, ground), *started))))

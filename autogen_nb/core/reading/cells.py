@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 
 from autogen_nb.acts import Act
+from autogen_nb.core.code import parsed
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import found, magics, python
 from autogen_nb.core.reading.shell import shell
@@ -36,6 +37,26 @@ def cell(code: str, ground: Ground, nested: int = 0) -> Iterator[Act]:
     if acts is None:
         acts = tuple(_with_magics(code, ground, nested))
     yield from acts
+
+
+def programs(code: str, nested: int = 0) -> Iterator[Act]:
+    """The programs that shell lines and shell cells start, which whoever let them run has let start."""
+    code = textwrap.dedent(code)
+    stripped = code.lstrip("\n\r\t ")
+    if parsed(code) is not None or nested > _MOST_NESTED:
+        return
+    if stripped.startswith("%%"):
+        head, _, body = stripped.partition("\n")
+        name = head[2:].strip().partition(" ")[0]
+        if name in magics.RUN_PYTHON:
+            yield from programs(body, nested + 1)
+        elif name in ("bash", "sh"):
+            yield from found.runs(name)
+        return
+    for command in _split(code)[1]:
+        line = magics.command(command)
+        if line:
+            yield from found.runs(line)
 
 
 def _with_magics(code: str, ground: Ground, nested: int) -> Iterator[Act]:

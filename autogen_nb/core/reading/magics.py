@@ -17,6 +17,7 @@ _PLAIN = frozenset(
     "autosave aimport".split()
 )
 _SHELL = frozenset("ls ll la lf lk lx cat less more man rm rmdir mkdir mv cp".split())
+_LISTS = frozenset("ll la lf lk lx".split())
 _SHOWS = frozenset("html HTML markdown latex svg SVG".split())
 _BACKENDS = re.compile(r"(inline|widget|notebook|nbagg|ipympl|agg|--list|-l)?", re.IGNORECASE)
 _EXTENSIONS = frozenset("autoreload line_profiler memory_profiler".split())
@@ -39,7 +40,7 @@ def line_magic(name: str, line: str, ground: Ground) -> Iterator[Act]:  # noqa: 
         if line not in _EXTENSIONS:
             yield from found.unknown(f"loads the extension {found.shown(line)}")
     elif name in _SHELL:
-        yield from shell(f"{'ls' if name in ('ll', 'la', 'lf', 'lk', 'lx') else name} {line}", ground)
+        yield from shell(command(f"%{name} {line}"), ground)
     elif name in ("system", "sx", "sc"):
         yield from shell(line, ground)
     elif name in ("pip", "conda", "mamba", "micromamba", "uv"):
@@ -67,6 +68,16 @@ def cell_magic(name: str, line: str, body: str, ground: Ground) -> Iterator[Act]
     elif name not in _SHOWS:
         yield from found.unknown(f"uses the magic %%{found.shown(name)}")
     del body
+
+
+def command(line: str) -> str:
+    """The command of the shell that a line of IPython's own runs; "" where it runs none."""
+    if line.startswith("!"):
+        return line.lstrip("!").strip()
+    name, _, rest = line.lstrip("%").strip().partition(" ")
+    if line.startswith("%") and name in _SHELL:
+        return f"{'ls' if name in _LISTS else name} {rest}".strip()
+    return rest.strip() if name in ("system", "sx") else ""
 
 
 def options(name: str, line: str, ground: Ground) -> Iterator[Act]:

@@ -290,19 +290,24 @@ class _Reader:
         elif name == "open":
             yield from found.unknown("hands open on")
         elif (kind := modules.default(name)) in modules.KINDS:
-            yield from modules.acts(kind, name, self._variable(name))
+            for variable in self._variables(name):
+                yield from modules.acts(kind, name, variable)
         elif "." in name and kind:
             effect = methods.effect(name.rpartition(".")[2])
             if effect in ("read", "write", "delete", "network", "process", "unknown"):
                 yield from modules.handed_on(effect, self._ground, name)
 
-    def _variable(self, name: str) -> str:
+    def _variables(self, name: str) -> list[str]:
+        """The names of the variables that the block takes from the environment; "" for what cannot be told."""
         if not name.startswith("os.environ"):
-            return ""
-        for node in self._nodes:
-            if isinstance(node, ast.Subscript) and "os.environ" in self._values.refs(node.value):
-                return next((text for text in self._values.texts(node.slice) if text), "")
-        return ""
+            return [""]
+        taken = [
+            text or ""
+            for node in self._nodes
+            if isinstance(node, ast.Subscript) and "os.environ" in self._values.refs(node.value)
+            for text in self._values.texts(node.slice)
+        ]
+        return taken or [""]
 
     def _assigned(self, node: ast.Attribute) -> Iterator[Act]:
         """A module, or what it holds, is changed."""

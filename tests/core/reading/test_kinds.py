@@ -4,7 +4,7 @@ import pytest
 
 from autogen_nb.acts import ActKind
 from autogen_nb.core.ground import Ground
-from autogen_nb.core.reading import acts, cells
+from autogen_nb.core.reading import acts, cells, leave
 from autogen_nb.messages import CodeBlock
 
 GROUND = Ground("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
@@ -53,7 +53,7 @@ CALLS: list[tuple[str, set[tuple[ActKind, str]]]] = [
     ("import zipfile\nzipfile.ZipFile('a.zip').extractall()", {("read", "a.zip"), ("write", ".")}),
     ("import zipfile\nzipfile.ZipFile('a.zip').namelist()", {("read", "a.zip")}),
     ("import tempfile\ntempfile.mkdtemp(dir='out')", {("write", "out")}),
-    ("import tempfile\ntempfile.mkdtemp()", {("write", "")}),
+    ("import tempfile\ntempfile.mkdtemp()", {("write", "/tmp")}),
     ("import logging\nlogging.basicConfig(**how)", {("write", "")}),
     ("import logging\nlogging.FileHandler('x.log')", {("write", "x.log")}),
     ("pl.read_csv(['a.csv', '../b.csv'])", {("read", "a.csv"), ("read_private", "../b.csv")}),
@@ -112,6 +112,7 @@ CALLS: list[tuple[str, set[tuple[ActKind, str]]]] = [
     ("plt.style.use()", {("unknown", "")}),
     ("from os import environ\nprint(environ)", {("environment", "")}),
     ("import os\nos.environ[key]", {("environment", "")}),
+    ("import os\nos.environ['A'] = os.environ['B']", {("environment", "A"), ("environment", "B")}),
     ("import os\nos.environ.setdefault('A', 'b')", {("environment", "A")}),
     ("json.dumps = None", {("environment", "")}),
     ("pd.options.display.x = 1\nplt.gca().x = 1\nx.y = 2", set()),
@@ -212,6 +213,33 @@ def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[Ac
 def test_notebook_syntax_is_read(code: str, expected: set[tuple[ActKind, str]]) -> None:
     """Magics and shell lines do what their words say; what looks like one within a text is text."""
     assert read(code) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "started"),
+    [
+        ("x = 1", []),
+        ("!ls -l data", ["ls -l data"]),
+        ("%time x\nfiles = !ls {folder}", ["ls {folder}"]),
+        ("%system rm x\n%ll data\n%cat a.csv\n%who", ["rm x", "ls data", "cat a.csv"]),
+        ("%%bash\nls", ["bash"]),
+        ("%%time\n!ls", ["ls"]),
+        ("%%time\n" * 10 + "!ls", []),
+        ("%%html\nx", []),
+    ],
+)
+def test_shell_lines_that_were_let_run_may_start_their_programs(code: str, started: list[str]) -> None:
+    """Nobody is asked again when IPython starts a shell for what was read in it."""
+    let = leave(CodeBlock("python", code), GROUND).acts
+
+    assert [
+        act.target for act in let if act.kind == "process" and act not in acts(CodeBlock("python", code))
+    ] == started
+
+
+def test_shell_code_starts_nothing_in_the_kernel() -> None:
+    """A block of shell code runs outside of it."""
+    assert leave(CodeBlock("sh", "ls")).acts == acts(CodeBlock("sh", "ls"))
 
 
 def test_code_within_code_ends() -> None:
