@@ -18,6 +18,7 @@ _PUBLIC = {
     "AssistantAgent": "autogen_nb.agents.assistant",
     "ChatResult": "autogen_nb.agents.results",
     "ConversableAgent": "autogen_nb.agents.conversable",
+    "ask_person": "autogen_nb.agents.asking",
     "a_initiate_chats": "autogen_nb.agents.sequence",
     "gather_usage_summary": "autogen_nb.agents.usage",
     "initiate_chats": "autogen_nb.agents.sequence",

@@ -144,7 +144,8 @@ class HumanInputAsked:
     """What does the person say?
 
     `terminated` tells whether a termination condition was met, `empty_means` what an empty answer would do, `choices`
-    what the person may choose from instead of writing. `then` is what is asked next where the answer is empty, so that
+    what the person may choose from instead of writing. `by_tool` tells that a model asks, which goes on where nobody is
+    there. `then` is what is asked next where the answer is empty, so that
     one panel can ask both.
     """
 
@@ -155,6 +156,7 @@ class HumanInputAsked:
     empty_means: Literal["auto", "send", "stop"] = "auto"
     choices: tuple[str, ...] = ()
     then: "ApprovalAsked | None" = None
+    by_tool: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
-from autogen_nb.agents import attending, functions, speaking
+from autogen_nb.agents import asking, attending, functions, speaking
 from autogen_nb.agents.own_methods import OwnMethods
 from autogen_nb.agents.prompts import REFLECT
 from autogen_nb.agents.whole import Whole
@@ -146,7 +146,7 @@ class Cast:
             return _words_awaited(agent, asked.prompt)
         if agent.overrides("get_human_input"):
             return _words(agent, agent.get_human_input(asked.prompt))
-        return self._human.input(asked)
+        return asking.answered(lambda: self._human.input(asked)) if asked.by_tool else self._human.input(asked)
 
     def _functions(self, asked: FunctionsAsked) -> Answer | Awaitable[Answer]:
         agent = self._agents[asked.agent]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents import chatting, configs, member, nested, sending, sequence
+from autogen_nb.agents import asking, chatting, configs, member, nested, sending, sequence
 from autogen_nb.agents.code_runner import CodeRunner
 from autogen_nb.agents.hooks import Hooks
 from autogen_nb.agents.memory import Memory
@@ -27,7 +27,6 @@ from autogen_nb.core.replies import (
     Party,
     Step,
     check_termination_and_human_reply,
-    generate_function_call_reply,
     generate_oai_reply,
 )
 from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode
@@ -366,7 +365,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
             case "termination":
                 return check_termination_and_human_reply
             case "functions":
-                return generate_function_call_reply
+                return asking.calling(self.function_map)
             case "code" if self.code is not None and self.code.reach != 0:
                 together = self.overrides("execute_code_blocks")
                 return self.code.step(together=together)

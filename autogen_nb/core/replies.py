@@ -299,10 +299,15 @@ def generate_function_call_reply(scene: Scene, party: Party, peer: str) -> Askin
     if not calls:
         return None
     returned = yield from ask(FunctionsAsked(party.name, calls), FunctionsReturned)
+    return Reply(answered_by(message, returned.contents))
+
+
+def answered_by(message: Message, contents: Sequence[str]) -> Message:
+    """The message that tells what came of another one's calls."""
     if message.function_call:
-        return Reply(Message(returned.contents[0], role="function", name=calls[0].name))
-    responses = _responses(calls, returned.contents)
-    return Reply(Message("\n\n".join(returned.contents), role="tool", tool_responses=responses))
+        return Message(contents[0], role="function", name=message.calls[0].name)
+    responses = _responses(message.calls, contents)
+    return Message("\n\n".join(contents), role="tool", tool_responses=responses)
 
 
 def generate_oai_reply(scene: Scene, party: Party, peer: str) -> Asking[Outcome]:

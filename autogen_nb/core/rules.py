@@ -7,6 +7,7 @@
 4. A program's name covers a command line that starts this one program and nothing else.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -53,6 +54,7 @@ _DOING: Mapping[ActKind, tuple[str, str]] = {
     "environment": ("reading and changing {} in the environment", "reading and changing the environment"),
     "unknown": ("{}", "code that cannot be read"),
 }
+_HOME = re.compile(r"/(home|Users)/[^/]+$")
 _SHORTEST = 2
 """Folders from the root on that a proposed folder has at least: ``/data`` and ``/home`` are too much."""
 
@@ -232,8 +234,8 @@ def _offered_paths(act: Act) -> Iterator[str]:
         return
     yield path
     folder, _, name = path.rstrip("/").rpartition("/")
-    # A folder full of deletions, or one that hidden files lie in, is more than is meant by one file.
-    if act.kind != "delete" and not name.startswith(".") and folder.count("/") >= _SHORTEST:
+    # A folder full of deletions, a home, or a folder that hidden files lie in, is more than is meant by one file.
+    if act.kind != "delete" and not name.startswith(".") and folder.count("/") >= _SHORTEST and not _HOME.match(folder):
         yield f"{folder}/"
 
 

@@ -50,7 +50,8 @@ class TerminalHuman:
         """What the person types, or the choice whose number it is."""
         if question.choices:
             print(f"\n{_numbered(question.choices)}\n")  # noqa: T201  # this is the person's terminal
-        text = _typed(question.prompt)
+        # A model's own question is shown before the field: it may be long, and must not steer the terminal.
+        text = _typed(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
         return HumanInputGiven(_chosen(text, question.choices) or text, by="terminal")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:

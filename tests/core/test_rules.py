@@ -207,6 +207,7 @@ def test_acts_are_covered_when_each_is() -> None:
         (Act("network", "https://api.example.org/v1"), ["network api.example.org"]),
         (Act("network"), []),
         (Act("write", "/home/ann/out/a.csv"), ["write /home/ann/out/a.csv", "write /home/ann/out/"]),
+        (Act("write", "/home/ann/a.csv"), ["write /home/ann/a.csv"]),
         (Act("write", "/data/a.csv"), ["write /data/a.csv"]),
         (Act("write", "a.csv"), []),
         (Act("write", "/"), []),

@@ -19,7 +19,7 @@ class TurnPanel(Panel):
     """Your words."""
 
     def __init__(self, asked: HumanInputAsked) -> None:
-        question = asked.prompt if asked.choices else f"Your turn: a message to {asked.peer}?"
+        question = asked.prompt if asked.choices or asked.by_tool else f"Your turn: a message to {asked.peer}?"
         super().__init__(question)
         area = parts.area("Another answer" if asked.choices else f"Your message to {asked.peer}", rows=3)
         send = self.button("Send", lambda: self._given(area.value), hint="Send what you have written", style="primary")

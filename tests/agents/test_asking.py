@@ -1,0 +1,85 @@
+"""`ask_person`: a model's question to the person, in chats between agents."""
+
+import io
+import json
+import sys
+from typing import Any
+
+import pytest
+
+import autogen_nb
+from autogen_nb.agents.asking import ask_person
+from autogen_nb.agents.tools import register_function
+from autogen_nb.core.asking import NOBODY
+from autogen_nb.events import HumanInputAsked, HumanInputGiven
+from autogen_nb.messages import Message
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, model_of, user
+
+ASKS = Message(
+    None,
+    tool_calls=[
+        {
+            "id": "1",
+            "type": "function",
+            "function": {
+                "name": "ask_person",
+                "arguments": json.dumps({"question": "Which?", "choices": ["red", "blue"]}),
+            },
+        }
+    ],
+)
+
+
+def pair() -> tuple[Any, Any]:
+    """A user and an assistant whose model asks once."""
+    one, other = user(), assistant(ASKS, "TERMINATE")
+    register_function(ask_person, caller=other, executor=one, description="Asks the person.")
+    return one, other
+
+
+@BOTH_WAYS
+def test_answer_of_the_person_is_the_result(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question is an event, the person answers by a number, and the model reads the choice."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("2\n"))
+    one, other = pair()
+
+    result = chat(way, one, other, message="Paint.")
+
+    asked = [event for event in result.log if isinstance(event, HumanInputAsked | HumanInputGiven)]
+    assert asked == [
+        HumanInputAsked("user", "assistant", "assistant asks: Which?", choices=("red", "blue"), by_tool=True),
+        HumanInputGiven("blue", by="terminal"),
+    ]
+    assert model_of(other).requests[1].messages[-1]["content"] == "blue"
+
+
+@BOTH_WAYS
+def test_nobody_there(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody can answer the model is told so, and the chat goes on."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    one, other = pair()
+
+    result = chat(way, one, other, message="Paint.")
+
+    assert model_of(other).requests[1].messages[-1]["content"] == NOBODY
+    assert HumanInputGiven(NOBODY, by="nobody") in result.log
+
+
+def test_tool_is_told_to_the_model() -> None:
+    """The model reads what the tool is for and what it takes."""
+    _, other = pair()
+
+    (definition,) = other.tools.definitions
+
+    assert definition["function"]["name"] == "ask_person"
+    assert set(definition["function"]["parameters"]["properties"]) == {"question", "choices"}
+    assert definition["function"]["parameters"]["required"] == ["question"]
+    assert autogen_nb.ask_person is ask_person
+
+
+def test_called_outside_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain call asks the person where the caller is."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n"))
+
+    assert ask_person("Which?", ["red", "blue"]) == "red"
+    assert ask_person("Which?") == NOBODY
