@@ -113,4 +113,5 @@ def _python(release: str) -> Path:
         return Path(sys.executable)
     folder = os.environ.get("IPYKERNELS")
     assert folder, "`make test-matrix` makes the environments and names their folder in IPYKERNELS"
-    return Path(folder, release, "bin", "python")
+    # The kernel runs in another folder, and through a link it would be another environment.
+    return Path(folder, release, "bin", "python").absolute()

@@ -84,6 +84,20 @@ def test_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
+def test_awaited_reload(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """%%autogen: a page loaded again gets its panel."""
+    model.add(python("print('it', 'ran')"), "Fine.")
+
+    cell = notebook.start("%%autogen\nGo.")
+    notebook.asked("Run")
+    states = notebook.load_again()
+    notebook.click("Run")
+    notebook.finish(cell)
+
+    assert "Run" in [state["state"].get("description") for state in states.values()]
+    assert cell.about("stream") == ["it ran\n"]
+
+
 def test_chat_decision(
     notebook: FrontEnd, model: FakeOpenAI, release: str, record_property: Callable[[str, object], None]
 ) -> None:

@@ -258,6 +258,15 @@ class FrontEnd:
         widget = [name for name, state in self.visible() if state.get("description") == label][-1]
         self._comm(widget, {"method": "custom", "content": {"event": "click"}})
 
+    def load_again(self) -> dict[str, Any]:
+        """The states of all widgets, as a page asks for them that was loaded again."""
+        name = f"control-{len(self.messages)}"
+        opened = {"comm_id": name, "target_name": "jupyter.widget.control", "data": {}}
+        self._send("comm_open", opened, metadata={"version": "1.0.0"})
+        self._send("comm_msg", {"comm_id": name, "data": {"method": "request_states"}})
+        self.wait(lambda: "states" in self.widgets.get(name, {}), "the states of the widgets")
+        return dict(self.widgets.pop(name)["states"])
+
     def type(self, text: str, into: str) -> None:
         """Sets the text of the field with this placeholder or tooltip."""
 
@@ -364,6 +373,8 @@ class FrontEnd:
             self.widgets[name] = dict(data.get("state", {}))
         elif kind == "comm_close":
             self.widgets.pop(name, None)
+        elif data.get("method") == "update_states":
+            self.widgets[name] = {"states": data["states"]}
         elif data.get("method") in ("update", "echo_update"):
             self.widgets.setdefault(name, {}).update(data["state"])
 
@@ -375,11 +386,14 @@ class FrontEnd:
                 yield from self._shown(str(child).removeprefix(_MODEL))
 
     def _comm(self, widget: str, data: dict[str, Any]) -> None:
-        message = self._client.session.msg("comm_msg", {"comm_id": widget, "data": data})
+        self._unhandled[self._send("comm_msg", {"comm_id": widget, "data": data})] = widget
+
+    def _send(self, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
+        message = self._client.session.msg(kind, content, metadata=metadata)
         if self._subshell is not None:
             message["header"]["subshell_id"] = self._subshell
-        self._unhandled[message["header"]["msg_id"]] = widget
         self._client.shell_channel.send(message)
+        return str(message["header"]["msg_id"])
 
     def _new_subshell(self) -> str | None:
         # What JupyterLab looks at before it asks for a subshell.
