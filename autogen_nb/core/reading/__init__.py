@@ -13,6 +13,8 @@ from autogen_nb.core.reading.cells import cell, programs
 from autogen_nb.core.reading.shell import shell
 from autogen_nb.messages import CodeBlock
 
+_DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
+
 
 @lru_cache(maxsize=128)
 def acts(block: CodeBlock, ground: Ground | None = None) -> tuple[Act, ...]:
@@ -35,5 +37,8 @@ def acts(block: CodeBlock, ground: Ground | None = None) -> tuple[Act, ...]:
 
 def leave(block: CodeBlock, ground: Ground | None = None) -> Leave:
     """What the block may do without a further question, once it was let run as it was read."""
+    read = acts(block, ground)
     started = programs(block.code) if block.language == "python" else ()
-    return Leave(tuple(dict.fromkeys((*acts(block, ground), *started))))
+    # A database is opened to be written, whatever is asked of it then.
+    opened = (Act("write", act.target, f"opens {act.target}") for act in read if act.target.endswith(_DATABASES))
+    return Leave(tuple(dict.fromkeys((*read, *started, *opened))))

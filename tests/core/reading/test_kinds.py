@@ -237,6 +237,13 @@ def test_shell_lines_that_were_let_run_may_start_their_programs(code: str, start
     ] == started
 
 
+def test_database_that_is_read_may_be_opened() -> None:
+    """Opening one looks like writing while the code runs."""
+    let = leave(CodeBlock("python", "import sqlite3\nsqlite3.connect('shop.db').execute('SELECT 1')"), GROUND).acts
+
+    assert [(act.kind, act.target) for act in let] == [("read", "shop.db"), ("write", "shop.db")]
+
+
 def test_shell_code_starts_nothing_in_the_kernel() -> None:
     """A block of shell code runs outside of it."""
     assert leave(CodeBlock("sh", "ls")).acts == acts(CodeBlock("sh", "ls"))
