@@ -1,14 +1,18 @@
 """The tool by which a model asks the person, for agents of AutoGen 0.2's kind and for teams."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from autogen_nb.agents import inside
-from autogen_nb.core.asking import NOBODY, SILENCE, CallAndAsk
+from autogen_nb.agents.tools import register_function
+from autogen_nb.core.asking import DESCRIPTION, NO_ONE, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.human_input import EXIT
 from autogen_nb.core.replies import Step, generate_function_call_reply
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
 
 
 def ask_person(
@@ -23,6 +27,11 @@ def ask_person(
     asked = HumanInputAsked("", "", question, choices=tuple(choices or ()), by_tool=True)
     given = answered(lambda: inside.human().input(asked))
     return _later(given) if isinstance(given, Awaitable) else _told(given)
+
+
+def tell_of_asking(caller: "ConversableAgent", executor: "ConversableAgent") -> None:
+    """Lets the caller's model ask the person, through the executor."""
+    register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
 
 
 def calling(functions: Mapping[str, Callable[..., Any]]) -> Step:
@@ -42,7 +51,7 @@ def answered(
     return _awaited(given) if isinstance(given, Awaitable) else given
 
 
-_NOBODY = HumanInputGiven(NOBODY, by="nobody")
+_NOBODY = HumanInputGiven(NOBODY, by=NO_ONE)
 
 
 async def _awaited(given: Awaitable[HumanInputGiven]) -> HumanInputGiven:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from autogen_nb.agents.usage import Usages, paid
+from autogen_nb.core.asking import NO_ONE
 from autogen_nb.events import HumanInputGiven, Recorded
 
 _SHOWN = 200
@@ -48,7 +49,10 @@ def human_input(log: Iterable[Recorded]) -> list[str]:
     """What persons typed, in chats within the chat too."""
     typed: list[str] = []
     for event in log:
-        typed += [event.text] if isinstance(event, HumanInputGiven) else human_input(getattr(event, "inner", ()))
+        if isinstance(event, HumanInputGiven):
+            typed += [] if event.by == NO_ONE else [event.text]
+        else:
+            typed += human_input(getattr(event, "inner", ()))
     return typed
 
 

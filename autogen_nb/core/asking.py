@@ -18,6 +18,8 @@ DESCRIPTION = (
 NOBODY = "Nobody is there to answer. Go on with what seems best to you, and say what you assumed."
 """What the model reads where there is no person."""
 SILENCE = "The person gave no answer. Go on with what seems best to you, and say what you assumed."
+NO_ONE = "nobody"
+"""By whom that is said."""
 _MOST = 20
 """Choices that one question may have."""
 

@@ -17,6 +17,7 @@ from autogen_nb.models.config_list import LIST, found
 DEFAULT_MODEL = "gpt-4o-mini"
 """The model that a key alone is used with."""
 
+_AZURE = ".openai.azure.com"
 _USUAL_HOST = "api.openai.com"
 _LOCAL = ("offline", "replay:")
 
@@ -69,6 +70,12 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
         return ()
     entries = spec.get("config_list", [spec]) if isinstance(spec, Mapping) else [{}]
     return tuple(dict.fromkeys(_host(entry, environ) for entry in entries if not _is_local(entry)))
+
+
+def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
+    """Whether every server that may be asked is known to take tools; many others refuse a request that has some."""
+    found = hosts(spec, environ)
+    return bool(found) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in found)
 
 
 def receives(host: str, share: Share) -> str:

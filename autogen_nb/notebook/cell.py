@@ -10,6 +10,7 @@ from contextlib import aclosing, closing, nullcontext
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
+from autogen_nb.agents.asking import tell_of_asking
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chatting import Chat, Options
 from autogen_nb.agents.conversable import ConversableAgent
@@ -150,7 +151,8 @@ class CellRun:
             if (host, self._share) not in notebook.told:
                 notebook.told.add((host, self._share))
                 self._view.note(connections.receives(host, self._share), kind="host")
-        self._terms = replace(self._terms, pictures=sees(spec or ""))
+        asks = connections.known_to_call(spec, os.environ) if self._terms.asks is None else self._terms.asks
+        self._terms = replace(self._terms, pictures=sees(spec or ""), asks=asks)
         return notebook.model(spec or "")
 
     def _budgeted(self, model: Model) -> tuple[Model, list[Budget]]:
@@ -269,7 +271,7 @@ class CellRun:
         except BudgetReached as error:
             raise BudgetReached(
                 f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
-                f"pass it. Run this cell again with a larger --budget{self._most()}, and it goes on at its open "
+                f"pass it. Run this cell again with a larger --budget{self._terms.at_most}, and it goes on at its open "
                 "question; a new chat (--new) has a budget of its own.",
                 model=error.model,
                 spent=error.spent,
@@ -317,14 +319,13 @@ class CellRun:
             },
             default_auto_reply=None,
         )
+        if self._terms.asks:
+            tell_of_asking(assistant, user)
         for earlier in conversation.turns[: conversation.turns.index(turn)]:
             for said in earlier.said():
                 user.remember(said.message, assistant, sent=said.sender == user.name)
                 assistant.remember(said.message, user, sent=said.sender == assistant.name)
         return user, assistant
-
-    def _most(self) -> str:
-        return f" (at most {self._terms.most}, by your organisation's policy)" if self._terms.most else ""
 
     def _check_finished(self, turn: Turn) -> None:
         ended = turn.ended

@@ -42,7 +42,7 @@ class Origin:
         return self.cell is not None and self.cell == other.cell and self.request != other.request
 
 
-FlowTerms: TypeAlias = tuple[Confirm, Mode, int, bool]
+FlowTerms: TypeAlias = tuple[Confirm, Mode, int, bool, bool]
 """When code is approved, when words are asked for, and how many turns there may be."""
 
 

@@ -51,6 +51,7 @@ class Order:
     max_turns: int | None = None
     block_timeout: float | None = None
     human_timeout: float | None = None
+    ask_person: bool | None = None
     budget: str | None = None
     sandbox: Sandbox | None = None
     net: bool = False
@@ -98,6 +99,13 @@ def documented(magic: F) -> F:
         argument(
             "--sandbox", choices=SANDBOXES, help="walls around the chat's code; it runs behind them or not [none]"
         ),
+        argument(
+            "--ask-person",
+            action="store_true",
+            default=None,
+            help="let the model ask you questions by a tool of its own [with models of OpenAI and Azure]",
+        ),
+        argument("--no-ask-person", dest="ask_person", action="store_false", default=None, help="do not"),
         argument("--net", action="store_true", help="let code in the sandbox use the network"),
         argument("--kernel", metavar="NAME|URL", help="an installed kernel, or a Jupyter server whose kernel to use"),
         argument(
@@ -157,6 +165,7 @@ def _order(task: str, parsed: Namespace) -> Order:
         max_turns=parsed.max_turns,
         block_timeout=parsed.block_timeout,
         human_timeout=parsed.human_timeout,
+        ask_person=parsed.ask_person,
         budget=parsed.budget,
         sandbox=parsed.sandbox,
         net=parsed.net,

@@ -35,6 +35,11 @@ class Defaults(Configurable):
         0.0, min=0.0, help="seconds for one block of code; 0 for no limit where a person is there, else 300"
     ).tag(config=True)
     human_timeout = CFloat(0.0, min=0.0, help="seconds that a panel waits for you; 0 for no limit").tag(config=True)
+    ask_person = Enum(
+        ("auto", "on", "off"),
+        "auto",
+        help="whether the model may ask you by a tool; auto where models are known to call",
+    ).tag(config=True)
     budget = Unicode("", help="dollars ('0.50') or tokens ('20000 tokens') that one chat may take").tag(config=True)
     ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
     sandbox = Enum(SANDBOXES, "none", help="walls around the code of chats that begin").tag(config=True)
@@ -66,7 +71,15 @@ class Defaults(Configurable):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds for one cell; `most` is the budget of the organisation's policy."""
+    """What holds for one cell.
+
+    Parameters
+    ----------
+    most
+        The budget of the organisation's policy.
+    asks
+        Whether the model may ask the person by a tool; None where that depends on the model.
+    """
 
     confirm: Confirm
     human_input: Mode
@@ -77,11 +90,17 @@ class Terms:
     human_timeout: float | None = None
     pictures: bool = False
     most: str | None = None
+    asks: bool | None = None
 
     @property
-    def flow(self) -> tuple[Confirm, Mode, int, bool]:
+    def flow(self) -> tuple[Confirm, Mode, int, bool, bool]:
         """What the course of the chat depends on."""
-        return self.confirm, self.human_input, self.max_turns, self.pictures
+        return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.asks)
+
+    @property
+    def at_most(self) -> str:
+        """The budget that no option can pass, in words; "" for none."""
+        return f" (at most {self.most}, by your organisation's policy)" if self.most else ""
 
 
 def terms(order: Order, defaults: Defaults, *, attended: bool, walled: bool = False, law: Policy = NO_POLICY) -> Terms:
@@ -114,6 +133,7 @@ def terms(order: Order, defaults: Defaults, *, attended: bool, walled: bool = Fa
         " · ".join(filter(None, (_UNASKED.format(_never_by(order, unasked)) if confirm == "never" else "", law.text))),
         order.budget or _budget(defaults),
         order.human_timeout or defaults.human_timeout or None,
+        asks=_asks(order, defaults),
         most=_parsed(law.budget, "your organisation's policy") if law.budget else None,
     )
 
@@ -135,6 +155,12 @@ def _parsed(budget: str, source: str) -> str:
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from None
     return budget
+
+
+def _asks(order: Order, defaults: Defaults) -> bool | None:
+    """Whether the model may ask the person; None where that depends on the model."""
+    usual = {"on": True, "off": False}.get(defaults.ask_person)
+    return usual if order.ask_person is None else order.ask_person
 
 
 def _never_by(order: Order, unasked: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.connections import Connection, choose, hosts
+from autogen_nb.models.connections import Connection, choose, hosts, known_to_call
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 
@@ -175,3 +175,18 @@ def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOp
 def test_the_hosts_that_are_asked(spec: object, environ: dict[str, str], found: tuple[str, ...]) -> None:
     """The hosts of all servers that may be asked are known before the first request; of an address no more is told."""
     assert hosts(spec, environ) == found
+
+
+@pytest.mark.parametrize(
+    ("spec", "environ", "known"),
+    [
+        ("offline", {}, False),
+        ("gpt-4o", {}, True),
+        ("gpt-4o", {"OPENAI_BASE_URL": "http://localhost:11434/v1"}, False),
+        ({"model": "a", "api_type": "azure", "azure_endpoint": "https://x.openai.azure.com"}, {}, True),
+        ({"config_list": [{"model": "a"}, {"model": "b", "base_url": "https://b.example"}]}, {}, False),
+    ],
+)
+def test_servers_that_are_known_to_take_tools(spec: object, environ: dict[str, str], known: bool) -> None:
+    """Only where every server is known to take tools is a model told of one that nobody asked for."""
+    assert known_to_call(spec, environ) is known

@@ -11,7 +11,7 @@ from autogen_nb.notebook.conversations import Conversation, Conversations, FlowT
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
-TERMS: FlowTerms = ("always", "NEVER", 20, False)
+TERMS: FlowTerms = ("always", "NEVER", 20, False, False)
 WAITING = ModelAsked("assistant", "user", 1)
 
 
@@ -51,7 +51,7 @@ def test_other_terms_begin_anew(chat: Conversation) -> None:
     """A turn whose questions would be others now cannot be gone on with."""
     begun(chat, "a", "1", ASKED)
 
-    assert chat.resume(Origin("a", "2"), "go", ("never", "NEVER", 20, False)) is None
+    assert chat.resume(Origin("a", "2"), "go", ("never", "NEVER", 20, False, False)) is None
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,8 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
         ("--confirm risky", "confirm", "risky"),
         ("--max-turns 3", "max_turns", 3),
         ("--block-timeout 2.5", "block_timeout", 2.5),
+        ("--ask-person", "ask_person", True),
+        ("--no-ask-person", "ask_person", False),
         ("--human-timeout 60", "human_timeout", 60.0),
         ("--budget 0.50", "budget", "0.50"),
         ("--budget $0.5", "budget", "$0.5"),

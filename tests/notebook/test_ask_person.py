@@ -1,0 +1,44 @@
+"""The model's own questions to the person in a cell: `ask_person`."""
+
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.notebook.front_end import FrontEnd
+
+CALL = FakeReply(
+    tool_calls=[{"name": "ask_person", "arguments": '{"question": "Which colour?", "choices": ["red", "blue"]}'}]
+)
+
+
+def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """The question is a panel with a button for each choice, and what is chosen is what the model reads."""
+    model.add(CALL, "Blue it is.")
+
+    cell = notebook.start("%%autogen --ask-person\nPaint.")
+    notebook.asked("blue")
+    panel = cell.about("panel")[0]
+    notebook.click("blue")
+    notebook.finish(cell)
+
+    assert cell.status == "ok", cell.error
+    assert panel.startswith("assistant asks: Which colour?")
+    assert model.requests[1].body["messages"][-1]["content"] == "blue"
+    assert model.requests[0].body["tools"][0]["function"]["name"] == "ask_person"
+    assert cell.about("message")[-1].endswith("Blue it is.")
+
+
+def test_nobody_there_to_be_asked(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Where nobody is there the model is told so, and goes on."""
+    model.add(CALL, "Red, then.")
+
+    cell = notebook.run("%%autogen --ask-person\nPaint.", stdin=False)
+
+    assert cell.status == "ok", cell.error
+    assert "Nobody is there to answer" in str(model.requests[1].body["messages"][-1]["content"])
+
+
+def test_server_that_may_not_know_tools_is_sent_none(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Unless it is asked for, only servers that are known to take tools are told of one."""
+    model.add("Done.")
+
+    notebook.run("%%autogen\nPaint.")
+
+    assert "tools" not in model.requests[0].body
