@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 Mode: TypeAlias = Literal["ALWAYS", "TERMINATE", "NEVER"]
 MODES: tuple[Mode, ...] = ("ALWAYS", "TERMINATE", "NEVER")
 
+WORDS = "Your words to "
+"""How the prompt begins that asks for words, where it says nothing else."""
+
 EXIT = "exit"
 """The answer that ends a chat; exact, so "Exit" and " exit" are words to be sent."""
 

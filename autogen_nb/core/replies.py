@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from autogen_nb.core.code import Reading, defined, read
-from autogen_nb.core.human_input import EXIT, Ask, Mode, decide
+from autogen_nb.core.human_input import EXIT, WORDS, Ask, Mode, decide
 from autogen_nb.core.termination import Condition
 from autogen_nb.events import (
     Answer,
@@ -361,7 +361,7 @@ def _prompt(peer: str, move: Ask) -> str:
         "send": "press Enter to send an empty message",
         "stop": "press Enter to end the chat",
     }[move.empty]
-    return f"Your words to {peer} ({empty}, type {EXIT!r} to end the chat): "
+    return f"{WORDS}{peer} ({empty}, type {EXIT!r} to end the chat): "
 
 
 def _spoken(text: str, last: Message) -> Message:

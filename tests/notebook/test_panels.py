@@ -180,6 +180,26 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
     ]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "shown_first"),
+    [
+        ("Your words to bob (press Enter to let the agent go on by itself): ", "Your turn: a message to bob?\n"),
+        ("? ", "Your turn: a message to bob?\n"),
+        ("Who speaks next?\\n1: ann\\n2: bob\\nType a number: ", "Who speaks next?\n1: ann\n2: bob\nType a number\n"),
+    ],
+    ids=["usual", "no words", "its own"],
+)
+def test_what_is_asked_is_said(notebook: FrontEnd, prompt: str, shown_first: str) -> None:
+    """The usual prompt is worded for buttons; another one, such as a group's or a model's, is shown as it is."""
+    cell = start(notebook, "input", f'HumanInputAsked("user", "bob", "{prompt}")')
+    notebook.asked("Send")
+    panel = cell.about("panel")[0]
+    notebook.click("Exit")
+    notebook.finish(cell)
+
+    assert panel.startswith(shown_first)
+
+
 # What running code asks
 
 

@@ -14,6 +14,7 @@ from autogen_nb.errors import NobodyThere
 from autogen_nb.notebook import rendering, wording
 from autogen_nb.notebook.panels import parts
 from autogen_nb.notebook.reruns import Superseded
+from autogen_nb.notebook.streams import only_colours
 
 YOU = "you"
 
@@ -79,7 +80,7 @@ class Panel:
             When there was none within `patience` seconds.
         """
         view = self._box._repr_mimebundle_() or {}  # IPython's own protocol
-        foot.panel({**view, "text/plain": f"{self._question}\n{_NO_BUTTONS}"})
+        foot.panel({**view, "text/plain": f"{only_colours(self._question)}\n{_NO_BUTTONS}"})
         begun = time.monotonic()
         try:
             while not self._answer.done():

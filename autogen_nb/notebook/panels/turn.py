@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import ipywidgets as widgets
 
-from autogen_nb.core.human_input import EXIT
+from autogen_nb.core.human_input import EXIT, WORDS
 from autogen_nb.core.rules import Rule
 from autogen_nb.events import ApprovalAsked, HumanInputAsked, HumanInputGiven
 from autogen_nb.notebook import rendering
@@ -15,11 +15,18 @@ from autogen_nb.notebook.panels.panel import YOU, Panel
 _EMPTY = {"auto": "the agents go on", "send": "an empty message is sent"}
 
 
+def _asking(asked: HumanInputAsked) -> str:
+    """The question; buttons say what the usual prompt says of an empty answer and of the end."""
+    prompt = asked.prompt.strip().removesuffix(":").rstrip()
+    usual = prompt.startswith(WORDS) or not any(map(str.isalnum, prompt))
+    return f"Your turn: a message to {asked.peer}?" if usual and not asked.by_tool else prompt
+
+
 class TurnPanel(Panel):
     """Your words."""
 
     def __init__(self, asked: HumanInputAsked) -> None:
-        question = asked.prompt if asked.choices or asked.by_tool else f"Your turn: a message to {asked.peer}?"
+        question = _asking(asked)
         super().__init__(question)
         area = parts.area("Another answer" if asked.choices else f"Your message to {asked.peer}", rows=3)
         send = self.button("Send", lambda: self._given(area.value), hint="Send what you have written", style="primary")
@@ -31,7 +38,8 @@ class TurnPanel(Panel):
         others.append(self.button("Exit", lambda: self._given(EXIT), hint="End the chat"))
         chosen = [self._choice(choice) for choice in asked.choices]
         rows = [parts.row(*chosen)] if chosen else []
-        self.show(parts.head(rendering.question(question)), *rows, area, parts.row(*others))
+        shown = "".join(map(rendering.question, question.splitlines()))
+        self.show(parts.head(shown), *rows, area, parts.row(*others))
 
     def _choice(self, choice: str) -> widgets.Button:
         return parts.whole(self.button(choice, lambda: self._given(choice), hint="Answer this"))
