@@ -14,6 +14,7 @@ from autogen_nb.cli.tables import tables
 from autogen_nb.core.approval import CONFIRMS
 from autogen_nb.errors import AutogenError
 from autogen_nb.kernels.describe import Share
+from autogen_nb.run import policy
 
 if TYPE_CHECKING:
     from autogen_nb.cli.conversing import Conversation
@@ -26,7 +27,7 @@ _ENDS = frozenset({"exit", "quit"})
 @click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help="A table to hand over. [any number]")
 @click.option("--model", "-m", help="A model's name, 'offline', or 'replay:FILE'.")
 @click.option("--confirm", type=click.Choice(CONFIRMS), help="When you are asked. [always; risky in a sandbox]")
-@click.option("--sandbox", type=click.Choice(SANDBOXES), default="none", help="Walls around the code. [none]")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), help="Walls around the code. [none]")
 @click.option("--net", is_flag=True, help="Let code in the sandbox use the network.")
 @click.option("--kernel", metavar="NAME|URL", default="", help="An installed kernel or a Jupyter server for the code.")
 @click.option("--max-turns", type=click.IntRange(1), default=20, help="Replies of the assistant to a task. [20]")
@@ -41,6 +42,8 @@ def chat(data: tuple[Path, ...], sandbox: Any, kernel: str, *, net: bool, confir
     """
     from autogen_nb.cli.conversing import Conversation, Setting, confirm_of
 
+    # A kernel that is named has the walls that it has.
+    sandbox = sandbox or ("none" if kernel else policy().sandbox)
     if net and sandbox == "none":
         raise click.UsageError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
     where = Where(sandbox, net, kernel)

@@ -156,7 +156,9 @@ class Conversation:
         for host in connections.hosts(spec, os.environ):
             self._tell(connections.receives(host, self._setting.share).replace("`", ""))
         model = model_for(spec)
-        return model if self._setting.budget is None else budgeted(model, Budget.parse(self._setting.budget))
+        for budget in filter(None, (self._setting.budget, run.policy().budget)):
+            model = budgeted(model, Budget.parse(budget))
+        return model
 
 
 def _never(_: dict[str, Any]) -> bool:

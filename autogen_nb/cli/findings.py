@@ -14,9 +14,11 @@ from typing import Literal
 from autogen_nb._version import __version__
 from autogen_nb.agents.where import Where
 from autogen_nb.errors import AutogenError
+from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.models import known
 from autogen_nb.models.config_list import LIST
 from autogen_nb.models.local_servers import USUAL, LocalServers
+from autogen_nb.run import policy
 
 State = Literal["ok", "note", "broken"]
 
@@ -60,7 +62,7 @@ Look = Callable[[], Iterator[Finding]]
 
 def looks() -> tuple[Look, ...]:
     """Everything that is looked at, in the order in which it is told."""
-    return (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _settings)
+    return (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _policy, _settings)
 
 
 def _python() -> Iterator[Finding]:
@@ -193,6 +195,22 @@ def probe(servers: LocalServers) -> Iterator[Finding]:
     if not found:
         ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
         yield Finding("this machine", "servers", "note", f"none answers where they usually listen ({ports})")
+
+
+def _policy() -> Iterator[Finding]:
+    try:
+        law = policy()
+    except AutogenError as error:
+        yield Finding("policy", "organisation", "broken", str(error), "ask whoever looks after this machine")
+    else:
+        yield Finding("policy", "organisation", "ok", law.text or "no policy is laid down on this machine")
+    rules = RulesFile()
+    try:
+        count = len(rules.rules())
+    except AutogenError as error:
+        yield Finding("policy", "your rules", "note", str(error), f"mend {rules.path}, or take it away")
+    else:
+        yield Finding("policy", "your rules", "ok", f"{count}; %autogen rules lists them")
 
 
 def _settings() -> Iterator[Finding]:

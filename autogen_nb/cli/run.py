@@ -22,6 +22,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.describe import Share
 from autogen_nb.models.budget import Budget
 from autogen_nb.models.config_list import LIST
+from autogen_nb.run import policy
 
 _ALWAYS = (
     "nobody is here to be asked, so --confirm always would refuse everything: "
@@ -154,7 +155,9 @@ def _quoted(option: str, value: str) -> str:
 
 def _confirm(chosen: str | None, sandbox: str | None) -> str:
     """When code is to be allowed first: nothing that nobody has read runs unless that was chosen."""
-    confirm = chosen or os.environ.get("AUTOGEN_NB_CONFIRM") or ("risky" if sandbox in ("bwrap", "docker") else None)
+    # Where nothing is said, the organisation's policy says how much there is of walls.
+    walled = (sandbox or policy().sandbox) != "none"
+    confirm = chosen or os.environ.get("AUTOGEN_NB_CONFIRM") or ("risky" if walled else None)
     if confirm is None:
         raise click.UsageError(_UNREAD)
     if confirm == "always":

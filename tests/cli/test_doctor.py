@@ -1,14 +1,16 @@
 """``autogen-nb doctor``: what is here, what is missing, and how to mend it."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autogen_nb.cli.findings import probe
+from autogen_nb.cli.findings import _policy, probe
 from autogen_nb.models.local_servers import LocalServers
+from autogen_nb.run import PolicyFile, policy_file
 from tests.cli.commands import ran
 from tests.models.local import models, serving
 
@@ -105,3 +107,20 @@ def test_a_probe_tells_what_this_machine_serves() -> None:
 
     assert (finding.state, finding.text) == ("ok", f"http://127.0.0.1:{local.port}/v1 has llama3")
     assert "none answers" in none.text
+
+
+def test_an_organisations_policy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds for everyone on the machine is named; a policy that cannot be used is to be mended first."""
+    file = tmp_path / "policy.toml"
+    file.write_text('[code]\nsandbox = "bwrap"\nconfirm = "risky"\n')
+    file.chmod(0o644)
+    monkeypatch.setattr(policy_file, "_file", PolicyFile(file, frozenset({os.getuid()})))
+
+    told = [next(iter(_policy()))]
+    file.write_text("[code]\nwalls = 1\n")
+    told.append(next(iter(_policy())))
+
+    assert told[0].state == "ok"
+    assert told[0].text == "your organisation's policy: sandbox bwrap, confirm risky"
+    assert told[1].state == "broken"
+    assert "cannot be used" in told[1].text
