@@ -32,6 +32,10 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output
 
 _SHELL = SHELL | BASH
+_NO_PYTHON = (
+    "This kernel runs {language}: only a Python kernel can stop code at what it was not let through, "
+    "hand variables over, take them back and list them, or keep what %pip installs apart."
+)
 
 
 class JupyterExecutor:
@@ -83,6 +87,7 @@ class JupyterExecutor:
         self.ask = ask
         self._restore = restore
         self._history = History()
+        self._told = False
         self._dropped = frozenset[str]()
         if environ is None:
             environ = scrubbed(os.environ, passed)
@@ -252,7 +257,14 @@ class JupyterExecutor:
                     last = item
             if isinstance(last, Finished) and not last.ok:
                 return
-        yield last
+        yield self._with_note(last, own) if isinstance(last, Finished) else last
+
+    def _with_note(self, last: Finished, own: str) -> Finished:
+        """The end of a block, with what such a kernel cannot do, once."""
+        if own == "python" or self._told:
+            return last
+        self._told = True
+        return replace(last, note=f"{last.note} {_NO_PYTHON.format(language=own or 'another language')}".strip())
 
     def _steps(self, block: CodeBlock, own: str, company: "_Company") -> list[AsyncGenerator[Output | Finished]]:
         """What runs for a block, one after the other, in or beside a kernel of this language."""

@@ -258,7 +258,7 @@ def asked(order: Order, otherwise: Where) -> Where:
     kernel = order.kernel or ("" if order.sandbox not in (None, "none") else otherwise.kernel)
     if order.net and sandbox == "none":
         raise ConfigError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
-    return Where(sandbox, sandbox != "none" and (order.net or otherwise.net), kernel)
+    return Where(sandbox, sandbox != "none" and (order.net or otherwise.net), kernel, otherwise.images)
 
 
 def _same_as(value: object) -> Callable[[object], bool]:

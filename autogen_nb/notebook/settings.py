@@ -45,6 +45,7 @@ class Defaults(Configurable):
     sandbox = Enum(SANDBOXES, "none", help="walls around the code of chats that begin").tag(config=True)
     net = Bool(False, help="whether code in a sandbox may use the network").tag(config=True)  # traitlets' way
     kernel = Unicode("", help="an installed kernel's name or a server's address, for chats that begin").tag(config=True)
+    image = Unicode("", help="the container image of --sandbox docker; empty for python:3-slim").tag(config=True)
     kernel_idle = CFloat(
         120.0, min=0, help="minutes without use after which a chat's kernel ends, told before; 0 for never"
     ).tag(config=True)
@@ -63,10 +64,11 @@ class Defaults(Configurable):
         ConfigError
             When the settings exclude each other, or the organisation's policy cannot be used.
         """
-        where, law = Where(self.sandbox, self.net and self.sandbox != "none", self.kernel), policy()
+        images = (self.image,) if self.image else ()
+        where, law = Where(self.sandbox, self.net and self.sandbox != "none", self.kernel, images), policy()
         if self.kernel or law.suffices(where.sandbox):
             return where
-        return Where(law.sandbox, self.net)
+        return Where(law.sandbox, self.net, images=images)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,18 @@
 """Where the code of a cell runs: sandboxes, kernels by name, and what cannot be had."""
 
+import json
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from autogen_nb.kernels.remote import TOKEN
 from autogen_nb.testing import FakeOpenAI
+from tests.conftest import home_variables
+from tests.contract.servers import serving
+from tests.contract.ways import Cannot, image
 from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
@@ -81,3 +88,91 @@ def test_what_cannot_be_had_is_an_error(fresh: FrontEnd, model: FakeOpenAI, line
     assert said in cell.error
     assert cell.error.count("\n") == 0
     assert not model.requests
+
+
+@pytest.fixture
+def bash(notebook: FrontEnd) -> Iterator[str]:
+    """The name of an installed kernel that runs bash."""
+    folder = Path(home_variables(notebook.cwd)["JUPYTER_DATA_DIR"], "kernels", "bash-of-a-cell")
+    folder.mkdir(parents=True)
+    argv = [sys.executable, "-m", "bash_kernel", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Bash", "language": "bash"}
+    (folder / "kernel.json").write_text(json.dumps(spec))
+    yield folder.name
+    shutil.rmtree(folder)
+
+
+@pytest.mark.kernel
+def test_a_kernel_of_another_language(fresh: FrontEnd, model: FakeOpenAI, bash: str) -> None:
+    """A cell can work in bash; what only a Python kernel can do is left out there, and said so once."""
+    model.add("Look.\n\n```bash\nnumber=41\n```", "Good.", "Then.\n\n```bash\necho $((number + 1))\n```", "Done.")
+
+    first = fresh.run(f"%%autogen --kernel {bash} --confirm never\nGo.", "one")
+    second = fresh.run("%%autogen --confirm never\nGo on.", "two")
+    listed = fresh.run("%autogen kernel vars", "vars")
+    handed = fresh.run("answer = 42\n%autogen push answer", "push")
+
+    assert first.error == ""
+    assert "This kernel runs bash: only a Python kernel can stop code at what it was not let through" in first.text
+    assert "This kernel runs bash" in str(model.requests[1].body)
+    assert second.about("stream") == ["42\n"]
+    assert "This kernel runs" not in second.text
+    for refused in (listed, handed):
+        assert "runs bash: only a Python kernel has variables that can be handed over" in refused.error
+        assert refused.error.count("\n") == 0
+
+
+@pytest.mark.kernel
+@pytest.mark.places
+@pytest.mark.xdist_group("kernel-docker")
+def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
+    """With `--sandbox docker` code runs in a container without network; variables pass both ways, and files stay."""
+    try:
+        name = image()
+    except Cannot as cannot:
+        pytest.skip(str(cannot))
+    look = "import os, socket\nopen('made.txt', 'w').write('kept')\ndoubled = number * 2\n"
+    look += "print(os.path.exists('/.dockerenv') or os.path.exists('/run/.containerenv'), socket.if_nameindex())"
+    model.add(python(look), "Done.")
+    environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
+
+    with FrontEnd(tmp_path, environ) as front:
+        front.run(f"%load_ext autogen_nb\n%config AutogenMagics.image = {name!r}\nnumber = 21", "load")
+        cell = front.start("%%autogen --sandbox docker --confirm never -i number -o doubled\nGo.", "one")
+        front.finish(cell, 120)
+        state = front.run("%autogen kernel status", "status")
+        back = front.value("doubled")
+
+    assert cell.error == ""
+    assert cell.about("stream") == ["True [(1, 'lo')]\n"]
+    assert "sandbox docker, no network" in cell.about("end")[0]
+    assert "sandbox docker" in state.text
+    assert back == "42"
+    assert (tmp_path / "made.txt").read_text() == "kept"
+
+
+@pytest.mark.kernel
+@pytest.mark.places
+@pytest.mark.xdist_group("kernel-on-server")
+def test_a_cell_on_a_server(tmp_path: Path, model: FakeOpenAI) -> None:
+    """With `--kernel URL` code runs on a server, whose token is in the environment and nowhere in the notebook."""
+    model.add(python("import os\ndoubled = number * 2\nprint(os.getcwd())"), "Done.")
+    work, there = tmp_path / "work", tmp_path / "there"
+    work.mkdir()
+    there.mkdir()
+
+    with serving("server", there) as server:
+        environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
+        with FrontEnd(work, {**environ, TOKEN: server.token}) as front:
+            front.run("%load_ext autogen_nb\nnumber = 21", "load")
+            cell = front.start(f"%%autogen --kernel {server.url} --confirm never -i number -o doubled\nGo.", "one")
+            front.finish(cell, 120)
+            back = front.value("doubled")
+            seen = "".join(front.messages)
+
+    assert cell.error == ""
+    assert cell.about("stream") == [f"{server.root}\n"]
+    assert "kernel on 127.0.0.1" in cell.about("end")[0]
+    assert back == "42"
+    assert server.token not in seen
+    assert server.token not in str([request.body for request in model.requests])
