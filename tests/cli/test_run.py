@@ -139,9 +139,9 @@ def test_a_signal_ends_everything_and_keeps_what_there_is(
     sent: signal.Signals, code: int, folder: Path, model: FakeOpenAI
 ) -> None:
     """The agent's kernel is gone within 5 s of Ctrl-C, and the notebook keeps the output up to there."""
-    model.add(*[python("import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")] * 3)
+    model.add(*[python("import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")] * 5)
     took = []
-    for number in range(3):
+    for number in range(5):
         arguments = ("run", "Wait.", "-o", f"r{number}.ipynb", "--confirm", "never")
         with started(*arguments, cwd=folder, **asked(model)) as process:
             assert process.stdout is not None
