@@ -56,6 +56,9 @@ def bindings(tree: ast.AST) -> Bindings:
     found = Bindings()
     for node in ast.walk(tree):
         _bind(node, found)
+    if "exec" in found.calls or "eval" in found.calls:
+        # What they run can bind every name anew.
+        found.opaque.update(found.bound)
     called = {id(call.func) for calls in found.calls.values() for call in calls}
     # Who else may call a function that is handed on?
     handed = {
@@ -110,7 +113,12 @@ def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one
             found.opaque.add(name)
         case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
             found.opaque.add(name)
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+        case (
+            ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
             found.opaque.add(name)
         case _:
             pass

@@ -112,7 +112,7 @@ class Calls:
             yield from found.unknown("unpickles a file, which can run code")
         elif name in modules.files():
             yield from self._file(*modules.files()[name], call)
-            if name.startswith(("shutil.copy", "shutil.unpack")):
+            if name.startswith(("shutil.copy", "shutil.unpack", "os.symlink", "os.link")):
                 yield from self._file("read", 0, call)
         elif (kind := modules.default(name)) in modules.KINDS:
             yield from self._told(kind, name, call, made=made)

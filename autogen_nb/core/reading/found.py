@@ -16,8 +16,8 @@ def reads(path: str | None, ground: Ground) -> tuple[Act, ...]:
     """What reading a file is; None stands for a path that cannot be told."""
     if path is None:
         return (Act("read_private", "", f"reads a file {_LATER}"),)
-    if _URL.match(path) and not path.lower().startswith("file:"):
-        return connects(path)
+    if _URL.match(path.rpartition("::")[2]) and not path.lower().startswith("file:"):
+        return connects(path.rpartition("::")[2])
     path = local(path)
     if path.lower() in _NULL:
         return ()
@@ -31,8 +31,8 @@ def writes(path: str | None, ground: Ground) -> tuple[Act, ...]:
     """What writing a file is; None stands for a path that cannot be told."""
     if path is None:
         return (Act("write", "", f"writes a file {_LATER}"),)
-    if _URL.match(path) and not path.lower().startswith("file:"):
-        return connects(path)
+    if _URL.match(path.rpartition("::")[2]) and not path.lower().startswith("file:"):
+        return connects(path.rpartition("::")[2])
     path = local(path)
     if path.lower() in _NULL:
         return ()

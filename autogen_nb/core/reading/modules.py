@@ -83,7 +83,7 @@ DEFAULTS: Mapping[str, str] = {
             pandas.read_pickle numpy.ctypeslib numpy.f2py numba.cfunc get_ipython breakpoint globals locals vars
             getattr setattr delattr memoryview eval exec compile __import__ keras.models.load_model
             tensorflow.keras.models.load_model
-            numpy.testing.measure numpy.testing.rundocs numpy.testing.runstring
+            sklearn.externals numpy.testing.measure numpy.testing.rundocs numpy.testing.runstring
             typing.get_type_hints typing.ForwardRef string.Formatter logging.config posix nt _io _socket os
             sys urllib http concurrent tarfile.main pathlib._local threading._os inspect.os ast.sys
             torch.utils.cpp_extension

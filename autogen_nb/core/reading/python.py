@@ -279,7 +279,7 @@ class _Reader:
         if ref.endswith(("()", "[]")):
             # What made it has been judged.
             return
-        if "()" in ref:
+        if "()" in ref and not _is_shell(ref):
             effect = methods.effect(name.rpartition(".")[2])
             if effect in ("write", "delete") and modules.default(name) == "compute":
                 yield from modules.handed_on(effect, self._ground, name)
