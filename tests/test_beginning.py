@@ -60,9 +60,10 @@ def test_with_a_loop_it_runs_whether_or_not_it_is_awaited() -> None:
 @pytest.mark.parametrize("steps", [0, 1])
 def test_who_gives_up_cancels_it(as_task: bool, steps: int) -> None:
     """Cancelling what is awaited cancels the work, even a task that has not had its first turn."""
-    ended = threading.Event()
+    begins, ended = threading.Event(), threading.Event()
 
     async def work() -> None:
+        begins.set()
         try:
             await asyncio.sleep(99)
         finally:
@@ -70,7 +71,7 @@ def test_who_gives_up_cancels_it(as_task: bool, steps: int) -> None:
 
     async def program() -> None:
         waiting = begun(work())
-        await asyncio.sleep(0.05)
+        assert begins.wait(30)
         task = asyncio.create_task(waiting) if as_task else asyncio.ensure_future(_awaited(waiting))
         for _ in range(steps or not as_task):
             await asyncio.sleep(0)
