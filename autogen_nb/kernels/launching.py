@@ -14,6 +14,7 @@ from typing import Any
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.cgroups import Cgroup
 from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.encryption import declared, encrypt
 from autogen_nb.kernels.guarding import Guarding
 from autogen_nb.kernels.lifeline import Lifeline
 from autogen_nb.kernels.limits import Limits
@@ -307,11 +308,12 @@ def _manager_of(cls: Any, folder: Path, python: str) -> Any:
         connection_file=str(folder / "k.json"),
         log=log,
     )
-    manager._kernel_spec = _spec(python)
+    manager._kernel_spec = _spec(python, encrypted=manager.transport == "tcp")
+    encrypt(manager)
     return manager
 
 
-def _spec(python: str) -> Any:
+def _spec(python: str, *, encrypted: bool) -> Any:
     """A kernelspec of our own: one that the person calls "python3" would win over jupyter_client's."""
     from jupyter_client.kernelspec import KernelSpec
 
@@ -322,7 +324,10 @@ def _spec(python: str) -> Any:
         display_name="autogen_nb",
         language="python",
         # The environment can name another default provisioner.
-        metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
+        metadata={
+            "kernel_provisioner": {"provisioner_name": "local-provisioner"},
+            **(declared() if encrypted and python == sys.executable else {}),
+        },
     )
 
 

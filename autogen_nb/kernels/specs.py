@@ -6,6 +6,7 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.encryption import encrypt
 from autogen_nb.kernels.launching import started
 from autogen_nb.kernels.places import Beside, Body, Files, Order, SameDisk, Wire
 
@@ -44,6 +45,7 @@ class Spec(Beside):
 
         # Not every kernel can use Unix sockets.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(order.folder / "k.json"))
+        encrypt(manager)
         if _is_local(manager):
             return await started(manager, order, order.environ)
         await manager.start_kernel(cwd=str(order.cwd), env=dict(order.environ))

@@ -10,6 +10,9 @@ import pytest
 
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.kernels.encryption import declared
+from autogen_nb.kernels.launching import manager_for
+from autogen_nb.kernels.places import Order
 from autogen_nb.kernels.specs import Spec
 from tests.contract.ways import Agent, Way, plain, running
 
@@ -90,3 +93,46 @@ def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
 
         assert agent.python("a += 1\na * 2").text == "42\n"
         assert agent.loop.run(executor.get("a")) == 21
+
+
+def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
+    """A kernel that is reached over tcp gets keys where it can use them, and everything passes under them."""
+    install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared())
+    way = Way("tcp", plain(lambda folder: JupyterExecutor(cwd=folder, place=Spec("python-over-tcp"))))
+    with running(way, tmp_path) as agent:
+        text = agent.python("print(6 * 7)").text
+        executor = agent.executor
+        assert isinstance(executor, JupyterExecutor)
+        launched = executor._kernel._life.launched
+        assert launched is not None
+        told = json.loads((launched.folder / "k.json").read_text())
+        stopped = agent.interrupted("python", "import time\nprint('on', flush=True)\ntime.sleep(99)")
+
+    assert text == "42\n"
+    assert told["transport"] == "tcp"
+    assert len(told["curve_publickey"]) == len(told["curve_secretkey"]) == 40
+    assert stopped.exit_code == 130
+
+
+def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
+    """A kernelspec that declares no encryption gets no keys, which its kernel could not use."""
+    executor = bash.executor
+    assert isinstance(executor, JupyterExecutor)
+    bash.run(("bash", "true"))
+    launched = executor._kernel._life.launched
+
+    assert launched is not None
+    assert "curve_publickey" not in json.loads((launched.folder / "k.json").read_text())
+
+
+def test_our_own_kernels_have_keys_where_there_is_no_ipc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a kernel of ours is reached over tcp, as on Windows, it has keys too; over ipc it needs none."""
+    order = Order(tmp_path, tmp_path, {}, sys.executable)
+    over_ipc = manager_for(order)
+    # How the system is told from one without.
+    monkeypatch.delattr(os, "fork")
+    over_tcp = manager_for(order)
+
+    assert (over_ipc.transport, over_ipc.transport_encryption) == ("ipc", "disabled")
+    assert (over_tcp.transport, over_tcp.transport_encryption) == ("tcp", "auto")
+    assert over_tcp._kernel_supports_curve_encryption()
