@@ -24,6 +24,8 @@ ROW = {place: number for number, row in enumerate(ROWS) for place in row}
 
 ROOMS = {
     "openai": ("models/openai.py",),
+    "click": ("cli/",),
+    "nbclient": ("cli/",),
     "jupyter_client": ("kernels/",),
     "zmq": ("kernels/",),
     **dict.fromkeys(
