@@ -85,7 +85,7 @@ MODEL = (
     Message(""),
     Message("TERMINATE"),
     Message("```python\nx = 1\n```"),
-    Message("```python\nopen('x')\n```\n\n```sh\nls\n```\n\n```python\nx = 1\n```"),
+    Message("```python\nopen('x', 'w')\n```\n\n```sh\nrm x\n```\n\n```python\nx = 1\n```"),
     Message("```python\nx ="),
     Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]),
     Message(None, function_call={"name": "f", "arguments": "{}"}),
