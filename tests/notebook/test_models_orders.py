@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.local_servers import LocalServers
 from autogen_nb.notebook import models_orders
+from autogen_nb.notebook.commands import Commands
 from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.settings import Defaults
@@ -65,3 +68,14 @@ def test_more_words_are_a_mistake(notebook: Notebook) -> None:
     """The command takes nothing."""
     with pytest.raises(ConfigError, match="takes nothing more, not 'all'"):
         models_orders.obey(["all"], notebook, {}, NOBODY)
+
+
+def test_the_command_shows_it(notebook: Notebook, published: list[dict[str, Any]]) -> None:
+    """`%autogen models` asks the servers that it was given, and shows a table in the cell."""
+    shell: Any = InteractiveShell.instance()
+    shell.kernel = object()
+    with serving(models("llama3")) as local:
+        Commands(shell, notebook, LocalServers({"Ollama": local.port}, timeout=20)).obey("models")
+
+    assert "llama3" in published[-1]["data"]["text/plain"]
+    assert "<table>" in published[-1]["data"]["text/html"]
