@@ -219,6 +219,7 @@ class CellRun:
             self._view.note(variables.stale(older, self._named(chat)), tone="warning")
         message = task + told([describe(name, value, share=self._share) for name, value in inputs.items()])
         turn, replaced = chat.begin(self._origin, task, message, self._terms.flow)
+        turn.order = self._order
         if replaced:
             more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""
             self._view.note(

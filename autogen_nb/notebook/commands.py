@@ -12,11 +12,22 @@ from autogen_nb import run
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer import clashes
 from autogen_nb.models.local_servers import LocalServers
-from autogen_nb.notebook import kernel_orders, models_orders, record_orders, rules_orders, tables, variables
+from autogen_nb.notebook import (
+    kernel_orders,
+    models_orders,
+    record_orders,
+    rules_orders,
+    tables,
+    transcripts,
+    variables,
+)
+from autogen_nb.notebook.cell import CellView
 from autogen_nb.notebook.conversations import Conversation
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.persons import sure
+from autogen_nb.notebook.plain_cell import PlainCellView
 from autogen_nb.notebook.tables import Shown
+from autogen_nb.notebook.view import NotebookView
 
 _USAGE = (
     "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only;\n"
@@ -27,10 +38,11 @@ _USAGE = (
     "%autogen rules                            lists what code may do without being asked about;\n"
     "                                          'rules add network api.example.org', 'rules remove N', 'rules clear'\n"
     "%autogen audit [CHAT] [--sent]            lists what was asked, answered and run; --sent what went to models\n"
+    "%autogen show [CHAT]                      shows the chat again, and asks its open question again\n"
     "%autogen models                           lists the models that are set up, and those that this machine serves\n"
     "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
 )
-_COMMANDS = ("pull", "push", "kernel", "chats", "rules", "audit", "models")
+_COMMANDS = ("pull", "push", "kernel", "chats", "rules", "audit", "show", "models")
 
 
 class Commands:
@@ -42,7 +54,7 @@ class Commands:
         self._chats = notebook.conversations
         self._servers = servers or LocalServers()
 
-    def obey(self, line: str) -> None:
+    def obey(self, line: str) -> None:  # noqa: C901  # one row for each command
         """Does what a line says, and shows what comes of it.
 
         Raises
@@ -66,6 +78,11 @@ class Commands:
                 self._kernel(words[1:])
             case ["chats"]:
                 self._list()
+            case ["show"]:
+                chat = self.chat_of(words[1:])
+                transcripts.show(chat.turns, self._view())
+                if transcripts.waiting(chat) is not None:
+                    self._show(tables.line(transcripts.WAITS))
             case ["models"]:
                 self._show(models_orders.obey(words[1:], self._notebook, os.environ, self._servers))
             case ["rules"]:
@@ -94,6 +111,22 @@ class Commands:
         if len(more) > 1 or (more and chat is not self._chats.named()):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
         self._show(kernel_orders.obey(verb, self._known(more[0]) if more else chat))
+
+    def chat_of(self, words: Sequence[str]) -> Conversation:
+        """The chat that the words name, or the current one.
+
+        Raises
+        ------
+        ConfigError
+            When they name none that there is.
+        """
+        options, chat = self._one(words)
+        if options:
+            raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")
+        return chat
+
+    def _view(self) -> CellView:
+        return PlainCellView() if getattr(self._shell, "kernel", None) is None else NotebookView()
 
     def _one(self, words: Sequence[str]) -> tuple[list[str], Conversation]:
         """The options among the words, and the chat that the rest names."""

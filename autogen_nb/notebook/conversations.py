@@ -62,6 +62,8 @@ class Turn:
         What the course of the turn depends on besides: another run resumes it only under the same.
     log
         The events of the turn so far.
+    order
+        What the cell asked for.
     """
 
     origin: Origin
@@ -69,6 +71,7 @@ class Turn:
     message: str
     terms: FlowTerms
     log: list[Recorded] = field(default_factory=list)
+    order: Order | None = None
 
     @property
     def resumable(self) -> bool:

@@ -41,6 +41,10 @@ class AutogenMagics(Magics, Defaults):
         """Runs a cell that is awaited, as the input transformer calls it."""
         await self._session().awaited(lambda: _order(line, cell))
 
+    async def shown(self, line: str) -> None:
+        """Shows a chat again and asks its open question, as the input transformer calls it."""
+        await self._session().shown(line)
+
     def waited(self, line: str, cell: str) -> None:
         """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
         self._session().waited(lambda: _order(line, cell))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import replace
 from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,7 +16,7 @@ from autogen_nb.agents.teams.messages import TaskResult
 from autogen_nb.agents.where import Where
 from autogen_nb.core.rules import proposed
 from autogen_nb.errors import AutogenError
-from autogen_nb.notebook import rendering, reruns, stuck
+from autogen_nb.notebook import rendering, reruns, stuck, transcripts
 from autogen_nb.notebook.cell import CellRun
 from autogen_nb.notebook.commands import Commands
 from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
@@ -69,11 +70,25 @@ class Session:
             chat.end()
         self.conversations.keeping.close()
 
-    async def awaited(self, order: Callable[[], Order]) -> None:
-        """Runs a cell that is awaited: the notebook's loop goes on meanwhile."""
+    async def shown(self, line: str) -> None:
+        """Shows a chat again, and asks its open question again."""
+        with one_line():
+            chat = self._commands.chat_of(line.split()[1:])
+        turn = transcripts.waiting(chat)
+        transcripts.show([each for each in chat.turns if each is not turn], NotebookView())
+        if turn is None or turn.order is None:
+            return
+        order = replace(turn.order, chat=chat.name, new=False)
+        await self.awaited(lambda: order, turn.origin.cell or "")
+
+    async def awaited(self, order: Callable[[], Order], cell: str | None = None) -> None:
+        """Runs a cell that is awaited: the notebook's loop goes on meanwhile.
+
+        `cell` is the id of the cell that this one stands for, "" where that had none.
+        """
         with run.heartbeat(), one_line():
             try:
-                await self._run(order(), "async")
+                await self._run(order(), "async", cell)
             except reruns.Superseded:
                 return
             except (asyncio.CancelledError, KeyboardInterrupt):
@@ -93,10 +108,11 @@ class Session:
         with one_line():
             self._commands.obey(line)
 
-    async def _run(self, order: Order, waits: run.Waits) -> ChatResult | TaskResult:
+    async def _run(self, order: Order, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         found = self._delivery(waits)
         attended, law = found.way != "nobody", run.policy()
         origin = reruns.origin(self._shell)
+        origin = origin if cell is None else replace(origin, cell=cell or None)
         if order.team is not None:
             chosen = terms(order, self._defaults, attended=attended, law=law)
             return await self._run_team(order, waits, found, origin, chosen.human_timeout)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _CALL = "get_ipython().run_cell_magic('autogen', "
+_SHOW = "get_ipython().run_line_magic('autogen', 'show"
+_SHOWN = "await get_ipython().magics_manager.registry['AutogenMagics'].shown({!r})\n"
 _AWAITED = "await get_ipython().magics_manager.registry['AutogenMagics'].awaited({})\n"
 _WAITED = "get_ipython().magics_manager.registry['AutogenMagics'].waited({})\n"
 
@@ -40,6 +42,9 @@ class Transformer:
 
     def __call__(self, lines: list[str]) -> list[str]:
         """The lines, rewritten if they are a call of our cell magic."""
+        if len(lines) == 1 and lines[0].startswith(_SHOW) and self._awaitable():
+            line = _line(lines[0])
+            return lines if line is None else [_SHOWN.format(line)]
         if not lines or not lines[0].startswith(_CALL):
             return lines
         arguments = _arguments("".join(lines))
@@ -59,6 +64,19 @@ class Transformer:
 
     def _ends(self, *_: Any) -> None:
         self._depth.now = max(0, self._now() - 1)
+
+
+def _line(call: str) -> str | None:
+    """The words of a line magic's call, if the text is nothing else."""
+    try:
+        node = ast.parse(call.strip(), mode="eval").body
+    except SyntaxError:
+        return None
+    match node:
+        case ast.Call(args=[ast.Constant(), ast.Constant(value=str(line))]) if line.split()[0] == "show":
+            return line
+        case _:
+            return None
 
 
 def _arguments(call: str) -> str | None:

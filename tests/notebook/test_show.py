@@ -1,0 +1,61 @@
+"""``%autogen show``: a chat is shown again, and its open question is asked again."""
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+
+def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Messages, decisions and outputs stand there as they did; no model is asked and nothing runs again."""
+    model.add(python("print('one')"), "It is done.")
+    cell = fresh.start("%%autogen\nGo on, please.")
+    fresh.click("Run")
+    fresh.finish(cell)
+
+    shown = fresh.run("%autogen show main", "show")
+
+    assert shown.status == "ok", shown.error
+    assert "Go on, please." in shown.about("message")[0]
+    assert shown.about("message")[-1].endswith("It is done.")
+    assert shown.about("decision") == ["Run · by you"]
+    assert shown.about("stream") == ["one\n"]
+    assert len(model.requests) == 2
+
+
+def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A chat that was stopped at a question asks it again from another cell, and goes on there."""
+    model.add(python("print('ran')"), "Fine.")
+    cell = fresh.start("%%autogen\nGo.")
+    fresh.asked("Run")
+    fresh.interrupt()
+    fresh.finish(cell)
+
+    again = fresh.start("%autogen show", "show")
+    fresh.click("Run")
+    fresh.finish(again)
+
+    assert again.status == "ok", again.error
+    assert again.about("stream") == ["ran\n"]
+    assert again.about("message")[-1].endswith("Fine.")
+    assert len(model.requests) == 2
+
+
+def test_among_other_code_it_only_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Where it cannot be awaited it shows the chat and says what would ask again."""
+    model.add(python("print('ran')"))
+    cell = fresh.start("%%autogen\nGo.")
+    fresh.asked("Run")
+    fresh.interrupt()
+    fresh.finish(cell)
+
+    shown = fresh.run("x = 1\n%autogen show", "show")
+
+    assert shown.status == "ok", shown.error
+    assert "This chat waits for your answer" in shown.text
+    assert shown.about("stream") == []
+
+
+def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
+    """Unknown chats and options are one line of error."""
+    assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error
+    assert "takes the name of a chat" in fresh.run("%autogen show --all").error
