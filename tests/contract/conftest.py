@@ -46,6 +46,12 @@ def _params(*, keeps: bool) -> list[object]:
     ]
 
 
+@pytest.fixture(params=[param for param in _params(keeps=False) if param.values[0].limited])  # type: ignore[attr-defined]  # pytest's own class
+def limited(request: pytest.FixtureRequest, agents: Agents) -> Agent:
+    """Any way to run code that takes limits; its own are `ways.LIMITS`."""
+    return agents.of(request.param)
+
+
 @pytest.fixture(params=_params(keeps=False))
 def agent(request: pytest.FixtureRequest, agents: Agents) -> Agent:
     """Any way to run code."""

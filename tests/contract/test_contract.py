@@ -264,3 +264,18 @@ print(subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).retu
     assert agent.python(look).text == "from the wheel\n"
     assert agent.run(("sh", f'python3 -c "{look}"')).text == "from the wheel\n"
     assert importlib.util.find_spec("autogen_nb_sample") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [("python", "while True: print('x' * 1_000)"), ("sh", "yes")],
+    ids=["python", "sh"],
+)
+def test_a_block_that_prints_too_much_is_ended(limited: Agent, language: str, code: str) -> None:
+    """A block that passes its output limit is ended with the limit's name, and the next one runs."""
+    ran = limited.run((language, code), timeout=100)
+
+    assert ran.exit_code == 137
+    assert "passed its output limit of 2 MB" in ran.note
+    assert len(ran.text) <= 2_000_000 + 200
+    assert limited.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"

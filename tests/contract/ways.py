@@ -21,6 +21,7 @@ from autogen_nb.executors.jupyter_code import DockerJupyterCodeExecutor, Jupyter
 from autogen_nb.executors.jupyter_servers import DockerJupyterServer
 from autogen_nb.kernels.bubblewrap import Bubblewrap
 from autogen_nb.kernels.container_engine import reached
+from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.remote import Server
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
@@ -30,6 +31,7 @@ from tests.kernels.looping import Loop, all_of
 
 T = TypeVar("T")
 GRACE = 3.0
+LIMITS = Limits.of({"output": "2 MB"})
 IMAGE = "AGENT_IMAGE"
 """The variable that names an image with a kernel; `scripts/containers.sh` sets it."""
 
@@ -141,11 +143,20 @@ def _text(item: Output) -> str:
 
 @dataclass(frozen=True)
 class Way:
-    """How an executor for a folder is made, and where that is seen; `keeps`: variables live from block to block."""
+    """How an executor for a folder is made, and where that is seen.
+
+    Attributes
+    ----------
+    keeps
+        Whether variables live from block to block.
+    limited
+        Whether the executor takes limits; those of AutoGen's names have the usual ones.
+    """
 
     name: str
     make: Callable[[Path, ExitStack], tuple[Any, Path]]
     keeps: bool = True
+    limited: bool = True
     marks: tuple[Any, ...] = ()
     loop: Callable[[], Loop | OnTheEngine] = Loop
 
@@ -156,26 +167,26 @@ def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any,
 
 
 def _local(folder: Path) -> JupyterExecutor:
-    return JupyterExecutor(cwd=folder, grace=GRACE)
+    return JupyterExecutor(cwd=folder, grace=GRACE, limits=LIMITS)
 
 
 def _bwrap(folder: Path) -> JupyterExecutor:
-    return JupyterExecutor(cwd=folder, grace=GRACE, place=_bubblewrap())
+    return JupyterExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
 
 
 def _command_line(folder: Path) -> CommandLineExecutor:
-    return CommandLineExecutor(cwd=folder, grace=GRACE)
+    return CommandLineExecutor(cwd=folder, grace=GRACE, limits=LIMITS)
 
 
 def _command_line_bwrap(folder: Path) -> CommandLineExecutor:
-    return CommandLineExecutor(cwd=folder, grace=GRACE, place=_bubblewrap())
+    return CommandLineExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
 
 
 def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[JupyterExecutor, Path]]:
     def make(folder: Path, stack: ExitStack) -> tuple[JupyterExecutor, Path]:
         server = stack.enter_context(serving(app, folder))
         place = Server(server.url, token=server.token)
-        return JupyterExecutor(cwd=folder / "nowhere", grace=GRACE, place=place), server.root
+        return JupyterExecutor(cwd=folder / "nowhere", grace=GRACE, limits=LIMITS, place=place), server.root
 
     return make
 
@@ -186,11 +197,11 @@ def _docker(folder: Path) -> DockerExecutor:
 
 def _docker_command_line(folder: Path) -> CommandLineExecutor:
     place = _container(folder)._place
-    return CommandLineExecutor(cwd=folder, environ={}, grace=GRACE, place=place)
+    return CommandLineExecutor(cwd=folder, environ={}, grace=GRACE, limits=LIMITS, place=place)
 
 
 def _container(folder: Path) -> DockerExecutor:
-    return DockerExecutor(cwd=folder, images=[image()], grace=GRACE)
+    return DockerExecutor(cwd=folder, images=[image()], grace=GRACE, limits=LIMITS)
 
 
 def image() -> str:
@@ -234,12 +245,14 @@ WAYS = (
     Way("kernel-bwrap", plain(_bwrap)),
     Way("command-line", plain(_command_line), keeps=False),
     Way("command-line-bwrap", plain(_command_line_bwrap), keeps=False),
-    Way("code-local", plain(_local_code), keeps=False, loop=OnTheEngine),
-    Way("code-jupyter", plain(_jupyter_code), loop=OnTheEngine),
+    Way("code-local", plain(_local_code), limited=False, keeps=False, loop=OnTheEngine),
+    Way("code-jupyter", plain(_jupyter_code), limited=False, loop=OnTheEngine),
     Way("kernel-docker", plain(_docker), marks=(pytest.mark.places,)),
     Way("command-line-docker", plain(_docker_command_line), keeps=False, marks=(pytest.mark.places,)),
-    Way("code-docker", plain(_docker_code), keeps=False, marks=(pytest.mark.places,), loop=OnTheEngine),
-    Way("code-docker-jupyter", plain(_docker_jupyter_code), marks=(pytest.mark.places,), loop=OnTheEngine),
+    Way("code-docker", plain(_docker_code), limited=False, keeps=False, marks=(pytest.mark.places,), loop=OnTheEngine),
+    Way(
+        "code-docker-jupyter", plain(_docker_jupyter_code), limited=False, marks=(pytest.mark.places,), loop=OnTheEngine
+    ),
     Way("kernel-on-server", _on_server("server"), marks=(pytest.mark.places,)),
     Way("kernel-on-gateway", _on_server("gateway"), marks=(pytest.mark.places,)),
 )
