@@ -8,6 +8,7 @@ from autogen_nb.core.approval import asks
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import acts
 from autogen_nb.messages import CodeBlock
+from benchmarks._guarded import guarded
 from benchmarks._table import table
 from tests.corpus import OWN, SNIPPETS, Snippet
 
@@ -49,6 +50,9 @@ def milliseconds() -> list[float]:
 def main() -> None:
     print(figures("the reading", read))
     times = milliseconds()
+    came = guarded()
+    python = [each for each in SNIPPETS if each.language == "python"]
+    print(f"\n{figures('the guard alone', lambda each: bool(came[each.name].asked), python)}")
     print(f"\none reading: {statistics.median(times):.2f} ms in the middle, {max(times):.1f} ms at most")
 
 

@@ -134,8 +134,8 @@ class Cast:
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return Here(lambda: _own_run(agent, asked))
         executor, folder = agent.code.executor, agent.code.output_dir
-        cwd = getattr(executor, "cwd", None)
-        return There(lambda: attending.running(executor, asked, Whole(folder, cwd), self._human))
+        cwd, ground = getattr(executor, "cwd", None), agent.code.ground
+        return There(lambda: attending.running(executor, asked, Whole(folder, cwd), self._human, ground))
 
     def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
         return self._words(asked) if isinstance(asked, HumanInputAsked) else self._human.approve(asked)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 from autogen_nb.acts import Act
 from autogen_nb.agents.whole import Whole
 from autogen_nb.core.bounded import BoundedOutputs
+from autogen_nb.core.ground import Ground
 from autogen_nb.core.ports import Attendant, AttendedExecutor, Executor, Human, RunEnded
 from autogen_nb.events import (
     ActAsked,
@@ -44,13 +45,13 @@ def answered(human: Human, question: ActAsked | CodeInputAsked) -> Inquired | Aw
 
 
 async def running(
-    executor: Executor, asked: CodeAsked, whole: Whole, human: Human
+    executor: Executor, asked: CodeAsked, whole: Whole, human: Human, ground: Ground | None = None
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
     """What comes of the blocks, and between it what their code asks."""
     begun = time.monotonic()
     outputs = BoundedOutputs()
     inquiries = _Inquiries(asked.agent)
-    async with aclosing(cast("Any", _items(executor, asked, inquiries, human))) as items:
+    async with aclosing(cast("Any", _items(executor, asked, inquiries, human, ground))) as items:
         async for item in items:
             if isinstance(item, Inquiry):
                 yield item
@@ -64,13 +65,15 @@ async def running(
                 yield OutputAdded(asked.agent, item)
 
 
-def _items(executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
+def _items(
+    executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human: Human, ground: Ground | None
+) -> AsyncIterator[_Item]:
     if not hasattr(executor, "attended"):
         return executor.run(asked.blocks)
     attended = cast("AttendedExecutor", executor)
     if not there(human):
-        return attended.attended(asked.blocks, None)
-    return inquiries.among(attended.attended(asked.blocks, inquiries))
+        return attended.attended(asked.blocks, None, asked.leave, ground)
+    return inquiries.among(attended.attended(asked.blocks, inquiries, asked.leave, ground))
 
 
 class _Inquiries:

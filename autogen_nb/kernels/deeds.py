@@ -42,7 +42,8 @@ _INSTALLER = re.compile(
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
 )
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
-_FONTS = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig"})
+_LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"})
+"""What libraries start to find fonts, other libraries and processors."""
 _LONG = 200
 
 
@@ -69,6 +70,9 @@ class Look(Protocol):
 
     def make(self, path: str) -> None:
         """Takes a name for something temporary that the code is about to make."""
+
+    def imports(self) -> bool:
+        """Whether it is Python's own import that does this."""
 
     def library(self) -> bool:
         """Whether an installed library does this, and not the code itself by means of Python's own modules."""
@@ -110,7 +114,7 @@ def _opened(arguments: tuple[Any, ...], look: Look) -> Deed | None:
 
 
 def _read(name: str, look: Look) -> Deed | None:
-    if name.startswith(look.roots) and "/.." not in name:
+    if (name.startswith(look.roots) and "/.." not in name) or look.imports():
         return None
     path = look.path(name, None, whole=True)
     if path.startswith((*look.roots, *_SHARED, *_DEVICES)) or _PROC.fullmatch(path) or look.made(path):
@@ -118,6 +122,12 @@ def _read(name: str, look: Look) -> Deed | None:
     if look.whose(path) in ("own", "below") or _CACHES.fullmatch(path) or not look.there(path):
         return None
     return "read_private", path, f"reads {look.named(path)}"
+
+
+def _listed(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+    if arguments[0] is None or issubclass(type(arguments[0]), int) or look.library():
+        return None
+    return _read(f"{_text(arguments[0])}/", look)
 
 
 def _written(name: str, look: Look, folder: int | None = None, *, whole: bool = True) -> Deed | None:
@@ -208,7 +218,7 @@ def _started(command: str, look: Look) -> Deed | None:
     if found is not None:
         packages = [word for word in found[1].split() if not word.startswith("-")]
         return "install", packages[0] if len(packages) == 1 else "", f"installs {_short(' '.join(packages))}".strip()
-    if command.split(" ", 1)[0] in _FONTS and look.library():
+    if (command.split(" ", 1)[0] in _LOOKING or command == "cat /proc/cpuinfo") and look.library():
         return None
     return "process", command, f"starts {_short(command)}" if command else "starts a process"
 
@@ -300,6 +310,8 @@ def _removing(index: int) -> Callable[[tuple[Any, ...], Look], Deed | None]:
 _NO_FOLDER = 99
 _READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
     "open": _opened,
+    "os.listdir": _listed,
+    "os.scandir": _listed,
     "os.mkdir": _writing(2),
     "os.chmod": _writing(2),
     "os.chown": _writing(3),

@@ -4,8 +4,8 @@
    that replaces `input`, `json`, `os.path` or the kernel's methods changes nothing.
 2. Each request brings, signed, what its code may do. A signature is good once, and not after a later one.
 3. A question goes out on the kernel's stdin channel, signed; only an answer signed for it counts.
-4. It asks for a block that runs, in the process that runs it, and where there is somebody to ask; else it denies. What
-   is done while a question is put is not asked about, but denied: nobody waits for themselves.
+4. It asks for a block that runs, in the process that runs it; else it denies. What is done while a question is put is
+   denied, too: nobody waits for themselves.
 5. An answer holds until the block ends.
 
 It is a rail and not a wall: code in the same process that means to can get round it (docs/safety.md says how far).
@@ -60,6 +60,7 @@ def install(kernel: Any, secret: bytes, parts: dict[str, Any]) -> None:
     """
     files = parts["ground"].posixpath
     parts["ground"].posixpath = detached(files, os=detached(os))
+    parts["leave"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
     guard = _Guard(parts, secret, parts["guard_asking"].Asker(kernel, secret))
     handle = kernel.shell_handlers["execute_request"]
     kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, parts["guard_asking"].FIELD, _BEGIN, _END)
@@ -157,17 +158,22 @@ class _Guard:
             folder, own, home = terms["ground"]
             ground = self._ground(self._resolved(folder), own and self._resolved(own), home)
             self._seen.begin(ground)
-            self._block = _Block(terms["leave"], ground, ident, header, asks=terms["asks"])
+            self._block = _Block(terms["leave"], ground, ident, header)
             self._on = True
 
     def _judged(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
         deed = self._deed(event, arguments, self._seen)
-        if deed is None or self._seen.importing():
+        if deed is None or self._seen.importing() or (event == "sqlite3.connect" and self._reads(deed[1])):
             return None
         refusal = self._refusal(*deed, nested=nested)
         if refusal is None and event == "socket.getaddrinfo":
             self._seen.resolve(arguments)
         return refusal
+
+    def _reads(self, path: str) -> bool:
+        """Whether the block was read as one that only reads this database."""
+        block = self._block
+        return block is not None and any(of == "read" and block.ground.full(let) == path for of, let in block.leave)
 
     def _refusal(self, kind: str, target: str, words: str, *, nested: bool) -> BaseException | None:
         block = self._block
@@ -177,7 +183,7 @@ class _Guard:
             return None
         if (kind, target) in block.denied:
             return PermissionError(block.denied[kind, target])
-        why = "nobody can be asked" if not block.asks else "a question is open" if nested else ""
+        why = "a question is open" if nested else ""
         if _getpid() != self._pid:
             why = "a process of its own cannot ask"
         if why:
@@ -194,12 +200,11 @@ class _Guard:
 class _Block:
     """What a block that runs may do."""
 
-    def __init__(self, leave: Any, ground: Any, ident: Any, header: dict[str, Any], *, asks: bool) -> None:
+    def __init__(self, leave: Any, ground: Any, ident: Any, header: dict[str, Any]) -> None:
         self.leave = tuple((kind, target) for kind, target in leave)
         self.ground = ground
         self.ident = [bytes(each) for each in ([ident] if isinstance(ident, bytes) else ident)]
         self.header = {name: str(header.get(name, "")) for name in ("msg_id", "msg_type", "session", "username")}
-        self.asks = asks
         self.thread = _get_ident()
         self._let: set[tuple[str, str]] = set()
         self.denied: dict[tuple[str, str], str] = {}

@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
@@ -127,8 +126,11 @@ class Out:
             finally:
                 done.release()
 
-        with suppress(Exception):
+        try:  # noqa: SIM105 - what contextlib stands on may have been replaced
             self._schedule(flush)
+        # Then the question comes without it: it is not to fail by that.
+        except Exception:  # noqa: BLE001, S110
+            pass
         done.acquire(timeout=_FLUSH_SECONDS)
 
 

@@ -7,6 +7,7 @@ It runs inside the agent's kernel, where nothing else of this package is: it imp
 import os
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -34,7 +35,7 @@ class Seen:
     def __init__(self, ground: Any, own: tuple[dict[str, Any], ...]) -> None:
         import sysconfig
         import tempfile
-        from importlib import _bootstrap
+        from importlib import _bootstrap, _bootstrap_external
 
         paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
         stdlib = {path for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")) if path}
@@ -43,6 +44,7 @@ class Seen:
         self.roots = tuple(f"{each.rstrip('/')}/" for path in roots for each in {path, os.path.realpath(path)})
         self._packages = tuple(f"{path}/" for path in packages)
         self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost())
+        self._import = vars(_bootstrap_external)
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
         self._temp = os.path.realpath(tempfile.gettempdir())
         self._made: set[str] = set()
@@ -102,6 +104,10 @@ class Seen:
         """Takes a new name in the folder for temporary files."""
         if path.startswith(f"{self._temp}/") and not _exists(path):
             self._made.add(path)
+
+    def imports(self) -> bool:
+        """Whether it is Python's own import that does this."""
+        return any(frame.f_globals is self._import for _, frame in islice(self._frames(), 1))
 
     def library(self) -> bool:
         """Whether an installed package's frame comes before the code's own."""

@@ -84,7 +84,7 @@ class Request:
         self.launched = launched
         self._code = code
         self._ask = ask
-        self._allow = terms.allow if isinstance(terms, Guarded) else None
+        self._guarded = terms if isinstance(terms, Guarded) else None
         self._open = 0
         self._grace = grace
         self._silent = silent
@@ -250,7 +250,7 @@ class Request:
             self._identifiers.append(probe)
 
     def _look_for_outputs(self, content: dict[str, Any]) -> None:
-        if self._ask is not None or self._allow is not None:
+        if self._ask is not None or self._guarded is not None:
             self._clock.pause()
             question = _Question(str(content.get("prompt", "")), bool(content.get("password", False)))
             self._spawn(self._in_order(question))
@@ -290,10 +290,10 @@ class Request:
 
     async def _judge(self, guarding: Guarding, asked: Asked) -> None:
         judged = ActJudged(allowed=False, reason="nobody can be asked")
-        if self._allow is not None:
+        if self._guarded is not None:
             lines = self._code.split("\n")
             with self._paused():
-                judged = await self._allow(
+                judged = await self._guarded.judged(
                     asked.act, lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
                 )
         self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})

@@ -9,7 +9,18 @@ import pytest
 from autogen_nb.agents.chatting import Chat, Options
 from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
 from autogen_nb.event_json import to_json
-from autogen_nb.events import CodeInputAsked, CodeInputGiven, CodeRan, Event, OutputAdded, Recorded
+from autogen_nb.events import (
+    ActAsked,
+    ActJudged,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    Ended,
+    Event,
+    OutputAdded,
+    Recorded,
+    Said,
+)
 from autogen_nb.executors.jupyter import JupyterExecutor
 from autogen_nb.human.headless import Nobody
 from autogen_nb.outputs import Failure, Stream
@@ -35,9 +46,12 @@ def python(code: str) -> str:
     return f"```python\n{code}\n```"
 
 
-def held(way: Way, executor: JupyterExecutor, code: str, human: Any, log: Log | None = None) -> list[Event]:
+def held(
+    way: Way, executor: JupyterExecutor, code: str, human: Any, log: Log | None = None, confirm: str = "never"
+) -> list[Event]:
     """The events of a chat in which this code runs."""
-    proxy = user(code_execution_config={"executor": executor}, is_termination_msg=lambda m: "Done" in m["content"])
+    config = {"executor": executor, "confirm": confirm}
+    proxy = user(code_execution_config=config, is_termination_msg=lambda m: "Done" in m["content"])
     talk = Chat(proxy, assistant(python(code), "Done."), Options("Go", silent=True), waits=way, human=human, log=log)
     if way == "sync":
         return list(talk.exchange().events())
@@ -130,6 +144,48 @@ def test_replay_asks_nobody(executor: JupyterExecutor) -> None:
     again = held("sync", executor, "print(input())", ScriptedHuman(), list(log))
 
     assert ran(again) == ran(log)
+
+
+# The name is made up while it runs: no reading knows that a file is written.
+HIDDEN = "print('before')\neval(chr(111) + \"pen('hidden', 'w').close()\")\nprint('after')"
+
+
+@BOTH_WAYS
+def test_what_the_reading_did_not_tell_is_asked_about(way: Way, executor: JupyterExecutor) -> None:
+    """The question names the act and its line; who denies has the code fail there, and the model reads why."""
+    denied = ActJudged(allowed=False, reason="not there", by="you")
+    human = ScriptedHuman(approvals=["run"], acts=[denied])
+
+    events = held(way, executor, HIDDEN, human, confirm="always")
+
+    question, answer = ran(events).inner
+    assert isinstance(question, ActAsked)
+    assert (question.act.kind, question.act.target) == ("write", str(executor.cwd / "hidden"))
+    assert question.line == HIDDEN.splitlines()[1]
+    assert answer == denied
+    assert story(events)[0] == "before"
+    assert "after" not in story(events)
+    assert "denied, the code writes hidden: not there" in str([each for each in events if isinstance(each, Said)])
+    assert not (executor.cwd / "hidden").exists()
+
+
+def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterExecutor) -> None:
+    """Stop interrupts the code, and nothing comes after it."""
+    allowed = held("sync", executor, HIDDEN, ScriptedHuman(approvals=["run"], acts=[True]), confirm="always")
+    stop = ScriptedHuman(approvals=["run"], acts=[ActJudged(allowed=False, stop=True)])
+    (executor.cwd / "hidden").unlink()
+
+    stopped = held("sync", executor, HIDDEN, stop, confirm="always")
+
+    assert story(allowed) == ["before", "after"]
+    assert [event.reason for event in stopped if isinstance(event, Ended)] == ["stopped"]
+    assert not (executor.cwd / "hidden").exists()
+
+
+def test_who_asks_about_nothing_is_not_asked_while_code_runs(executor: JupyterExecutor) -> None:
+    """With confirm "never", nothing is guarded."""
+    assert story(held("sync", executor, HIDDEN, Nobody())) == ["before", "after"]
+    (executor.cwd / "hidden").unlink()
 
 
 def test_members_of_a_team_ask(executor: JupyterExecutor) -> None:

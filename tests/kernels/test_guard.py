@@ -115,7 +115,7 @@ def test_where_nobody_is_there_it_denies_at_once(kernel: GuardedKernel) -> None:
     """Nobody is waited for."""
     ran = kernel.run("open('x', 'w')", nobody=True)
 
-    assert errors(ran) == ["PermissionError: denied: the code writes x, and nobody can be asked"]
+    assert errors(ran) == ["PermissionError: denied, the code writes x: nobody can be asked"]
 
 
 def test_forked_child_denies_and_does_not_wait(kernel: GuardedKernel) -> None:

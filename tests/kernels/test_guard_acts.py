@@ -15,6 +15,8 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
     """One kernel for these tests, with a few files around it."""
     folder = tmp_path_factory.mktemp("acts")
     (folder / "elsewhere.txt").write_text("theirs")
+    (folder / "modules").mkdir()
+    (folder / "modules" / "of_theirs.py").write_text("x = 1")
     with guarded_kernel(folder) as made:
         (made.folder / "data.csv").write_text("a,b\n1,2\n")
         (made.folder / ".env").write_text("KEY=1")
@@ -50,6 +52,8 @@ HARMLESS = {
     "magics": "%matplotlib inline\n%time 1 + 1\n%who",
     "import of a module in C": "import _ctypes, _ssl, readline, numpy.linalg",
     "documentation": "help(len)\nimport inspect; print(len(inspect.getsource(json)))",
+    "modules of the person's own": "import sys; sys.path.append('../modules'); import of_theirs; of_theirs.x",
+    "commands that only look": "!ls -la\nimport subprocess; subprocess.run(['head', '-n', '1', 'data.csv'])",
     "certificates": "import ssl; ssl.create_default_context()",
     "frames between": "import pandas as pd; pd.DataFrame({'a': range(9)}).rename(columns={'a': 'b'}).query('b > 2')",
 }
@@ -85,6 +89,7 @@ RISKY = {
         "read_private",
         "/etc/passwd",
     ),
+    "listing a folder elsewhere": ("import os; os.listdir('..')", "read_private", ".."),
     "own environment": ("open('/proc/self/environ').read()", "read_private", None),
     "name": ("import socket; socket.getaddrinfo('api.example.org', 443)", "network", "api.example.org"),
     "address": ("import socket; socket.create_connection(('192.0.2.7', 80), 1)", "network", "192.0.2.7"),
@@ -92,10 +97,10 @@ RISKY = {
     "urllib": ("import urllib.request; urllib.request.urlopen('http://example.org')", None, "example.org"),
     "datagram": ("s = socket.socket(type=socket.SOCK_DGRAM); s.sendto(b'x', ('192.0.2.8', 9))", "network", "192.0.2.8"),
     "listening": ("socket.socket().bind(('127.0.0.1', 0))", "network", "127.0.0.1"),
-    "subprocess": ("import subprocess; subprocess.run(['ls', '-la'])", "process", "ls -la"),
-    "shell": ("import subprocess; subprocess.run('ls | wc', shell=True)", "process", "ls | wc"),
-    "os.system": ("import os; os.system('ls')", "process", "ls"),
-    "exclamation mark": ("!ls -l", "process", "ls -l"),
+    "subprocess": ("import subprocess; subprocess.run(['make', '-n'])", "process", "make -n"),
+    "shell": ("import subprocess; subprocess.run('ls | tee x', shell=True)", "process", "ls | tee x"),
+    "os.system": ("import os; os.system('touch x')", "process", "touch x"),
+    "exclamation mark": ("!rm -r autogen_files", "process", "rm -r autogen_files"),
     "fork": ("import os; os.fork()", "process", ""),
     "pool": ("import multiprocessing; multiprocessing.Pool(1)", "process", ""),
     "kill": ("import os; os.kill(1, 0)", "process", "kill 1"),
@@ -127,9 +132,18 @@ def test_risky(kernel: GuardedKernel, name: str) -> None:
     assert kernel.asked, errors(ran)
     act = kernel.asked[0][0]
     assert kind in (act.kind, None)
-    path = target and target.startswith("../") and str(kernel.folder.parent / target[3:])
+    path = target and target.startswith("..") and str(kernel.folder.parent / target[3:])
     assert target is None or act.target in (target, str(kernel.folder / target), path)
     assert "denied" in str(errors(ran)) or "denied" in ran.stdout
+
+
+def test_database_that_is_only_read(kernel: GuardedKernel) -> None:
+    """Where the block was read as one that only reads a database, it may be opened."""
+    code = "import sqlite3; sqlite3.connect('read.db').execute('select 1')"
+
+    assert kernel.kinds(code, Act("read", "read.db")) == []
+    assert kernel.kinds(code, Act("read", "other.db")) == ["write"]
+    (kernel.folder / "read.db").unlink()
 
 
 def test_deletion_of_a_folder_is_one_question(kernel: GuardedKernel) -> None:

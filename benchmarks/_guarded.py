@@ -1,0 +1,99 @@
+"""The corpus run for real in a kernel whose guard asks, where every question is answered with Deny."""
+
+import asyncio
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autogen_nb.acts import Act, Leave
+from autogen_nb.core.ground import Ground
+from autogen_nb.events import ActJudged
+from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.guarding import Guarded, Terms
+from autogen_nb.kernels.kernel import Finished, Kernel
+from autogen_nb.outputs import Failure
+from tests.corpus import FILES, OWN, PRELUDE, SNIPPETS, Snippet
+
+SECONDS = 20.0
+MORE = {
+    "../other.csv": "x\n1\n",
+    "../values.txt": "1.0\n2.0\n",
+    "../data.csv": "x\n1\n",
+    "../.ssh/id_rsa": "none\n",
+    "data/x.tmp": "x\n",
+    "autogen_files/other/old.csv": "x\n",
+}
+"""What lies around beside what the corpus itself names: what is not there cannot be read or deleted."""
+CLEAN = """
+import logging, os
+logging.root.handlers[:] = []
+os.chdir({folder!r})
+import requests
+session = requests.Session()
+plt.close("all")
+del logging, os
+"""
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came of a snippet: what was asked about, and how it ended."""
+
+    asked: tuple[Act, ...]
+    failed: str
+
+
+class Corpus:
+    """A throwaway folder with the files that the snippets read, and a kernel in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "home" / "work"
+        self.folder.mkdir(parents=True)
+        self.home = folder / "home"
+        environ = scrubbed(os.environ) | {"HOME": str(self.home)}
+        self._kernel = Kernel(cwd=self.folder, environ=environ, grace=3.0)
+        self._asked: list[Act] = []
+
+    async def run(self, snippet: Snippet) -> Came:
+        """What comes of a snippet after the prelude, among fresh files."""
+        for name, text in {**FILES, **MORE}.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        await self._execute(f"import os; os.chdir({str(self.folder)!r})\n{PRELUDE}", None)
+        await self._execute(CLEAN.format(folder=str(self.folder)), None)
+        self._asked = []
+        ground = Ground(str(self.folder), str(self.folder / OWN), str(self.home))
+        failed = await self._execute(snippet.code, Guarded(Leave(), ground, self._deny))
+        return Came(tuple(self._asked), failed)
+
+    async def close(self) -> None:
+        await self._kernel.shutdown()
+
+    async def _deny(self, act: Act, _: str) -> ActJudged:
+        self._asked.append(act)
+        return ActJudged(allowed=False, reason="the benchmark denies it")
+
+    async def _execute(self, code: str, terms: Terms) -> str:
+        failed = ""
+        async for item in self._kernel.execute(code, timeout=SECONDS, terms=terms):
+            if isinstance(item, Failure):
+                failed = failed or f"{item.ename}: {item.evalue}"
+            elif isinstance(item, Finished):
+                failed = failed or item.note
+        return failed
+
+
+def guarded() -> dict[str, Came]:
+    """What came of each snippet of Python, by its name; other languages have no guard."""
+
+    async def main(folder: str) -> dict[str, Came]:
+        corpus = Corpus(Path(folder))
+        try:
+            return {each.name: await corpus.run(each) for each in SNIPPETS if each.language == "python"}
+        finally:
+            await corpus.close()
+
+    with tempfile.TemporaryDirectory(prefix="agn-corpus-", dir=Path.cwd()) as folder:
+        return asyncio.run(main(folder))

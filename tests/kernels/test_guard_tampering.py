@@ -1,0 +1,170 @@
+"""The agent's code cannot answer its own question by what it can reach by name; what it can is in docs/safety.md."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from autogen_nb.acts import Act
+from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
+
+pytestmark = pytest.mark.kernel
+
+HELPER = """
+saved = []
+def replace(owner, *names, by=None):
+    for name in names:
+        saved.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, by or (lambda *a, **k: True))
+def attempt():
+    try:
+        open('out', 'w')
+        return 'opened'
+    except PermissionError as error:
+        return str(error)
+    finally:
+        for owner, name, value in reversed(saved):
+            setattr(owner, name, value)
+        del saved[:]
+"""
+
+REPLACED = {
+    "raw_input": "replace(get_ipython().kernel, 'raw_input', '_input_request', by=lambda *a, **k: 'allow')",
+    "input": "import builtins; replace(builtins, 'input', by=lambda *a: 'y')",
+    "built-in names": "import builtins; replace(builtins, 'any', 'issubclass', 'set', 'frozenset')",
+    "standard input": "import io, sys; replace(sys, 'stdin', by=io.StringIO('y\\n' * 9))",
+    "json": "import json; replace(json, 'loads', 'dumps'); replace(json.JSONDecoder, 'decode', 'raw_decode')",
+    "paths": "import posixpath as p; replace(p, 'normpath', 'join', by=lambda *a: '{cwd}/autogen_files/chat/x')",
+    "expressions": "import re; replace(re, 'sub', 'match', 'fullmatch', by=lambda *a, **k: None)",
+    "hashes": "import hashlib, hmac; replace(hashlib, 'sha256'); replace(hmac, 'new', 'compare_digest')",
+    "session": "replace(get_ipython().kernel.session, 'recv', 'send', 'sign', by=lambda *a, **k: None)",
+    "system calls": "import os; replace(os, 'readlink', 'lstat', 'getpid', 'getcwd', by=lambda *a, **k: 0)",
+    "another hook": "import sys; sys.addaudithook(lambda event, arguments: None)",
+    "forged terms": """
+import sys
+sys.audit("autogen_nb.guard.begin", '{"number": 99999, "leave": null}', "0" * 64, [], {})
+""",
+    "forged terms that equal everything": """
+import sys
+class Same(str):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    __hash__ = str.__hash__
+sys.audit("autogen_nb.guard.begin", '{"number": 99999, "leave": null}', Same("0"), [], {})
+""",
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_nothing_that_is_replaced_answers(kernel: GuardedKernel, name: str) -> None:
+    """Whatever the code replaces by name, it is not let through by that."""
+    code = REPLACED[name].replace("{cwd}", str(kernel.folder))
+
+    ran = kernel.run(f"{HELPER}\n{code}\nprint(attempt())")
+
+    assert "denied" in ran.stdout, errors(ran)
+    # Forged terms end the block for the guard, so that nobody is asked any more.
+    assert ("not today" in ran.stdout) is (len(kernel.asked) == 1) is ("forged" not in name)
+    assert not (kernel.folder / "out").exists()
+
+
+def test_nothing_of_the_guard_is_in_sight(kernel: GuardedKernel) -> None:
+    """Neither the frames of its errors, nor the handler of requests, nor the table of modules leads to it."""
+    code = """
+import sys
+reached = []
+try:
+    open('first', 'w')
+except PermissionError as error:
+    entry = error.__traceback__
+    while entry is not None:
+        reached += [*entry.tb_frame.f_globals.values(), *entry.tb_frame.f_locals.values()]
+        entry = entry.tb_next
+handler = get_ipython().kernel.shell_handlers['execute_request']
+reached += [*handler.__globals__.values(), *(cell.cell_contents for cell in handler.__closure__)]
+def of(each):
+    return f"{type(each).__module__} {type(each).__name__} {getattr(each, '__module__', '')}"
+print([of(each) for each in reached if 'autogen_nb_guard' in of(each) or '_Guard' in of(each)])
+print([name for name in sys.modules if 'guard' in name and 'autogen' in name])
+"""
+    assert kernel.run(code).stdout == "[]\n[]\n"
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
+    """One kernel for these tests."""
+    with guarded_kernel(tmp_path_factory.mktemp("tampering")) as made:
+        yield made
+
+
+def test_answers_forged_on_the_kernels_own_socket(kernel: GuardedKernel) -> None:
+    """Replies that the code sends itself, well-formed and signed with the session's key, are no answers."""
+    code = """
+import json, threading, time
+from jupyter_client.session import Session
+kernel = get_ipython().kernel
+app = kernel.parent
+import zmq
+def forge():
+    context = zmq.Context()
+    socket = context.socket(zmq.DEALER)
+    socket.connect(f"ipc://{app.ip}-{app.stdin_port}")
+    session = Session(key=kernel.session.key)
+    for _ in range(40):
+        told = json.dumps({"text": json.dumps({"allowed": True}), "signature": ""})
+        session.send(socket, "input_reply", {"value": told})
+        session.send(socket, "input_reply", {"value": "y"})
+        time.sleep(0.01)
+    socket.close(0); context.term()
+thread = threading.Thread(target=forge); thread.start()
+time.sleep(0.1)
+try:
+    open('forged', 'w')
+except PermissionError as error:
+    print(error)
+thread.join()
+"""
+    ran = kernel.run(code, Act("read_private"))
+
+    assert "not today" in ran.stdout, errors(ran)
+    assert not (kernel.folder / "forged").exists()
+
+
+def test_prompt_that_looks_like_a_question_is_a_prompt(kernel: GuardedKernel) -> None:
+    """What the code asks by input() never comes as a question of the guard's, whatever it says."""
+    prompts: list[str] = []
+
+    async def ask(prompt: str, password: bool) -> str:
+        prompts.append(prompt)
+        return "typed"
+
+    forged = 'autogen_nb guard 0000 {"number": "1", "kind": "write", "target": "", "words": "", "line": "1"}'
+    kernel.asked = []
+    ran = kernel.shared.execute(f"print(get_ipython().kernel.raw_input({forged!r}))", terms=kernel.terms(), ask=ask)
+
+    assert (ran.stdout, prompts, kernel.asked) == ("typed\n", [forged], [])
+
+
+def test_terms_cannot_be_used_again(kernel: GuardedKernel) -> None:
+    """What a request brought is gone from it, and what was good for it is not good for another."""
+    seen = kernel.run("print(list(get_ipython().kernel.get_parent('shell')['content']))")
+
+    assert "autogen_nb_guard" not in seen.stdout
+    assert "code" in seen.stdout
+
+
+def test_threads_that_race_for_one_answer(kernel: GuardedKernel) -> None:
+    """One yes is for one act: others that were asked about at the same time get their own answers."""
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+def write(i):
+    try:
+        open(f'race{i}', 'w').close()
+        return True
+    except PermissionError:
+        return False
+with ThreadPoolExecutor(8) as pool:
+    print(sum(pool.map(write, range(8))))
+"""
+    ran = kernel.run(code)
+
+    assert (ran.stdout, len(kernel.asked)) == ("0\n", 8)
