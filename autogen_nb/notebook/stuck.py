@@ -93,5 +93,5 @@ async def _coroutine(answer: Awaitable[Stopping]) -> Stopping:
 
 
 def _named(variable: Variable) -> str:
-    size = "" if variable.size is None else f", {in_units(variable.size)}"
-    return f"`{variable.name}` ({variable.type}{size})"
+    size = variable.shape if variable.size is None else in_units(variable.size)
+    return f"`{variable.name}` ({', '.join(filter(None, (variable.type, size)))})"
