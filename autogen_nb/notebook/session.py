@@ -111,8 +111,8 @@ class Session:
     async def _run(self, order: Order, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         found = self._delivery(waits)
         attended, law = found.way != "nobody", run.policy()
-        origin = reruns.origin(self._shell)
-        origin = origin if cell is None else replace(origin, cell=cell or None)
+        running = reruns.origin(self._shell)
+        origin = running if cell is None else replace(running, cell=cell or None)
         if order.team is not None:
             chosen = terms(order, self._defaults, attended=attended, law=law)
             return await self._run_team(order, waits, found, origin, chosen.human_timeout)
@@ -124,7 +124,7 @@ class Session:
         remark = " · ".join(filter(None, (where.text, chosen.remark)))
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
         aside = _asked_aside if found.way == "buttons" else None
-        with found.open(self._shell, origin) as superseded:
+        with found.open(self._shell, running) as superseded:
             return await CellRun(
                 self._notebook,
                 order,

@@ -87,20 +87,23 @@ def test_reloaded_page_that_was_saved_has_a_panel_that_works(notebook: NotebookP
 
 
 def test_reloaded_page_that_was_not_saved_can_be_stopped(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The panel is gone with the page; Stop ends the cell, and run again it asks where it was."""
-    fake.add(code("print(6 * 7)"), "It is done.")
-    notebook.create(connected(fake), ASK)
-    notebook.run_all()
+    """The panel is gone with the page; Stop ends the cell, and `%autogen show` asks again where it was."""
+    fake.add(code("print(6 * 7)", says="First words."), "It is done.")
+    notebook.create(connected(fake), ASK, "%autogen show")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
     expect(notebook.button(1, "Run")).to_be_visible()
     notebook.reload(busy=True)
     expect(notebook.button(1, "Run")).to_have_count(0)
     notebook.interrupt()
-    notebook.run_cell(1)
-    notebook.click(1, "Run")
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_contain_text("First words.")
+    notebook.screenshot("shown-after-reload", 2)
+    notebook.click(2, "Run")
     notebook.await_idle()
 
-    expect(notebook.output(1)).to_contain_text("Run again")
-    expect(notebook.output(1)).to_contain_text("It is done.")
+    expect(notebook.output(2)).to_contain_text("42")
+    expect(notebook.output(2)).to_contain_text("It is done.")
     assert len(fake.requests) == 2
 
 

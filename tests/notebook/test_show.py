@@ -40,6 +40,25 @@ def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> Non
     assert len(model.requests) == 2
 
 
+def test_shown_again_while_it_waits(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The cell that shows gives way to its own second run, as one that asks by itself does."""
+    model.add(python("print('ran')"), "Fine.")
+    cell = fresh.start("%%autogen\nGo.")
+    fresh.asked("Run")
+    fresh.interrupt()
+    fresh.finish(cell)
+
+    first = fresh.start("%autogen show", "show")
+    fresh.asked("Run")
+    again = fresh.start("%autogen show", "show")
+    fresh.finish(first)
+    fresh.click("Run")
+    fresh.finish(again)
+
+    assert again.about("stream") == ["ran\n"]
+    assert len(model.requests) == 2
+
+
 def test_among_other_code_it_only_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Where it cannot be awaited it shows the chat and says what would ask again."""
     model.add(python("print('ran')"))
