@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,6 +30,7 @@ from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply
 from tests.agents.teams import assistant, by_turns, calling, finished, logged, says
 from tests.driven import in_process
+from tests.processes import gone
 
 TURNS = 200
 
@@ -202,15 +202,4 @@ def test_a_cancelled_run_leaves_no_process(make: Callable[..., Any], tmp_path: P
     pids = "".join(printed).split()
 
     assert len(pids) == 2
-    until = time.monotonic() + 30
-    while any(_runs(pid) for pid in pids) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert [pid for pid in pids if _runs(pid)] == []
-
-
-def _runs(pid: str) -> bool:
-    """Whether there is a process of this number that has not ended."""
-    try:
-        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
+    assert gone(map(int, pids))

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import venv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +20,7 @@ from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.handed_functions import with_requirements
 from autogen_nb.run import CancellationToken
 from tests.executors.wheels import wheel
+from tests.processes import gone, waited
 
 pytestmark = pytest.mark.kernel
 
@@ -37,26 +38,6 @@ def block(code: str, language: str = "python") -> CodeBlock:
 def greeting(name: str) -> str:
     """Greets somebody."""
     return f"Hello, {name}!"
-
-
-def waited(condition: Callable[[], bool]) -> bool:
-    """Whether it has become true within half a minute."""
-    until = time.monotonic() + 30
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.02)
-    return condition()
-
-
-def gone(pids: Sequence[int]) -> bool:
-    """Whether the processes end; one that has ended may still wait to be asked how."""
-
-    def runs(pid: int) -> bool:
-        try:
-            return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-        except OSError:
-            return False
-
-    return waited(lambda: not any(map(runs, pids)))
 
 
 @EITHER

@@ -19,6 +19,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken
 from tests.contract.servers import serving
+from tests.processes import gone
 
 pytestmark = pytest.mark.kernel
 
@@ -46,7 +47,7 @@ def test_in_a_program(tmp_path: Path) -> None:
     assert results[3].output == "False"
     assert tmp_path / "made.txt" in files
     assert pid is not None
-    assert not Path(f"/proc/{pid}").exists()
+    assert gone([pid])
 
 
 def test_without_being_started(tmp_path: Path) -> None:
