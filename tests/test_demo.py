@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from autogen_nb.cli.transcript import Transcript
-from tests.cli.commands import ran, started
+from tests.cli.commands import TIMEOUT, ran, started, wait_gone
 
 pytestmark = pytest.mark.xdist_group("demo")
 
@@ -223,12 +223,28 @@ def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_
         assert process.stdout is not None
         kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
         process.send_signal(sent)
-        rest = "".join(process.communicate(timeout=60))
+        rest = "".join(process.communicate(timeout=TIMEOUT))
 
     assert process.returncode == code
     assert "Traceback" not in rest
     with pytest.raises(ProcessLookupError):
         os.kill(kernel, 0)
+
+
+@pytest.mark.kernel
+def test_a_cell_that_does_not_yield_is_killed(tmp_path: Path) -> None:
+    """Code that takes no notice of Ctrl-C ends with its kernel, and the demo says no more than that it was stopped."""
+    stubborn = "while True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        pass"
+    path = book(tmp_path / "n.ipynb", f"import os, time\nprint('kernel', os.getpid(), flush=True)\n{stubborn}")
+    with started("demo", "--out", str(tmp_path / "build"), "--notebook", str(path), cwd=tmp_path) as process:
+        assert process.stdout is not None
+        kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT)
+
+    assert process.returncode == 130
+    assert (out.strip(), err) == ("", "autogen-nb demo: stopped\n")
+    wait_gone(kernel)
 
 
 # The transcript

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from autogen_nb.cli.transcript import Transcript
 from autogen_nb.kernels.notebook_kernel import NotebookKernel, notebook_kernel
 
-_GRACE = 1.5
+_GRACE = 1.0
 """Seconds for a cell to end by itself once it was interrupted."""
 
 _ASKED = {
@@ -89,7 +89,7 @@ async def _end(running: asyncio.Future[Ending], kernel: NotebookKernel, signals:
     both: set[asyncio.Future[Any]] = {running, again}
     await asyncio.wait(both, timeout=_GRACE, return_when=asyncio.FIRST_COMPLETED)
     if not running.done():
-        await kernel.manager.shutdown_kernel(now=True)
+        await kernel.kill()
         running.cancel()
     again.cancel()
     await asyncio.wait(both)

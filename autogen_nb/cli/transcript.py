@@ -39,7 +39,8 @@ class Transcript:
 
     def line(self, text: str) -> None:
         """Shows a text as a paragraph of its own."""
-        self._print(text.rstrip("\n") + "\n\n")
+        if not self._closed:
+            self._print(text.rstrip("\n") + "\n\n")
 
     def take(self, message: Mapping[str, Any]) -> None:
         """Takes a message of the kernel's iopub channel, as Jupyter's messaging specification has it."""

@@ -4,7 +4,6 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ _LONGEST = 60
 """Characters of a folder's path that leave room for the names of sockets, whose paths may have about 100 bytes."""
 
 _READY = 60.0
-_QUIT = 1.5
+_QUIT = 1.0
 
 
-@dataclass(frozen=True, slots=True)
 class NotebookKernel:
     """A kernel that is ready: its manager and its client, as nbclient takes them.
 
@@ -25,19 +23,34 @@ class NotebookKernel:
         The file that holds what the kernel's process itself writes.
     """
 
-    manager: Any
-    client: Any
-    log: Path
+    def __init__(self, manager: Any, client: Any, log: Path) -> None:
+        self.manager = manager
+        self.client = client
+        self.log = log
+        self._killed = False
 
     async def interrupt(self) -> None:
         """Interrupts what runs; a kernel that has ended is left alone."""
         with suppress(RuntimeError):
             await self.manager.interrupt_kernel()
 
+    async def kill(self) -> None:
+        """Ends the kernel at once, whatever it does."""
+        self._killed = True
+        await self.manager.shutdown_kernel(now=True)
+
+    async def end(self) -> None:
+        """Lets the kernel end by itself, and ends it where it does not."""
+        # What was ended has no channel left on which it could be asked to end.
+        if not self._killed:
+            await self.interrupt()
+            await self.manager.shutdown_kernel()
+        self.client.stop_channels()
+
 
 @asynccontextmanager
 async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIterator[NotebookKernel]:
-    """A kernel in that folder with that environment, which is gone within 4 s of the end.
+    """A kernel in that folder with that environment, which is gone within seconds of the end.
 
     Raises
     ------
@@ -71,9 +84,7 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             await client.wait_for_ready(timeout=_READY)
             yield kernel
         finally:
-            await kernel.interrupt()
-            await manager.shutdown_kernel()
-            client.stop_channels()
+            await kernel.end()
 
 
 def _short() -> str | None:

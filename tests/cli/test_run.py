@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.cli.commands import book, ran, started, texts, wait_gone
+from tests.cli.commands import TIMEOUT, book, ran, started, texts, wait_gone
 from tests.notebook.scripts import python
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
@@ -148,7 +148,7 @@ def test_a_signal_ends_everything_and_keeps_what_there_is(
             kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
             begun = time.monotonic()
             process.send_signal(sent)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=TIMEOUT)
             wait_gone(kernel)
             took.append(time.monotonic() - begun)
 
