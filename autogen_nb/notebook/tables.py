@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from autogen_nb.core.visible import visible
 from autogen_nb.notebook import rendering, styles
-from autogen_nb.notebook.escaping import escape_text
+from autogen_nb.notebook.escaping import escape_plain, escape_text
 
 Shown: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """Data and metadata of a display."""
@@ -43,8 +43,13 @@ def table(
 def _html(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Names, code: Names) -> str:
     """The front end's own style draws the lines."""
     styled = [f"text-align:{'right' if head in numbers else 'left'};vertical-align:top" for head in heads]
-    top = "".join(f'<th style="{style}">{escape(head)}</th>' for head, style in zip(heads, styled, strict=True))
-    shows = [rendering.preformatted if head in code else escape_text for head in heads]
+    # Long words may break anywhere in a cell, and a narrow column would break short ones.
+    widths = ["" if head in numbers else ";min-width:4em" for head in heads]
+    top = "".join(
+        f'<th style="{style};white-space:nowrap{width}">{escape(head)}</th>'
+        for head, style, width in zip(heads, styled, widths, strict=True)
+    )
+    shows = [_as_code if head in code else escape_text for head in heads]
     body = "".join(
         "<tr>"
         + "".join(
@@ -55,6 +60,11 @@ def _html(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Names, c
         for row in rows
     )
     return f'<div style="{styles.LINE}"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _as_code(text: str) -> str:
+    style = f"{styles.PLAIN_PRE};background:none"
+    return f'<pre style="{style}"><code style="{styles.PRE_CODE}">{escape_plain(text)}</code></pre>'
 
 
 def _text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
