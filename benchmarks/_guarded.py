@@ -66,6 +66,9 @@ class Corpus:
         self._asked = []
         ground = Ground(str(self.folder), str(self.folder / OWN), str(self.home))
         failed = await self._execute(snippet.code, Guarded(Leave(), ground, self._deny))
+        if snippet.risky and not self._asked:
+            # It ran, whatever it did to Python itself.
+            await self._kernel.restart()
         return Came(tuple(self._asked), failed)
 
     async def close(self) -> None:

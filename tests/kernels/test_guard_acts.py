@@ -53,7 +53,6 @@ HARMLESS = {
     "import of a module in C": "import _ctypes, _ssl, readline, numpy.linalg",
     "documentation": "help(len)\nimport inspect; print(len(inspect.getsource(json)))",
     "modules of the person's own": "import sys; sys.path.append('../modules'); import of_theirs; of_theirs.x",
-    "commands that only look": "!ls -la\nimport subprocess; subprocess.run(['head', '-n', '1', 'data.csv'])",
     "certificates": "import ssl; ssl.create_default_context()",
     "frames between": "import pandas as pd; pd.DataFrame({'a': range(9)}).rename(columns={'a': 'b'}).query('b > 2')",
 }
