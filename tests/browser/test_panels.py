@@ -18,6 +18,11 @@ name = input("Your name? ")
 secret = getpass("Password: ")
 print(f"{name}, {len(secret)} letters")
 """.strip()
+HANDLE = """
+def handle():
+    with open("../handled.txt", "w") as file:
+        file.write("1")
+""".strip()
 DEAF = """
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -75,9 +80,10 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
 
 @in_lab
 def test_rules_and_all_that_follows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """A rule is ticked in words and lets the next block run; after Run all from here nothing more is asked."""
+    """A rule lets a block run; code is stopped where it goes beyond; after Run all from here nothing is asked."""
     write = "open('../ruled.txt', 'a').write('1')"
     fake.add(code(f"{write}\nprint('one')"), code(f"{write}\nprint('two')"))
+    fake.add(code(HANDLE), code("handle()"), code("handle()\nprint('went', 'on')"))
     fake.add(
         code("import os\nprint('three', os.system('true'))"),
         code("import os\nprint('four', os.system('true'))"),
@@ -95,6 +101,17 @@ def test_rules_and_all_that_follows(notebook: NotebookPage, fake: FakeOpenAI) ->
     boxes.first.press("Space")
     notebook.click(1, "Allow and run")
     expect(area).to_contain_text("by your rule: write")
+    expect(area).to_contain_text("def handle")
+    notebook.click(1, "Run")
+    notebook.click(1, "Deny")
+    notebook.fill(1, "not there", "Reason")
+    notebook.click(1, "Deny")
+    expect(area).to_contain_text("Denied (not there): writes")
+    expect(notebook.button(1, "Allow")).to_be_visible()
+    picture(notebook, "act", 1)
+    misfits += misfits_of(area)
+    notebook.click(1, "Allow")
+    expect(area).to_contain_text("went on")
     notebook.click(1, "Run all from here")
     expect(area).to_contain_text("Done.")
 

@@ -235,6 +235,34 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
     assert list(notebook.visible()) == []
 
 
+def test_code_is_stopped_where_it_goes_beyond_what_was_let_through(either: FrontEnd, model: FakeOpenAI) -> None:
+    """Denied, the code fails at that line and the model reads why; allowed, it goes on; Stop ends the chat."""
+    define = "def handle(text):\n    with open('../beyond.txt', 'w') as file:\n        file.write(text)"
+    call = "print('begins')\nhandle('x')\nprint('went on')"
+    model.add(python(define), *[python(call)] * 3)
+
+    cell = either.start("%%autogen --new --confirm risky\nGo.")
+    either.click("Run")
+    either.click("Deny")
+    either.type("not there", REASON)
+    either.click("Deny")
+    either.wait(lambda: len(cell.about("decision")) == 2, "the first verdict")
+    either.asked("Allow")
+    panel = cell.about("panel")[0]
+    told_of_denial = told(model)
+    either.click("Allow")
+    either.wait(lambda: len(cell.about("decision")) == 3, "the second verdict")
+    either.click("Stop")
+    either.finish(cell)
+    (either.cwd.parent / "beyond.txt").unlink()
+
+    assert "beyond.txt" in panel
+    assert "not there" in told_of_denial
+    assert [line.split(":")[0] for line in shown(cell)[1:]] == ["Denied (not there)", "Allowed", "Denied"]
+    assert cell.about("stream") == ["begins\n", "begins\n", "went on\n", "begins\n"]
+    assert cell.error == "Stopped by you."
+
+
 def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
     """Always allow shows each rule in words; the answer holds those that were ticked, and the line says them."""
     cell = start(either, "allow", CONNECTS)
