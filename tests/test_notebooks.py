@@ -39,11 +39,22 @@ def books(*stems: str) -> list[Any]:
     ]
 
 
-@pytest.fixture(scope="module", params=books())
-def executed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture(scope="module")
+def runs() -> dict[Path, Any]:
+    """The notebooks that were run already."""
+    return {}
+
+
+@pytest.fixture(params=books())
+def executed(request: pytest.FixtureRequest, tmp_path: Path, runs: dict[Path, Any]) -> Any:
     """The notebook after it ran in a copy of its folder; a cell that fails raises here."""
     path: Path = request.param
-    folder = tmp_path_factory.mktemp(path.stem)
+    if path not in runs:
+        runs[path] = _run(path, tmp_path)
+    return runs[path]
+
+
+def _run(path: Path, folder: Path) -> Any:
     ignored = shutil.ignore_patterns(".ipynb_checkpoints", "autogen_files")
     shutil.copytree(FOLDER, folder / "notebooks", ignore=ignored)
     (folder / "sitecustomize.py").write_text(NO_NETWORK)

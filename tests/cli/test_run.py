@@ -148,9 +148,9 @@ def test_a_signal_ends_everything_and_keeps_what_there_is(
             kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
             begun = time.monotonic()
             process.send_signal(sent)
-            out, err = process.communicate(timeout=TIMEOUT)
             wait_gone(kernel)
             took.append(time.monotonic() - begun)
+            out, err = process.communicate(timeout=TIMEOUT)
 
         assert process.returncode == code
         assert "Traceback" not in out + err
