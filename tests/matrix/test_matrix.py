@@ -98,6 +98,20 @@ def test_awaited_reload(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert cell.about("stream") == ["it ran\n"]
 
 
+def test_awaited_leave(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """%%autogen: code that runs asks for leave."""
+    model.add(python("def note():\n    open('noted', 'w').close()"), python("note()\nprint('it', 'ran')"), "Fine.")
+
+    # Leave was given for the first block, which does nothing yet; the second one says nothing of what it does.
+    cell = notebook.start("%%autogen --confirm risky\nGo.")
+    notebook.click("Run")
+    notebook.click("Allow")
+    notebook.finish(cell)
+
+    assert cell.about("stream") == ["it ran\n"]
+    (notebook.cwd / "noted").unlink()
+
+
 def test_chat_decision(
     notebook: FrontEnd, model: FakeOpenAI, release: str, record_property: Callable[[str, object], None]
 ) -> None:
