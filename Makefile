@@ -29,8 +29,8 @@ test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture`
 	scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture and not matrix" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
 
-torture: $(VENV)/.has-dev ## Floods of output and bombs, a quarter of an hour at most
-	$(AT_MOST) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture
+torture: $(VENV)/.has-dev ## Floods of output, bombs and a resume at every event, a quarter of an hour at most
+	$(AT_MOST) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture tests/agents/test_team_resuming.py
 
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
 	$(AT_MOST) scripts/containers.sh scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places

@@ -69,14 +69,17 @@ def untimed(events: Sequence[Event]) -> list[Event]:
     ]
 
 
-@pytest.mark.parametrize(("turns", "step"), [(9, 1), (TURNS, 97)])
-def test_resumable_at_every_event(turns: int, step: int) -> None:
+QUARTERS = [pytest.param(TURNS, start, 4, marks=pytest.mark.torture) for start in range(4)]
+
+
+@pytest.mark.parametrize(("turns", "start", "step"), [(9, 0, 1), (TURNS, 0, 97), *QUARTERS])
+def test_resumable_at_every_event(turns: int, start: int, step: int) -> None:
     """Wherever a run broke off, new agents go on with it at the question that was open, to the same end."""
     whole: Log = []
     logged(selector(turns=turns), whole)
 
     assert len(whole) > 5 * turns
-    for length in range(0, len(whole) + 1, step):
+    for length in range(start, len(whole) + 1, step):
         log = list(whole[:length])
         logged(selector(log, turns), log)
         assert untimed(log) == untimed(list(whole))
