@@ -1,6 +1,7 @@
 """The executors in containers, with an engine."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import import_module
@@ -19,7 +20,8 @@ from tests.contract.ways import Cannot, image
 pytestmark = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("code-docker")]
 
 NETWORK = CodeBlock("python", "import socket; print([name for _, name in socket.if_nameindex()])")
-NAME = "autogen-nb-test"
+# Another run of these tests may use the same engine.
+NAME = f"autogen-nb-test-{os.getpid()}"
 
 
 def greeting(name: str) -> str:
@@ -171,12 +173,12 @@ def test_an_image_without_a_kernel(engine: Any, tmp_path: Path) -> None:
     try:
         gone.start()
         gone.wait()
-        without = gone.commit("autogen-nb-test-without")
+        without = gone.commit(f"{NAME}-without")
     finally:
         gone.remove(force=True)
     try:
         executor = DockerJupyterCodeExecutor(
-            DockerJupyterServer(custom_image_name="autogen-nb-test-without"), work_dir=tmp_path
+            DockerJupyterServer(custom_image_name=f"{NAME}-without"), work_dir=tmp_path
         )
         with pytest.raises(ExecutionError, match=r"has no ipykernel: .*base_image.*DockerCommandLineCodeExecutor"):
             executor.execute_code_blocks([CodeBlock("python", "1")])
