@@ -58,11 +58,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
         if cut or (code is not None and not (keep and _below())):
             break
     code = _end_all().get(child, code)
-    if _owner_is_gone(owners_end):
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        for folder in cgroups:
-            _remove_cgroup(folder)
+    _tidy(folders if _owner_is_gone(owners_end) else [], cgroups if cut else [])
     return 0 if code is None else code
 
 
@@ -101,6 +97,14 @@ def _enter(cgroup: str) -> None:
     except OSError:
         # The owner watches the limits, too.
         return
+
+
+def _tidy(folders: list[str], cgroups: list[str]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    # An owner that has this end may be about to leave, without the time for it.
+    for folder in cgroups:
+        _remove_cgroup(folder)
 
 
 def _remove_cgroup(folder: str) -> None:
