@@ -14,7 +14,7 @@ import click
 from autogen_nb.agents.where import SANDBOXES
 from autogen_nb.cli import codes
 from autogen_nb.cli.executing import Ending, execute
-from autogen_nb.cli.saving import check_place, save
+from autogen_nb.cli.saving import check_place, save, sign
 from autogen_nb.cli.tables import Table, tables
 from autogen_nb.cli.transcript import Transcript
 from autogen_nb.core.approval import CONFIRMS
@@ -101,6 +101,7 @@ def run(
     if quiet and ending.answer:
         click.echo(ending.answer)
     place = save(notebook, out, force=force)
+    sign(place)
     _report(ending, place, timeout, quiet=quiet)
     return code
 

@@ -55,6 +55,20 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
             os.unlink(name)  # noqa: PTH108 - as above
 
 
+def sign(path: Path) -> None:
+    """Has Jupyter trust the notebook, as one that was run in it: its outputs are shown as they were made.
+
+    The signature goes into Jupyter's own data folder. Where none can be written the notebook is shown without colours,
+    and nothing else is lost.
+    """
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    # A database of Jupyter's own, which may be locked, damaged or out of reach in ways of its own.
+    with suppress(Exception), NotebookNotary() as notary:
+        notary.sign(nbformat.read(path, as_version=4))
+
+
 def _linked(name: str, path: Path) -> Path:
     number = 1
     place = path

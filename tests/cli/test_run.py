@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nbformat.sign import NotebookNotary
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.cli.commands import TIMEOUT, book, ran, started, texts, wait_gone
@@ -57,6 +58,8 @@ def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenA
     assert "message" in kinds
     assert "end" in kinds
     assert "`sales`: DataFrame" in str(model.requests[0].body["messages"])
+    with NotebookNotary() as notary:
+        assert notary.check_signature(book(folder / "r.ipynb"))
 
 
 def test_quiet_prints_the_answer_alone(folder: Path, model: FakeOpenAI) -> None:
