@@ -112,8 +112,11 @@ class Seen:
     def library(self) -> bool:
         """Whether an installed package's frame comes before the code's own."""
         for file, _ in self._frames():
+            # In a virtual environment the packages lie within a folder of the standard library's.
+            if file.startswith(self._packages):
+                return "/IPython/core/magics/" not in file
             if not file.startswith(self._stdlib):
-                return file.startswith(self._packages) and "/IPython/core/magics/" not in file
+                return False
         return False
 
     def importing(self) -> bool:

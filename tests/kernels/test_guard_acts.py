@@ -54,6 +54,7 @@ HARMLESS = {
     "documentation": "help(len)\nimport inspect; print(len(inspect.getsource(json)))",
     "modules of the person's own": "import sys; sys.path.append('../modules'); import of_theirs; of_theirs.x",
     "certificates": "import ssl; ssl.create_default_context()",
+    "clusters": "from sklearn.cluster import KMeans; KMeans(n_clusters=2).fit([[0, 1], [1, 0], [5, 5], [6, 5]])",
     "frames between": "import pandas as pd; pd.DataFrame({'a': range(9)}).rename(columns={'a': 'b'}).query('b > 2')",
 }
 
