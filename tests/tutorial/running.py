@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from tests.notebook.conftest import environment
-from tests.notebook.front_end import FrontEnd
+from tests.notebook.front_end import FrontEnd, Run
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
 KEY = "sk-of-the-tutorial"
 _HISTORY = "the chat's history: "
 _QUESTION = re.compile(r"Your words to [^:]*: ")
+_ENDS = "press Enter to end the chat"
 
 Way: TypeAlias = Literal["sync", "async"]
 
@@ -31,7 +32,7 @@ class Ran:
     printed
         What its reader saw, as text.
     questions
-        What the person was asked, in order.
+        For each question to the person whether saying nothing ends the chat, in order.
     history
         The messages of the chat, as the program's `result` has them.
     folder
@@ -39,7 +40,7 @@ class Ran:
     """
 
     printed: str
-    questions: list[str]
+    questions: list[bool]
     history: list[dict[str, Any]]
     folder: Path
 
@@ -81,7 +82,7 @@ def in_a_script(name: str, way: Way, folder: Path, url: str, typed: Sequence[str
     )
     assert done.returncode == 0, done.stdout + done.stderr
     printed, _, history = done.stdout.partition(_HISTORY)
-    return Ran(printed, _QUESTION.findall(printed), json.loads(history), folder)
+    return Ran(printed, [_ENDS in asked for asked in _QUESTION.findall(printed)], json.loads(history), folder)
 
 
 class Notebook:
@@ -103,11 +104,25 @@ class Notebook:
             "prepare",
         )
         assert prepared.status == "ok", prepared.error
-        front.answers.extend(typed)
-        cell = front.run(source(name, way))
+        cell = front.start(source(name, way))
+        questions = [self._answer(cell, line) for line in typed]
+        front.finish(cell)
         assert cell.status == "ok", cell.error
         history = front.value("__import__('json').dumps(result.chat_history)")
-        return Ran(cell.text, list(front.prompts), json.loads(history), folder)
+        return Ran(cell.text, questions, json.loads(history), folder)
+
+    def _answer(self, cell: Run, line: str) -> bool:
+        """Writes a line, or presses Continue (or Exit): whether saying nothing would end the chat."""
+        front = self._front
+        front.wait(lambda: cell.done or front.has("Exit"), "a question")
+        ends = not front.has("Continue")
+        asked = [name for name, state in front.visible() if state.get("description") == "Exit"]
+        if line:
+            (field,) = (str(state["tooltip"]) for _, state in front.visible() if "rows" in state)
+            front.type(line, into=field)
+        front.click("Send" if line else "Exit" if ends else "Continue")
+        front.wait(lambda: asked[0] not in dict(front.visible()), "the answer to be taken")
+        return ends
 
 
 class _Await(ast.NodeTransformer):
