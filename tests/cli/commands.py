@@ -59,11 +59,12 @@ def started(*arguments: str, cwd: Path, **environ: str) -> "subprocess.Popen[str
         cwd=cwd,
         env={**os.environ, **environ},
         # The child does nothing between fork and exec but this.
-        preexec_fn=_hears_interrupts,  # noqa: PLW1509 - as above
+        preexec_fn=hears_interrupts,  # noqa: PLW1509 - as above
     )
 
 
-def _hears_interrupts() -> None:
+def hears_interrupts() -> None:
+    """For a child before it begins: Ctrl-C reaches it, even where a script's background job has it ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -9,7 +9,7 @@ import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.cli.commands import TIMEOUT, command, ran, wait_gone
+from tests.cli.commands import TIMEOUT, command, hears_interrupts, ran, wait_gone
 from tests.notebook.scripts import python
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
@@ -36,7 +36,14 @@ def terminal(tmp_path: Path, model: FakeOpenAI) -> Iterator[Any]:
     program, *arguments = command("chat")
     environ = {**os.environ, **asked(model), "TERM": "dumb"}
     child = pexpect.spawn(
-        program, arguments, cwd=str(tmp_path), env=environ, encoding="utf-8", timeout=TIMEOUT, dimensions=(60, 200)
+        program,
+        arguments,
+        cwd=str(tmp_path),
+        env=environ,
+        encoding="utf-8",
+        timeout=TIMEOUT,
+        dimensions=(60, 200),
+        preexec_fn=hears_interrupts,
     )
     child.expect(TASK)
     yield child

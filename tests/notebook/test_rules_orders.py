@@ -100,7 +100,7 @@ def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
 
 def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """With its rule a risky block runs and says by which rule; revoked, it is asked about again."""
-    model.add(python("print(eval(str(6) + ' * 7'))"), "42.", python("print(eval(str(6) + ' * 7'))"), "42.")
+    model.add(python("print(eval(chr(54) + ' * 7'))"), "42.", python("print(eval(chr(54) + ' * 7'))"), "42.")
     added = fresh.run("%autogen rules add unknown", "add")
 
     by_rule = fresh.run("%%autogen --confirm risky\nGo.", "one")
