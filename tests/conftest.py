@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-FOREIGN = ("OPENAI_", "AZURE_", "AUTOGEN_NB_", "JUPYTER_", "JPY_", "XDG_", "MPL", "IPYTHON")
+FOREIGN = (
+    "OPENAI_", "AZURE_", "AUTOGEN_NB_", "JUPYTER_", "JPY_", "XDG_", "MPL", "IPYTHON", "PYTHONDONTWRITEBYTECODE",
+)  # fmt: skip
 """Beginnings of the names of variables that would let the machine's own set-up into a test."""
 
 

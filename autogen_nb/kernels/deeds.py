@@ -145,8 +145,8 @@ def _removed(name: str, look: Look, folder: int | None = None) -> Deed | None:
 
 
 def _passing(path: str, look: Look) -> bool:
-    """Whether a library keeps something there for itself, or the code something temporary."""
-    if path.startswith(_DEVICES) or look.made(path):
+    """Whether a library or Python's import keeps something there for itself, or the code something temporary."""
+    if path.startswith(_DEVICES) or look.made(path) or (_PYCACHE.fullmatch(path) and look.imports()):
         return True
     return bool(_CACHES.fullmatch(path) or _PYCACHE.fullmatch(path)) and look.library()
 
