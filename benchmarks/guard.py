@@ -15,8 +15,8 @@ from autogen_nb.kernels.guarding import Guarded
 from autogen_nb.kernels.kernel import Kernel
 from benchmarks._verdict import Row, judged
 
-IMPORTS = 6
-ROUNDS = 20
+IMPORTS = 20
+ROUNDS = 40
 LIMIT = 1.02
 IMPORT = "import pandas"
 PREPARE = """

@@ -65,9 +65,13 @@ class Extension:
         with self._lock:
             if self._made is None:
                 self._prepare()
+                from autogen_nb.notebook.first_kernel import begun
+
+                # The warm-up and the first cell may come at the same time: it is begun under the lock.
+                conversations = begun(self._cwd, self._magics)
                 from autogen_nb.notebook.session import Session
 
-                self._made = Session(self._shell, self._magics, self._cwd)
+                self._made = Session(self._shell, self._magics, conversations)
             return self._made
 
     def _warm_up(self) -> None:

@@ -3,10 +3,8 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
-from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -15,11 +13,10 @@ from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.teams.messages import TaskResult
 from autogen_nb.agents.where import Where
 from autogen_nb.core.rules import proposed
-from autogen_nb.errors import AutogenError
 from autogen_nb.notebook import rendering, reruns, stuck, transcripts
 from autogen_nb.notebook.cell import CellRun
 from autogen_nb.notebook.commands import Commands
-from autogen_nb.notebook.conversations import Conversation, Conversations, Origin, asked
+from autogen_nb.notebook.conversations import Conversations, Origin, asked
 from autogen_nb.notebook.delivery import INSIDE, Delivery, delivery
 from autogen_nb.notebook.failures import CellInterrupted, one_line
 from autogen_nb.notebook.notebook import Notebook
@@ -36,30 +33,20 @@ class Session:
 
     Parameters
     ----------
-    cwd
-        The notebook's own folder.
+    conversations
+        Those of this notebook, in the notebook's own folder.
     """
 
-    def __init__(self, shell: InteractiveShell, defaults: Defaults, cwd: Path) -> None:
+    def __init__(self, shell: InteractiveShell, defaults: Defaults, conversations: Conversations) -> None:
         self._shell = shell
         self._defaults = defaults
-        self.conversations = Conversations(cwd)
-        # It is made here, under the extension's lock: the warm-up and the first cell may come at the same time.
-        first = self.conversations.named()
-        # A place that cannot be had is told by the first cell.
-        with suppress(AutogenError):
-            first.settle(defaults.where, defaults.where)
+        self.conversations = conversations
         self._told: set[str] = set()
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish)
         self._commands = Commands(shell, self._notebook)
 
     def warm_up(self) -> None:
-        """Starts the first chat's kernel, without waiting for it, and loads what the first cell would wait for."""
-        first = self.conversations.named()
-        if self._settled(first):
-            start = run.engine.submit(first.executor.start())
-            # A kernel that does not start is told when it is first needed, by the start that happens then.
-            start.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception() and None)
+        """Loads what the first cell would wait for."""
         rendering.warm_up()
         if getattr(self._shell, "kernel", None) is not None:
             import autogen_nb.notebook.panels  # noqa: F401  # ipywidgets takes a while
@@ -182,13 +169,6 @@ class Session:
         if chat is None or chat.where != where:
             where.check(self.conversations.cwd)
         return where
-
-    def _settled(self, chat: Conversation) -> bool:
-        """Whether the chat's kernel may be started before anyone needs it."""
-        try:
-            return chat.where == self._defaults.where and not chat.where.costly
-        except AutogenError:
-            return False
 
 
 async def _asked_aside(what: str) -> Stopping:
