@@ -107,14 +107,19 @@ def _opened(arguments: tuple[Any, ...], look: Look) -> Deed | None:
     bits = flags if type(flags) is int else 0
     if not name:
         return "unknown", "", "opens a file by a name that cannot be read"
-    if bits & _WRITING or set(_text(mode)) & set("wax+"):
+    reads = type(mode) is str and mode == "r"
+    if bits & _WRITING or (not reads and set(_text(mode)) & set("wax+")):
         # Nothing is written to a folder itself; what is made in it by another name is told by itself.
         return None if look.folder(look.path(name, None, whole=True)) else _written(name, look)
     return _read(name, look)
 
 
+def _installed(name: str, look: Look) -> bool:
+    return name.startswith(look.roots) and "/.." not in name
+
+
 def _read(name: str, look: Look) -> Deed | None:
-    if (name.startswith(look.roots) and "/.." not in name) or look.imports():
+    if _installed(name, look) or look.imports():
         return None
     path = look.path(name, None, whole=True)
     if path.startswith((*look.roots, *_SHARED, *_DEVICES)) or _PROC.fullmatch(path) or look.made(path):
@@ -125,9 +130,11 @@ def _read(name: str, look: Look) -> Deed | None:
 
 
 def _listed(arguments: tuple[Any, ...], look: Look) -> Deed | None:
-    if arguments[0] is None or issubclass(type(arguments[0]), int) or look.library():
+    if arguments[0] is None or issubclass(type(arguments[0]), int):
         return None
-    return _read(f"{_text(arguments[0])}/", look)
+    name = f"{_text(arguments[0])}/"
+    # What Python's import does comes often, and walks no frames.
+    return None if _installed(name, look) or look.library() else _read(name, look)
 
 
 def _written(name: str, look: Look, folder: int | None = None, *, whole: bool = True) -> Deed | None:
