@@ -169,9 +169,9 @@ class Container:
     async def spawn(
         self,
         argv: Sequence[str],
-        cwd: Path,  # noqa: ARG002
+        cwd: Path,  # noqa: ARG002 - every place is asked alike
         environ: Mapping[str, str],
-        limits: Limits | None = None,  # noqa: ARG002
+        limits: Limits | None = None,  # noqa: ARG002 - every place is asked alike
     ) -> Exec:
         """A program in the container, in its working directory."""
         return await self._executed(argv, environ)

@@ -102,9 +102,9 @@ class Server:
     async def spawn(
         self,
         argv: Sequence[str],
-        cwd: Path,  # noqa: ARG002
-        environ: Mapping[str, str],  # noqa: ARG002
-        limits: Limits | None = None,  # noqa: ARG002
+        cwd: Path,  # noqa: ARG002 - every place is asked alike
+        environ: Mapping[str, str],  # noqa: ARG002 - every place is asked alike
+        limits: Limits | None = None,  # noqa: ARG002 - every place is asked alike
     ) -> Job:
         """Refused: there is nothing of the server beside its kernels."""
         raise ExecutionError(f"{argv[0]!r} cannot be started on {self._base}: only kernels run there")

@@ -239,7 +239,7 @@ class _Reader:
     def _method_named(self, text: str) -> Iterator[Act]:
         kind = methods.effect(text)
         if kind in ("read", "write", "delete", "network", "process"):
-            yield Act({"read": "read_private"}.get(kind, kind), "", f"calls .{text}")  # type: ignore[arg-type]
+            yield Act({"read": "read_private"}.get(kind, kind), "", f"calls .{text}")  # type: ignore[arg-type]  # a kind, by the line above
         elif methods.internal(text) and text.isidentifier():
             yield from modules.internal(text)
 
