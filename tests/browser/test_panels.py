@@ -1,15 +1,11 @@
 """The panels beside that of a block: a turn with code, what running code asks, and code that does not yield."""
 
-import pytest
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
 from tests.browser.looks import misfits_of, picture
 from tests.browser.notebook_page import NotebookPage
-
-in_lab = pytest.mark.parametrize("server", ["lab"], indirect=True)
-"""For what is the same code in both applications, and was looked at in one."""
 
 ASKING = """
 from getpass import getpass
@@ -33,7 +29,6 @@ while True:
 """.strip()
 
 
-@in_lab
 def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     """One panel takes words or lets the code run; what the code reads is typed in panels, a password unseen."""
     fake.add(code("print('not this')"), code(ASKING), "All done.")
@@ -78,7 +73,6 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
     expect(area.get_by_role("textbox")).to_have_count(0)
 
 
-@in_lab
 def test_rules_and_all_that_follows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     """A rule lets a block run; code is stopped where it goes beyond; after Run all from here nothing is asked."""
     write = "open('../ruled.txt', 'a').write('1')"
@@ -122,7 +116,6 @@ def test_rules_and_all_that_follows(notebook: NotebookPage, fake: FakeOpenAI) ->
     assert misfits == []
 
 
-@in_lab
 def test_code_that_does_not_yield_is_killed(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     """Stop ends the cell at once; below it a panel says what would be lost, and Kill makes room for other code."""
     fake.add(code(DEAF))
