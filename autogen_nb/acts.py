@@ -17,6 +17,9 @@ ActKind: TypeAlias = Literal[
     "unknown",  # what cannot be read
 ]
 KINDS: tuple[ActKind, ...] = get_args(ActKind)
+Confirm: TypeAlias = Literal["always", "risky", "never"]
+"""When a person is asked before code runs."""
+CONFIRMS: tuple[Confirm, ...] = get_args(Confirm)
 HARMLESS: frozenset[ActKind] = frozenset({"compute", "read", "write_own"})
 """What a policy that asks about risky code lets pass."""
 
@@ -48,3 +51,18 @@ class Leave:
     """What a block that runs may do without a question: what is harmless, and what was read in it and let through."""
 
     acts: tuple[Act, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ActJudged:
+    """What was decided; a denied act raises ``PermissionError`` in the code, with the reason.
+
+    `stop` tells that the chat ends too; `rules` are those that the person accepted with it, in the form in which they
+    are kept.
+    """
+
+    allowed: bool
+    reason: str = ""
+    by: str = ""
+    stop: bool = False
+    rules: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from autogen_nb.acts import Act, Leave
+from autogen_nb.acts import Act, ActJudged, Leave
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Usage
 from autogen_nb.outputs import Output
 
@@ -245,21 +245,6 @@ class ActAsked:
     agent: str
     act: Act
     line: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ActJudged:
-    """What was decided; a denied act raises ``PermissionError`` in the code, with the reason.
-
-    `stop` tells that the chat ends too; `rules` are those that the person accepted with it, in the form in which they
-    are kept.
-    """
-
-    allowed: bool
-    reason: str = ""
-    by: str = ""
-    stop: bool = False
-    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autogen_nb.acts import Act, Leave
+from autogen_nb.acts import Act, ActJudged, Leave
 from autogen_nb.core.ground import Ground
-from autogen_nb.events import ActJudged
 from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.guarding import Guarded, Terms
 from autogen_nb.kernels.kernel import Finished, Kernel

@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.core.chat import Flow
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     Answer,
     CodeAsked,
     CodeInputAsked,

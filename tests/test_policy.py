@@ -14,8 +14,8 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai import OpenAIModel
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.settings import Defaults, terms
-from autogen_nb.run import policy_file
 from autogen_nb.testing import FakeOpenAI, ScriptedExecutor
+from autogen_nb.trusted import policy_file
 from tests.models.asking import ask
 
 ME = frozenset({os.geteuid()})

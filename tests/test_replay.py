@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autogen_nb.core.approval import CONFIRMS
+from autogen_nb.acts import CONFIRMS, ActJudged
 from autogen_nb.core.chat import Flow, Opening, two_agent_chat
 from autogen_nb.core.endings import Asked, Both, Either, MaxMessage, TextMention
 from autogen_nb.core.group import RunGroup
@@ -31,7 +31,6 @@ from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     Answer,
     ApprovalAsked,
     ApprovalGiven,

@@ -19,7 +19,7 @@ from autogen_nb.agents.chatting import Chat, Options
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.ports import Human
+from autogen_nb.core.persons import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
 from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, ReplyFunctionAsked, TerminationAsked
 from autogen_nb.human.headless import Nobody

@@ -10,7 +10,8 @@ from autogen_nb.agents import asking, attending, functions, speaking
 from autogen_nb.agents.own_methods import OwnMethods
 from autogen_nb.agents.prompts import REFLECT
 from autogen_nb.agents.whole import Whole
-from autogen_nb.core.ports import Completion, Human, Model, Request
+from autogen_nb.core.persons import Human
+from autogen_nb.core.ports import Completion, Model, Request
 from autogen_nb.core.roles import wire
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import (

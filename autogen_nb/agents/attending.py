@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing, suppress
 from typing import Any, TypeAlias, cast
 
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.agents.whole import Whole
 from autogen_nb.core.bounded import BoundedOutputs
 from autogen_nb.core.ground import Ground
-from autogen_nb.core.ports import Attendant, AttendedExecutor, Executor, Human, RunEnded
+from autogen_nb.core.persons import Attendant, Human
+from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     CodeAsked,
     CodeInputAsked,
     CodeInputGiven,

@@ -12,7 +12,8 @@ from autogen_nb.agents.naming import named
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.sendable import sendable
 from autogen_nb.core.chat import Flow, two_agent_chat
-from autogen_nb.core.ports import Human, Model
+from autogen_nb.core.persons import Human
+from autogen_nb.core.ports import Model
 from autogen_nb.core.replies import Scene
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Said, SummaryGiven

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from autogen_nb.acts import CONFIRMS, Confirm
 from autogen_nb.agents.where import Sandbox, Where
-from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.human_input import MODES, Mode
 from autogen_nb.core.organisation import Policy

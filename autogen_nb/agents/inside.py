@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from autogen_nb import run
 from autogen_nb.core.ground import Ground
-from autogen_nb.core.ports import Human
+from autogen_nb.core.persons import Human
 from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
 

@@ -7,7 +7,7 @@ from autogen_nb import run
 from autogen_nb.agents import inside
 from autogen_nb.agents.inside import Call
 from autogen_nb.agents.sendable import plain
-from autogen_nb.core.ports import Human
+from autogen_nb.core.persons import Human
 from autogen_nb.errors import CallbackError
 from autogen_nb.events import (
     Answer,

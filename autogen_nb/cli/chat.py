@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from autogen_nb.acts import CONFIRMS
 from autogen_nb.agents.where import SANDBOXES, Where
 from autogen_nb.cli import codes
 from autogen_nb.cli.tables import tables
-from autogen_nb.core.approval import CONFIRMS
 from autogen_nb.errors import AutogenError
 from autogen_nb.kernels.describe import Share
 from autogen_nb.run import policy

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb import run
+from autogen_nb.acts import CONFIRMS, Confirm
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chatting import Chat, Options
 from autogen_nb.agents.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.agents.where import Where
-from autogen_nb.core.approval import Confirm
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode
 from autogen_nb.errors import ChatUnfinished, ConfigError
@@ -173,8 +173,6 @@ def confirm_of(chosen: str | None, environ: Mapping[str, str]) -> Confirm | None
     ConfigError
         When the environment says what no option could.
     """
-    from autogen_nb.core.approval import CONFIRMS
-
     confirm = chosen or environ.get("AUTOGEN_NB_CONFIRM") or None
     if confirm is not None and confirm not in CONFIRMS:
         raise ConfigError(f"AUTOGEN_NB_CONFIRM is {confirm!r}; it must be one of {', '.join(CONFIRMS)}")

@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 import click
 
+from autogen_nb.acts import CONFIRMS
 from autogen_nb.agents.where import SANDBOXES
 from autogen_nb.cli import codes
 from autogen_nb.cli.executing import Ending, execute
 from autogen_nb.cli.saving import check_place, save, sign
 from autogen_nb.cli.tables import Table, tables
 from autogen_nb.cli.transcript import Transcript
-from autogen_nb.core.approval import CONFIRMS
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.describe import Share
 from autogen_nb.models.budget import Budget

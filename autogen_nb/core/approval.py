@@ -1,14 +1,9 @@
 """Whether a block of code may run unasked: a pure decision over the policy and a reading of the block."""
 
-from typing import Literal, TypeAlias
-
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, Confirm
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import acts
 from autogen_nb.messages import CodeBlock
-
-Confirm: TypeAlias = Literal["always", "risky", "never"]
-CONFIRMS: tuple[Confirm, ...] = ("always", "risky", "never")
 
 
 def asks(confirm: Confirm, block: CodeBlock, ground: Ground | None = None) -> tuple[Act, ...] | None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeAsked,

@@ -4,13 +4,12 @@ A policy that cannot be read to the last word is no policy to go by: what it say
 been a wall.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from autogen_nb.acts import Confirm
 from autogen_nb.core import targets
-from autogen_nb.core.approval import Confirm
 from autogen_nb.errors import ConfigError
 
 Walls: TypeAlias = Literal["none", "bwrap", "docker"]
@@ -100,6 +99,9 @@ def parse(text: str) -> Policy:
     ConfigError
         When there is anything in it that is not known, or has another type or value than it may.
     """
+    # Most machines have no policy to read.
+    import tomllib
+
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

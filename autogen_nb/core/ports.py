@@ -1,21 +1,11 @@
 """What the layers above must bring: protocols of one to three methods, and the values they exchange."""
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from autogen_nb.acts import Act, Leave
+from autogen_nb.acts import Act, ActJudged, Leave
 from autogen_nb.core.ground import Ground
-from autogen_nb.events import (
-    ActAsked,
-    ActJudged,
-    ApprovalAsked,
-    ApprovalGiven,
-    CodeInputAsked,
-    CodeInputGiven,
-    HumanInputAsked,
-    HumanInputGiven,
-)
 from autogen_nb.messages import CodeBlock, Message, Usage
 from autogen_nb.outputs import Output
 
@@ -146,23 +136,3 @@ class AttendedExecutor(Executor, Protocol):
         ground
             Whose the paths are that they use.
         """
-
-
-class Human(Protocol):
-    """Someone who may be asked; an answer may be awaitable."""
-
-    def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """The words of a person."""
-
-    def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        """A person's decision about code."""
-
-
-class Attendant(Protocol):
-    """Someone who may be asked while code runs; an answer may be awaitable. A `Human` may be one, too."""
-
-    def allow(self, question: ActAsked) -> ActJudged | Awaitable[ActJudged]:
-        """A person's decision about what running code is about to do."""
-
-    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        """What a person types for running code."""

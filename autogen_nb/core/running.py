@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.acts import Leave
-from autogen_nb.core.approval import Confirm, asks, reasons
+from autogen_nb.acts import ActJudged, Confirm, Leave
+from autogen_nb.core.approval import asks, reasons
 from autogen_nb.core.code import Reading
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.pictures import MOST, pictures_of
 from autogen_nb.core.reading import leave
 from autogen_nb.core.replies import Asking, Outcome, Party, Reply, Scene, Stop, ask
 from autogen_nb.core.report import LIMIT, elided, report, text_of
-from autogen_nb.events import ActJudged, ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
 from autogen_nb.messages import CodeBlock, Message
 
 Reach: TypeAlias = int | Literal["auto"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
-from autogen_nb.core.approval import Confirm
+from autogen_nb.acts import Confirm
 from autogen_nb.core.code import Reading, read
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.replies import Asking, Party, Reply, Scene, Stop, ask

@@ -10,14 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.core.ground import Ground
-from autogen_nb.core.ports import Attendant, Human
+from autogen_nb.core.persons import Attendant, Human
 from autogen_nb.core.rules import Rule, covered, parse, placed
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

@@ -19,7 +19,7 @@ from typing import Any
 
 from autogen_nb.core.rules import Rule, parse
 from autogen_nb.errors import ConfigError
-from autogen_nb.run import owned
+from autogen_nb.trusted import owned
 
 _VERSION = 1
 _PATIENCE = 10.0

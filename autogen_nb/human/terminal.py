@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.core.rules import Rule, proposed
 from autogen_nb.core.visible import visible
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

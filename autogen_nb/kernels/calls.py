@@ -3,37 +3,10 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.kernels.launching import Launched
-
-_HERE = Path(__file__).parent
-# Module objects of their own, so that nothing shows in the namespace of the agent's code.
-_INSTALL = """\
-(lambda modules, new, sources: (
-    [modules.__setitem__(name, new(name)) or exec(compile(source, name, "exec"), modules[name].__dict__)
-     for name, source in sources.items()],
-    modules["autogen_nb_inside"].install(
-        modules["autogen_nb_encode"].save, modules["autogen_nb_pickles"], modules["autogen_nb_ahead"]
-    ),
-    modules["autogen_nb_mending"].install(get_ipython()),
-))(__import__("sys").modules, type(__import__("sys")), {!r})
-"""
-
-
-@cache
-def installing() -> str:
-    """The source that brings our modules that run inside into a fresh kernel."""
-    names = ("encode", "pickles", "ahead", "inside", "mending", "layer")
-    sources = {f"autogen_nb_{name}": _HERE.joinpath(f"{name}.py").read_text("utf-8") for name in names}
-    return _INSTALL.format(sources)
-
-
-def layering(folder: str, prefix: str) -> str:
-    """The source that has the kernel install into an environment of its own in `folder` (`layer.enter`)."""
-    return f'__import__("sys").modules["autogen_nb_layer"].enter({folder!r}, {prefix!r})\n'
 
 
 def calling(function: str, arguments: Mapping[str, Any], reply: Path) -> str:

@@ -16,7 +16,7 @@ import builtins
 import os
 import sys
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 _BEGIN, _END = "autogen_nb.guard.begin", "autogen_nb.guard.end"
@@ -25,14 +25,14 @@ _getpid = os.getpid
 _get_ident = __import__("_thread").get_ident
 
 
-def load(sources: dict[str, str]) -> dict[str, ModuleType]:
+def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
     """Modules of their own, in nobody's sight, with built-in names that nobody replaces."""
     own = {"__builtins__": dict(vars(builtins))}
     modules = {}
-    for name, source in sources.items():
+    for name, code in codes.items():
         module = modules[name] = ModuleType(f"autogen_nb_{name}")
         vars(module).update(own)
-        exec(compile(source, f"<autogen_nb {name}>", "exec"), vars(module))  # noqa: S102 - our own source
+        exec(code, vars(module))  # noqa: S102 - our own code
     return modules
 
 

@@ -7,13 +7,10 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from autogen_nb.acts import KINDS, Act, ActKind, Leave
+from autogen_nb.acts import KINDS, Act, ActJudged, ActKind, Leave
 from autogen_nb.core.ground import Ground
-from autogen_nb.events import ActJudged
 from autogen_nb.kernels.guard_asking import FIELD, MARK, signed
 
 Allow: TypeAlias = Callable[[Act, str], Awaitable[ActJudged]]
@@ -52,31 +49,6 @@ class Asked:
 
 Terms: TypeAlias = Guarded | Literal["ours"] | None
 """What a request's code may do: what is let through, anything since it is our own, or anything."""
-
-
-_HERE = Path(__file__).parent
-_PARTS = {
-    "ground": _HERE.parent / "core" / "ground.py",
-    "leave": _HERE.parent / "core" / "leave.py",
-    **{name: _HERE / f"{name}.py" for name in ("deeds", "guard_asking", "guard_seeing")},
-}
-# The secret comes beside the source: a source is kept for tracebacks.
-_INSTALL = """\
-(lambda kernel, own, sources: (
-    own.__setitem__("__builtins__", dict(vars(__import__("builtins")))),
-    exec(compile(sources.pop("guard"), "<autogen_nb guard>", "exec"), own),
-    own["install"](
-        kernel, bytes.fromhex(kernel.get_parent("shell")["content"].pop({field!r})["secret"]), own["load"](sources)
-    ),
-))(get_ipython().kernel, {{}}, {sources!r})
-"""
-
-
-@cache
-def installing() -> str:
-    """The source that puts the guard into a fresh kernel; `Guarding.secretly` goes with it."""
-    sources = {"guard": _HERE / "guard.py", **_PARTS}
-    return _INSTALL.format(field=FIELD, sources={name: path.read_text("utf-8") for name, path in sources.items()})
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from autogen_nb.kernels.launching import LOCAL, Launched, launch
 from autogen_nb.kernels.life import Life
 from autogen_nb.kernels.limits import Limits, readable
 from autogen_nb.kernels.places import Place
-from autogen_nb.kernels.preparing import prepare, warm
+from autogen_nb.kernels.preparing import packed, prepare, warm
 from autogen_nb.kernels.request import Ask, Request
 from autogen_nb.kernels.status import OnStuck, Status, Stuck
 from autogen_nb.kernels.usage import measure, shared_out
@@ -344,11 +344,11 @@ class Kernel:
         environ = with_interpreter(environ, self._python)
         launched = await launch(
             cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders,
-            limits=self.limits,
+            limits=self.limits, meanwhile=packed,
         )  # fmt: skip
         try:
             if launched.python:
-                await prepare(launched, self._grace, sys.prefix if self._place.here else "")
+                await prepare(launched, self._grace, sys.prefix if self._place.here else "", await packed())
         except BaseException:
             await launched.end(grace=0)
             raise

@@ -6,10 +6,11 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.cgroups import Cgroup
@@ -226,9 +227,10 @@ async def launch(
     place: Place = LOCAL,
     folders: Sequence[Path] = (),
     limits: Limits | None = None,
+    meanwhile: Callable[[], Awaitable[object]] | None = None,
     patience: float = 60,
 ) -> Launched:
-    """A kernel that answers, and whose outputs reach us.
+    """A kernel that answers, and whose outputs reach us; `meanwhile` is awaited while its process starts.
 
     Raises
     ------
@@ -240,6 +242,8 @@ async def launch(
     launched = None
     try:
         launched = Launched(folder, await place.start(order))
+        if meanwhile is not None:
+            await meanwhile()
         await _answers(launched, patience)
     except BaseException as error:
         tail = _tail(order.log)
@@ -300,6 +304,8 @@ def manager_for(order: Order) -> Any:
 
 
 def _manager_of(cls: Any, folder: Path, python: str) -> Any:
+    from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
     log = logging.getLogger("autogen_nb.kernels")
     if not log.handlers:
         log.addHandler(logging.NullHandler())
@@ -309,6 +315,9 @@ def _manager_of(cls: Any, folder: Path, python: str) -> Any:
         log=log,
     )
     manager._kernel_spec = _spec(python, encrypted=manager.transport == "tcp")
+    # The factory would look through all that is installed here, to find this very class.
+    manager.kernel_id = uuid4().hex
+    manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
     encrypt(manager)
     return manager
 
@@ -323,7 +332,6 @@ def _spec(python: str, *, encrypted: bool) -> Any:
         argv=[python, "-P", str(START), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
-        # The environment can name another default provisioner.
         metadata={
             "kernel_provisioner": {"provisioner_name": "local-provisioner"},
             **(declared() if encrypted and python == sys.executable else {}),

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.events import ActJudged
+from autogen_nb.acts import ActJudged
 from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.decoding import exit_code, output
 from autogen_nb.kernels.guarding import Asked, Guarded, Guarding, Terms

@@ -18,7 +18,8 @@ from autogen_nb.agents.prompts import ASSISTANT
 from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.agents.where import Where
-from autogen_nb.core.ports import Human, Model
+from autogen_nb.core.persons import Human
+from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
 from autogen_nb.events import ApprovalGiven

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import ref
 
+from autogen_nb.acts import Confirm
 from autogen_nb.agents.where import Where
-from autogen_nb.core.approval import Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
@@ -21,6 +21,7 @@ from autogen_nb.human.ruled import Onwards
 from autogen_nb.kernels import machine
 from autogen_nb.kernels.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer import Handed
+from autogen_nb.notebook.first_kernel import Opened
 from autogen_nb.notebook.keeping import Keeping
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.stuck import Stuckness
@@ -102,16 +103,30 @@ class Conversation:
         Where the chat's files go, relative to `cwd`.
     cwd
         The notebook's own folder, in which the agent's kernel runs.
+    imports
+        Modules that a kernel of the chat's imports ahead of use.
+    opened
+        An executor that starts already.
     """
 
-    def __init__(self, name: str, cwd: Path, folder: str, keeping: Keeping) -> None:
+    def __init__(
+        self,
+        name: str,
+        cwd: Path,
+        folder: str,
+        keeping: Keeping,
+        *,
+        imports: Callable[[], Sequence[str]],
+        opened: Opened | None = None,
+    ) -> None:
         self._keeping = keeping
+        self._imports = imports
         self.name = name
         self.cwd = cwd
         self.folder = folder
         self.turns: list[Turn] = []
-        self.where = self._usual = Where()
-        self._open()
+        self.where = self._usual = Where() if opened is None else opened.where
+        self._open(opened)
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
         self._prints: dict[str, Fingerprint] = {}
@@ -165,9 +180,12 @@ class Conversation:
         self._keeping.used(self)
         self._usual = usual
 
-    def _open(self) -> None:
-        self.executor = self.where.executor(cwd=self.cwd, imports=machine.preimports())
-        self._keeping.hold(self)
+    def _open(self, opened: Opened | None = None) -> None:
+        if opened is None:
+            self.executor = self.where.executor(cwd=self.cwd, imports=self._imports())
+        else:
+            self.executor = opened.executor
+        self._keeping.hold(self, starting=opened is not None)
         self._forget = engine.at_exit(self.executor.stop)
 
     @property
@@ -276,14 +294,31 @@ def _same_as(value: object) -> Callable[[object], bool]:
 
 
 class Conversations:
-    """All conversations of a notebook, by name; one of them is the current one."""
+    """All conversations of a notebook, by name; one of them is the current one.
 
-    def __init__(self, cwd: Path, default: str = "main") -> None:
+    Parameters
+    ----------
+    first
+        What the first one's code runs in, where that starts already.
+    imports
+        Modules that kernels import ahead of use, as the settings have them by then.
+    """
+
+    def __init__(
+        self,
+        cwd: Path,
+        first: Opened | None = None,
+        *,
+        imports: Callable[[], Sequence[str]] = machine.preimports,
+        default: str = "main",
+    ) -> None:
         self.cwd = cwd
+        self._imports = imports
         self.keeping = Keeping()
         self._all: dict[str, Conversation] = {}
         self._folders: set[str] = set()
         self.current = default
+        self._all[default] = self._begun(default, first)
 
     def __iter__(self) -> Iterator[Conversation]:
         return iter(list(self._all.values()))
@@ -292,8 +327,12 @@ class Conversations:
         """The conversation of that name, begun if there is none; without a name, the current one."""
         name = name or self.current
         if name not in self._all:
-            self._all[name] = Conversation(name, self.cwd, self._folder(name), self.keeping)
+            self._all[name] = self._begun(name)
         return self._all[name]
+
+    def _begun(self, name: str, opened: Opened | None = None) -> Conversation:
+        folder = self._folder(name)
+        return Conversation(name, self.cwd, folder, self.keeping, imports=self._imports, opened=opened)
 
     def renew(self, name: str | None = None) -> tuple[Conversation, str | None]:
         """A new conversation of that name, and the name under which the old one is kept, if there was one."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeAlias, assert_never
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.core.rules import parse
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

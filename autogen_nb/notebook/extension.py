@@ -3,6 +3,7 @@
 What is heavy is loaded in the background, while the person reads on: loading itself takes a moment only.
 """
 
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,9 @@ from autogen_nb.notebook.transforming import Transformer
 if TYPE_CHECKING:
     from autogen_nb.notebook.session import Session
 
+_SWITCH = 0.0005
+"""Seconds after which Python lets another thread go on, while what is heavy is loaded."""
+
 
 class Extension:
     """All that `load` adds to a shell.
@@ -24,7 +28,7 @@ class Extension:
     Parameters
     ----------
     prepare
-        Called before anything else of the package is used.
+        Called before a cell's chat begins.
     """
 
     def __init__(self, shell: InteractiveShell, prepare: Callable[[], None]) -> None:
@@ -64,18 +68,27 @@ class Extension:
     def _session(self) -> "Session":
         with self._lock:
             if self._made is None:
-                self._prepare()
                 from autogen_nb.notebook.first_kernel import begun
 
                 # The warm-up and the first cell may come at the same time: it is begun under the lock.
-                conversations = begun(self._cwd, self._magics)
+                first = begun(self._cwd, self._magics)
+                self._prepare()
+                from autogen_nb.notebook.conversations import Conversations
                 from autogen_nb.notebook.session import Session
 
+                conversations = Conversations(self._cwd, first, imports=lambda: self._magics.preimports)
                 self._made = Session(self._shell, self._magics, conversations)
             return self._made
 
     def _warm_up(self) -> None:
-        self._session().warm_up()
+        # The kernel's start, on another thread, has few words to say, and each would wait for 5 ms otherwise.
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH)
+        try:
+            self._session().warm_up()
+        finally:
+            if sys.getswitchinterval() == _SWITCH:
+                sys.setswitchinterval(usual)
 
     def _configurables(self) -> list[Any]:
         # IPython annotates the list too narrowly.

@@ -1,23 +1,37 @@
-"""The first chat's kernel, which starts before the rest of what cells need is loaded."""
+"""The first chat's kernel, which starts before the rest of what cells need is loaded: little is imported here."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autogen_nb import run
+from autogen_nb.agents.where import Where
+from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError
-from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.settings import Defaults
 
+if TYPE_CHECKING:
+    from autogen_nb.executors.docker import DockerExecutor
+    from autogen_nb.executors.jupyter import JupyterExecutor
 
-def begun(cwd: Path, defaults: Defaults) -> Conversations:
-    """A notebook's conversations; the first one's kernel is being started, where that costs nobody anything."""
-    conversations = Conversations(cwd)
-    first = conversations.named()
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An executor that starts already, and where its code runs."""
+
+    where: Where
+    executor: "JupyterExecutor | DockerExecutor"
+
+
+def begun(cwd: Path, defaults: Defaults) -> Opened | None:
+    """A kernel as the settings have it, being started; None where that would cost somebody, or cannot be had."""
     # A place that cannot be had is told by the first cell.
     with suppress(AutogenError):
-        first.settle(defaults.where, defaults.where)
-        if first.where == defaults.where and not first.where.costly:
-            start = run.engine.submit(first.executor.start())
+        where = defaults.where
+        if not where.costly:
+            where.check(cwd)
+            executor = where.executor(cwd=cwd, imports=defaults.preimports)
             # A kernel that does not start is told when it is first needed, by the start that happens then.
-            start.add_done_callback(lambda ended: None if ended.cancelled() else ended.exception() and None)
-    return conversations
+            engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            return Opened(where, executor)
+    return None

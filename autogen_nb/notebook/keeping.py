@@ -91,11 +91,13 @@ class Keeping:
         # A context cannot be entered twice at the same time.
         self._say = lambda text: context.copy().run(show, text)
 
-    def hold(self, chat: Chat) -> None:
-        """Has the chat's executor ask before it starts a kernel."""
+    def hold(self, chat: Chat, *, starting: bool = False) -> None:
+        """Has the chat's executor ask before it starts a kernel; one that is `starting` has its leave."""
         self._chats[chat.folder] = chat
         member = _Member(chat, lambda: (self._pool.policy.idle or 0) / _MINUTE)
-        chat.executor.admit = lambda: self._pool.admit(chat.folder, member)
+        chat.executor.admit = admit = lambda: self._pool.admit(chat.folder, member)
+        if starting:
+            engine.soon(admit)
 
     def used(self, chat: Chat) -> None:
         """Notes that the chat's kernel is used now."""

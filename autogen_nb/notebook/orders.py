@@ -16,12 +16,11 @@ from typing import Any, TypeVar, get_args
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 
+from autogen_nb.acts import CONFIRMS, Confirm
 from autogen_nb.agents.where import SANDBOXES, Sandbox
-from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.describe import Share
-from autogen_nb.models.budget import Budget
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -179,6 +178,9 @@ def _check_budget(budget: str | None, text: str) -> None:
     if budget is None:
         return
     try:
+        # Not before a cell names one: the models come with it.
+        from autogen_nb.models.budget import Budget
+
         Budget.parse(budget)
     except ConfigError as error:
         raise ConfigError(f"%%autogen: {error}") from None

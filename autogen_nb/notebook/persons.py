@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, TypeAlias
 
-from autogen_nb.core.ports import Human
+from autogen_nb.acts import ActJudged
+from autogen_nb.core.persons import Human
 from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
-from autogen_nb.events import ActAsked, ActJudged, ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import ActAsked, ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.human.headless import Nobody
 from autogen_nb.human.terminal import TerminalHuman
 from autogen_nb.models.connections import DEFAULT_MODEL, Connection

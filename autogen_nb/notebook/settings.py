@@ -7,14 +7,14 @@ from typing import get_args
 from traitlets import Bool, CFloat, CInt, Enum, Unicode
 from traitlets.config import Configurable
 
+from autogen_nb.acts import CONFIRMS, Confirm
 from autogen_nb.agents.where import SANDBOXES, Where
-from autogen_nb.core.approval import CONFIRMS, Confirm
 from autogen_nb.core.human_input import Mode
 from autogen_nb.core.organisation import NO_POLICY, Policy
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.budget import Budget
+from autogen_nb.kernels import machine
 from autogen_nb.notebook.orders import HUMAN_INPUTS, SHARES, Order
-from autogen_nb.run import policy
+from autogen_nb.trusted.policy_file import policy
 
 UNATTENDED_TIMEOUT = 300.0
 """Seconds for one block of code where nobody is there to stop it."""
@@ -52,8 +52,17 @@ class Defaults(Configurable):
     kernel_limit = CInt(0, min=0, help="kernels of agents at once; 0 for what the memory allows, 16 at most").tag(
         config=True
     )
+    imports = Unicode(
+        ",".join(machine.USUAL),
+        help="modules that kernels import ahead of use, fewer where memory is small; names with commas between",
+    ).tag(config=True)
     share = Enum(SHARES, "schema", help="what the model is told of variables: schema, or rows too").tag(config=True)
     record = Unicode("", help="a file that every reply of a model is recorded in").tag(config=True)
+
+    @property
+    def preimports(self) -> tuple[str, ...]:
+        """The modules that a kernel of this notebook imports ahead of use."""
+        return machine.preimports([name for each in self.imports.split(",") if (name := each.strip())])
 
     @property
     def where(self) -> Where:
@@ -152,6 +161,9 @@ def _budget(defaults: Defaults) -> str | None:
 
 
 def _parsed(budget: str, source: str) -> str:
+    # Not before one is named: the models come with it.
+    from autogen_nb.models.budget import Budget
+
     try:
         Budget.parse(budget)
     except ConfigError as error:

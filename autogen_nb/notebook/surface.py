@@ -8,11 +8,11 @@ from weakref import WeakSet
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
-from autogen_nb.core.ports import Attendant, Human
+from autogen_nb.acts import ActJudged
+from autogen_nb.core.persons import Attendant, Human
 from autogen_nb.core.rules import proposed
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

@@ -16,7 +16,7 @@ from autogen_nb.agents.teams.messages import BaseChatMessage, TaskResult
 from autogen_nb.agents.teams.stream import MessageStream
 from autogen_nb.agents.teams.team import BaseGroupChat
 from autogen_nb.core.ground import Ground
-from autogen_nb.core.ports import Human
+from autogen_nb.core.persons import Human
 from autogen_nb.core.termination import without
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended

@@ -12,10 +12,10 @@ from functools import partial
 from itertools import cycle
 from typing import assert_never
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.core.termination import without
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CandidatesAsked,

@@ -8,14 +8,14 @@
 3. Whether a caller waits or awaits is known here and nowhere else (`waiting`).
 """
 
+from autogen_nb.engine import Engine, Pump, engine, patiently
 from autogen_nb.run.beginning import begun
 from autogen_nb.run.cancelling import CancellationToken
 from autogen_nb.run.driving import Here, Log, There, World, aevents, drive, events
-from autogen_nb.run.engine import Engine, Pump, engine, patiently
 from autogen_nb.run.inquiring import Inquired, Inquiry, kept
-from autogen_nb.run.policy_file import PolicyFile, policy
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
 from autogen_nb.run.waiting import Waits, heartbeat, held, interruptible, result, settle, ticking, unsuspended
+from autogen_nb.trusted.policy_file import PolicyFile, policy
 
 __all__ = [
     "CancellationToken",

@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Generator
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from autogen_nb.run.engine import engine
+from autogen_nb.engine import engine
 from autogen_nb.run.waiting import in_a_loop
 
 T = TypeVar("T")

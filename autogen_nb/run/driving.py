@@ -8,11 +8,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeGuard, get_args
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.core.chat import Flow
+from autogen_nb.engine import Pump, engine
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import (
     ANSWERS,
-    ActJudged,
     Answer,
     CodeInputGiven,
     Event,
@@ -24,7 +25,6 @@ from autogen_nb.events import (
     Recorded,
     Transient,
 )
-from autogen_nb.run.engine import Pump, engine
 from autogen_nb.run.inquiring import Inquiry, kept
 from autogen_nb.run.waiting import heartbeat, holding, in_a_loop, interruptible, settle
 

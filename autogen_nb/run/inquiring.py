@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from autogen_nb.events import ActAsked, ActJudged, CodeInputAsked, CodeInputGiven
+from autogen_nb.acts import ActJudged
+from autogen_nb.events import ActAsked, CodeInputAsked, CodeInputGiven
 
 Inquired: TypeAlias = ActJudged | CodeInputGiven
 

@@ -9,8 +9,8 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from autogen_nb.engine import LET_GO, TICK, Item, Pump, alone, engine, opened, patiently
 from autogen_nb.errors import ConfigError
-from autogen_nb.run.engine import LET_GO, TICK, Item, Pump, alone, engine, opened, patiently
 
 T = TypeVar("T")
 Waits: TypeAlias = Literal["sync", "async"]

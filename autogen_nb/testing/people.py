@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

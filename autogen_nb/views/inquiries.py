@@ -1,8 +1,9 @@
 """What was decided while code ran, in one line each."""
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.core.report import plain
 from autogen_nb.core.visible import visible
-from autogen_nb.events import ActAsked, ActJudged, CodeInputAsked, CodeInputGiven
+from autogen_nb.events import ActAsked, CodeInputAsked, CodeInputGiven
 
 _LONG = 300
 

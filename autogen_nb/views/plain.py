@@ -4,10 +4,10 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.core.report import plain, text_of
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     CodeAsked,
     CodeInputAsked,
     CodeInputGiven,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.agents.chatting import Chat, Options
 from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
 from autogen_nb.event_json import to_json
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     CodeInputAsked,
     CodeInputGiven,
     CodeRan,

@@ -10,7 +10,8 @@ import pytest
 
 from autogen_nb.cli.findings import _policy, probe
 from autogen_nb.models.local_servers import LocalServers
-from autogen_nb.run import PolicyFile, policy_file
+from autogen_nb.trusted import policy_file
+from autogen_nb.trusted.policy_file import PolicyFile
 from tests.cli.commands import ran
 from tests.models.local import models, serving
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autogen_nb.acts import Act
-from autogen_nb.core.approval import CONFIRMS, Confirm, asks, reasons
+from autogen_nb.acts import CONFIRMS, Act, Confirm
+from autogen_nb.core.approval import asks, reasons
 from autogen_nb.messages import CodeBlock
 
 PLAIN = CodeBlock("python", "x = 1")

@@ -1,10 +1,9 @@
 """What a log tells of who decided what, and of what went to models."""
 
-from autogen_nb.acts import Act, Leave
+from autogen_nb.acts import Act, ActJudged, Leave
 from autogen_nb.core.audit import Asked, Sent, decisions, requests
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     ChatStarted,

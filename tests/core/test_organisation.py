@@ -2,7 +2,7 @@
 
 import pytest
 
-from autogen_nb.core.approval import Confirm
+from autogen_nb.acts import Confirm
 from autogen_nb.core.organisation import NO_POLICY, Policy, Walls, parse
 from autogen_nb.errors import ConfigError
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from autogen_nb.acts import Act, Leave
-from autogen_nb.core.approval import Confirm, reasons
+from autogen_nb.acts import Act, ActJudged, Confirm, Leave
+from autogen_nb.core.approval import reasons
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.pictures import MOST
 from autogen_nb.core.reading import acts
@@ -23,7 +23,6 @@ from autogen_nb.core.replies import (
 from autogen_nb.core.running import UNCLOSED, Reach, RunCode
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     Answer,
     ApprovalAsked,
     ApprovalGiven,

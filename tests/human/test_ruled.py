@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.rules import Rule
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

@@ -12,7 +12,7 @@ import pytest
 from autogen_nb.core.rules import Rule
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.run import owned
+from autogen_nb.trusted import owned
 
 NET, DISK = Rule("network", "api.example.org"), Rule("write", "/data/out/")
 

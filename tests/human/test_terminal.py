@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from autogen_nb.acts import Act, Leave
+from autogen_nb.acts import Act, ActJudged, Leave
 from autogen_nb.core.ground import Ground
-from autogen_nb.events import ActJudged
 from autogen_nb.kernels.guarding import Guarded
 from autogen_nb.outputs import Failure
 from tests.kernels.looping import Ran, SharedKernel, shared_kernel

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from autogen_nb.acts import Act
-from autogen_nb.events import ActJudged
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.kernels.kernel import Finished
 from autogen_nb.outputs import Stream
 from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, errors, guarded_kernel

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, Executor, Human, Model, Request, RunEnded
+from autogen_nb.core.persons import Human
+from autogen_nb.core.ports import Completion, Executor, Model, Request, RunEnded
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.messages import CodeBlock, Message, Usage
 from autogen_nb.outputs import Failure, Output, Result, Stream

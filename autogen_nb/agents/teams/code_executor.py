@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autogen_nb.acts import Confirm
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.prompts import ASSISTANT
 from autogen_nb.agents.teams.calling import called
-from autogen_nb.core.approval import Confirm
 from autogen_nb.core.turns import Respond, RunLast, WriteAndRun
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven

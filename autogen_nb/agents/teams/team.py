@@ -16,7 +16,7 @@ from autogen_nb.agents.teams.messages import BaseMessage, TaskResult, loaded, sa
 from autogen_nb.agents.teams.selecting import PROMPT, Selecting
 from autogen_nb.agents.teams.stream import MessageStream
 from autogen_nb.agents.teams.world import TeamWorld
-from autogen_nb.core.ports import Human
+from autogen_nb.core.persons import Human
 from autogen_nb.core.speaker import Selection
 from autogen_nb.core.team import ByChoice, ByTurns, Choice, TeamRun, team_chat
 from autogen_nb.core.turns import Room

@@ -14,7 +14,8 @@ from autogen_nb.agents.teams.conditions import Asked
 from autogen_nb.agents.teams.following import Following, Thread
 from autogen_nb.agents.teams.own import BaseChatAgent
 from autogen_nb.agents.teams.selecting import Selecting
-from autogen_nb.core.ports import Human, Request
+from autogen_nb.core.persons import Human
+from autogen_nb.core.ports import Request
 from autogen_nb.core.roles import wire
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import ipywidgets as widgets
 
+from autogen_nb.acts import ActJudged
 from autogen_nb.core.rules import Rule
-from autogen_nb.events import ActAsked, ActJudged
+from autogen_nb.events import ActAsked
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import rendering, wording
 from autogen_nb.notebook.panels import parts

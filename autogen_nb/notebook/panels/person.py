@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autogen_nb.acts import Act
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.core.rules import Rule
 from autogen_nb.errors import ChatUnfinished
 from autogen_nb.events import (
     ActAsked,
-    ActJudged,
     ApprovalAsked,
     ApprovalGiven,
     CodeInputAsked,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autogen_nb.core.organisation import NO_POLICY, Policy, parse
 from autogen_nb.errors import ConfigError
-from autogen_nb.run import owned
+from autogen_nb.trusted import owned
 
 _PATH = Path("/etc/autogen_nb/policy.toml")
 _ROOT = frozenset({0})
