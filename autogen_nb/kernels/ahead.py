@@ -4,15 +4,37 @@ Its source is sent there, so it imports nothing of ours.
 """
 
 import contextlib
+import gc
+import os
 import sys
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 _SWITCH = 0.0005
 """Seconds after which Python lets another thread go on; its own 5 ms are more than a small block takes."""
 
+_COLLECT = (100_000, 10, 10)
+"""How seldom garbage is looked for: modules make little of it, and to look takes a sixth of the time."""
+
 _PATIENCE = 0.05
-"""Seconds for which a block keeps the imports from going on: it may be waiting for one of them."""
+"""Seconds for which a block keeps the imports from going on."""
+
+_REST = 0.02
+"""Seconds after a block in which its reply is sent, and perhaps the next one comes."""
+
+_LOOK = 0.002
+"""Seconds between two looks whether somebody waits for a module that is being imported."""
+
+_IMPORT = "<frozen importlib._bootstrap>"
+"""The file of Python's own import."""
+
+_FORK = 10.0
+"""Seconds that a fork waits for the imports to end."""
+
+_FIRST: dict[str, Callable[[Any], object]] = {"pandas": lambda pandas: pandas.DataFrame({"": [""]})}
+"""What is done with a module that does a part of its loading when it is first used."""
 
 
 def begin(names: list[str], shell: Any) -> None:
@@ -23,8 +45,9 @@ def begin(names: list[str], shell: Any) -> None:
 class _Ahead(threading.Thread):
     """Halts, between two modules, while a block runs.
 
-    A block that waits for a module that is being imported has it go on: at once where the block imports another one
-    that is not there yet, else after the patience.
+    It goes on at once where somebody waits for a module that is being imported, or imports another one that is not
+    there yet, else after the patience. A process is forked when all is imported: in the fork this thread would be
+    gone, and the locks of half a module would stay.
     """
 
     def __init__(self, names: list[str], events: Any) -> None:
@@ -34,19 +57,24 @@ class _Ahead(threading.Thread):
         self._free = threading.Event()
         self._free.set()
         # The shell knows a callback by its identity.
-        self._callbacks = {"pre_execute": self._free.clear, "post_execute": self._free.set}
+        self._rest = 0.0
+        self._callbacks = {"pre_execute": self._free.clear, "post_execute": self._release}
 
     def run(self) -> None:
-        interval = sys.getswitchinterval()
+        interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
         sys.setswitchinterval(_SWITCH)
+        gc.set_threshold(*_COLLECT)
         for event, callback in self._callbacks.items():
             self._events.register(event, callback)
         sys.meta_path.insert(0, self)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self._finish)
         try:
             for name in self._names:
                 # What fails here fails again, in the person's sight, when it is used.
                 with contextlib.suppress(Exception, SystemExit):
                     __import__(name)
+                    _FIRST.get(name, id)(sys.modules[name])
         finally:
             with contextlib.suppress(ValueError):
                 sys.meta_path.remove(self)
@@ -55,9 +83,36 @@ class _Ahead(threading.Thread):
                     self._events.unregister(event, callback)
             if sys.getswitchinterval() == _SWITCH:
                 sys.setswitchinterval(interval)
+            if gc.get_threshold() == _COLLECT:
+                gc.set_threshold(*thresholds)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         """Finds nothing; each import of a module that is not there yet comes by here."""
         del name, path, target
-        if threading.current_thread() is not self or not self._free.wait(_PATIENCE):
-            self._free.set()
+        if threading.current_thread() is not self:
+            self._set_free()
+            return
+        until = time.monotonic() + _PATIENCE
+        while not self._free.wait(_LOOK) or time.monotonic() < self._rest:
+            if self._waited_for() or time.monotonic() > until:
+                self._set_free()
+            elif self._free.is_set():
+                time.sleep(_LOOK)
+
+    def _release(self) -> None:
+        self._rest = time.monotonic() + _REST
+        self._free.set()
+
+    def _set_free(self) -> None:
+        self._rest = 0.0
+        self._free.set()
+
+    def _waited_for(self) -> bool:
+        """Whether another thread is in the midst of an import, which is where one waits for a module."""
+        frames = sys._current_frames().items()  # noqa: SLF001 - there is no other way to them
+        return any(frame.f_code.co_filename == _IMPORT and thread != self.ident for thread, frame in frames)
+
+    def _finish(self) -> None:
+        if threading.current_thread() is not self and self.is_alive():
+            self._set_free()
+            self.join(_FORK)

@@ -41,6 +41,9 @@ def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
         ahead.begin(names, _shell())
 
     _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled, warm=warm)
+    # The shell takes it with the first block, and an import within a block sets those ahead of use free.
+    import IPython.core.logger  # noqa: F401
+
     _print_sooner()
     _drop_nothing(_shell().kernel)
     _wake_on_signals()

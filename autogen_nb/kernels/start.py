@@ -3,11 +3,15 @@
 It runs inside that process only, as a file and not as a part of this package.
 """
 
+import gc
 import sys
 
 
 def main() -> None:
     """Runs a kernel; the arguments are those of ``python -m ipykernel_launcher``."""
+    # Modules make little garbage; to look for it takes a twentieth of the start.
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000)
     from ipykernel.kernelapp import IPKernelApp
     from IPython.core import application
 
@@ -22,6 +26,7 @@ def main() -> None:
     sys.modules[debugger] = None  # type: ignore[assignment]  # how the import system is told that there is none
     app.initialize()
     del sys.modules[debugger]
+    gc.set_threshold(*thresholds)
     app.start()
 
 
