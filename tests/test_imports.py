@@ -13,6 +13,7 @@ PACKAGE = "autogen_nb"
 ROWS = (
     ("acts", "doors", "errors", "events", "event_json", "messages", "outputs", "_version"),
     ("core",),
+    ("engine", "trusted"),
     ("run", "kernels"),
     ("models", "executors", "human", "views", "sessions"),
     ("agents", "testing"),
@@ -182,6 +183,15 @@ from IPython.core.interactiveshell import InteractiveShell
 InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
 """
     assert _loaded(source, ("openai", "pandas", "matplotlib")) == []
+
+
+def test_the_first_kernel_waits_for_little() -> None:
+    """What starts the first kernel needs nothing of chats, of models or of the driver, which take longer to load."""
+    source = "import autogen_nb.notebook.extension, autogen_nb.notebook.first_kernel, autogen_nb.executors.jupyter"
+
+    assert (
+        _loaded(source, ("autogen_nb.events", "autogen_nb.run", "autogen_nb.core.reading", "autogen_nb.models")) == []
+    )
 
 
 def _write(package: Path, file: str, source: str) -> None:

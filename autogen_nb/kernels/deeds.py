@@ -44,6 +44,8 @@ _INSTALLER = re.compile(
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
 _LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"})
 """What libraries start to find fonts, other libraries and processors."""
+_PLATFORM = "uname -p"
+"""What Python's own `platform` starts."""
 _LONG = 200
 
 
@@ -225,6 +227,8 @@ def _started(command: str, look: Look) -> Deed | None:
     if found is not None:
         packages = [word for word in found[1].split() if not word.startswith("-")]
         return "install", packages[0] if len(packages) == 1 else "", f"installs {_short(' '.join(packages))}".strip()
+    if command == _PLATFORM:
+        return None
     if (command.split(" ", 1)[0] in _LOOKING or command == "cat /proc/cpuinfo") and look.library():
         return None
     return "process", command, f"starts {_short(command)}" if command else "starts a process"

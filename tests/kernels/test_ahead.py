@@ -1,5 +1,7 @@
 """Imports ahead of use make way for the blocks of the agent, and change nothing of what these do."""
 
+import gc
+import itertools
 import sys
 import time
 from pathlib import Path
@@ -10,6 +12,16 @@ from tests.kernels.looping import SharedKernel, shared_kernel
 
 PARTS = 40
 COUNT = "len([name for name in sys.modules if name.startswith('slow.part')])"
+FORK = """\
+import os, signal
+pid = os.fork()
+if pid == 0:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(20)
+    import slow
+    os._exit(0 if slow.DONE else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
 SPIN = "until = time.monotonic() + 0.03\nwhile time.monotonic() < until: pass"
 pytestmark = pytest.mark.kernel
 
@@ -49,10 +61,10 @@ def test_block_does_not_see_them_go_on(tmp_path: Path) -> None:
         shown = [kernel.execute(f"print({number})").outputs for number in range(20)]
         wait_for(kernel, "slow")
         finders = "'_Ahead' in [type(each).__name__ for each in sys.meta_path]"
-        after = kernel.execute(f"import sys; print(sys.getswitchinterval(), {finders})").stdout
+        after = kernel.execute(f"import gc, sys; print(sys.getswitchinterval(), gc.get_threshold(), {finders})").stdout
 
     assert [[output.text for output in outputs] for outputs in shown] == [[f"{number}\n"] for number in range(20)]  # type: ignore[union-attr]  # other outputs fail here
-    assert after == f"{sys.getswitchinterval()} False\n"
+    assert after == f"{sys.getswitchinterval()} {gc.get_threshold()} False\n"
 
 
 def test_block_that_needs_what_is_being_imported_gets_it(tmp_path: Path) -> None:
@@ -74,3 +86,22 @@ def test_imports_halt_while_a_block_runs(tmp_path: Path) -> None:
         more = [int(kernel.execute(code).stdout) for _ in range(3)]
 
     assert min(more) <= 1
+
+
+def test_fork_has_no_half_module(tmp_path: Path) -> None:
+    """A process that is forked while a module is imported can import it, too."""
+    package(tmp_path, "import time\ntime.sleep(0.01)\n")
+
+    with shared_kernel(tmp_path, imports=["slow"]) as kernel:
+        assert kernel.execute(FORK).stdout == "0\n"
+
+
+def test_the_next_block_of_a_burst_finds_them_halted(tmp_path: Path) -> None:
+    """Between two blocks of which one follows the other at once nothing is imported."""
+    package(tmp_path, "import time\ntime.sleep(0.001)\n")
+
+    with shared_kernel(tmp_path, imports=["slow"]) as kernel:
+        counts = [int(kernel.execute(f"import sys; print({COUNT})").stdout) for _ in range(6)]
+        wait_for(kernel, "slow")
+
+    assert min(after - before for before, after in itertools.pairwise(counts)) == 0

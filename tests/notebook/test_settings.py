@@ -4,6 +4,7 @@ import pytest
 
 from autogen_nb.agents.where import Where
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels import machine
 from autogen_nb.notebook.conversations import asked
 from autogen_nb.notebook.orders import Order
 from autogen_nb.notebook.settings import Defaults, terms
@@ -15,6 +16,17 @@ def test_the_defaults() -> None:
 
     assert (found.confirm, found.human_input, found.max_turns, found.block_timeout) == ("always", "NEVER", 20, None)
     assert found.remark == ""
+
+
+def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the usual or what is set, in that order, and less where there is little memory."""
+    monkeypatch.setattr(machine, "memory", lambda: 8 * 2**30)
+    assert Defaults().preimports == ("numpy", "pandas", "matplotlib.pyplot")
+    assert Defaults(imports=" polars, numpy,").preimports == ("polars", "numpy")
+    assert Defaults(imports="").preimports == ()
+
+    monkeypatch.setattr(machine, "memory", lambda: 2**30)
+    assert Defaults(imports="polars,numpy").preimports == ("polars",)
 
 
 def test_a_sandbox_is_asked_about_less() -> None:

@@ -1,0 +1,46 @@
+"""Our own code in a fresh kernel: there for any Python, and nothing else is changed for it."""
+
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.acts import Act, Leave
+from autogen_nb.core.ground import Ground
+from autogen_nb.kernels import preparing
+from autogen_nb.kernels.guarding import Guarded
+from tests.kernels.looping import shared_kernel
+
+pytestmark = pytest.mark.kernel
+
+
+def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was compiled by a Python that the kernel's is not is left alone there; guard and hand-over work."""
+    monkeypatch.setattr(preparing, "MAGIC_NUMBER", b"another")
+    preparing._packed.cache_clear()
+    try:
+        with shared_kernel(tmp_path) as kernel:
+            kernel.do(kernel.kernel.put({"x": [1, 2]}))
+            terms = Guarded(Leave((Act("compute"),)), Ground(str(tmp_path), "", "/home/nobody"))
+            denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", terms=terms)
+    finally:
+        preparing._packed.cache_clear()
+
+    assert denied.stdout == "[1, 2]\n"
+    assert denied.failures == ["PermissionError"]
+
+
+def test_nothing_of_it_is_left_on_the_disk(tmp_path: Path) -> None:
+    """The file in which it came is gone before the agent's code runs."""
+    with shared_kernel(tmp_path) as kernel:
+        code = "import os\nfrom ipykernel.connect import get_connection_file\n"
+        listed = kernel.execute(f"{code}print(os.listdir(os.path.dirname(get_connection_file())))").stdout
+
+    assert "'k.json'" in listed
+    assert "'own'" not in listed
+
+
+def test_the_debugger_is_not_loaded_and_can_be(tmp_path: Path) -> None:
+    """The kernel starts without its debugger; code that wants it finds it."""
+    with shared_kernel(tmp_path) as kernel:
+        assert kernel.execute("import sys; print('debugpy' in sys.modules)").stdout == "False\n"
+        assert kernel.execute("import debugpy; print(debugpy.__name__)").stdout == "debugpy\n"
