@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import _bootstrap
 from typing import Any
 
 _SWITCH = 0.0005
@@ -26,9 +27,6 @@ _REST = 0.02
 
 _LOOK = 0.002
 """Seconds between two looks whether somebody waits for a module that is being imported."""
-
-_IMPORT = "<frozen importlib._bootstrap>"
-"""The file of Python's own import."""
 
 _FORK = 10.0
 """Seconds that a fork waits for the imports to end."""
@@ -108,9 +106,8 @@ class _Ahead(threading.Thread):
         self._free.set()
 
     def _waited_for(self) -> bool:
-        """Whether another thread is in the midst of an import, which is where one waits for a module."""
-        frames = sys._current_frames().items()  # noqa: SLF001 - there is no other way to them
-        return any(frame.f_code.co_filename == _IMPORT and thread != self.ident for thread, frame in frames)
+        """Whether another thread waits for a module, by Python's own list of those; else the patience decides."""
+        return any(thread != self.ident for thread in list(getattr(_bootstrap, "_blocking_on", ())))
 
     def _finish(self) -> None:
         if threading.current_thread() is not self and self.is_alive():

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.acts import Act, ActJudged, Leave
+from autogen_nb.core.ground import Ground
+from autogen_nb.kernels.guarding import Guarded
 from tests.kernels.looping import SharedKernel, shared_kernel
 
 PARTS = 40
@@ -105,3 +108,20 @@ def test_the_next_block_of_a_burst_finds_them_halted(tmp_path: Path) -> None:
         wait_for(kernel, "slow")
 
     assert min(after - before for before, after in itertools.pairwise(counts)) == 0
+
+
+def test_the_guard_sees_nothing_of_them(tmp_path: Path) -> None:
+    """What halts the imports while a block runs is no act of the block's."""
+    package(tmp_path, "import time\ntime.sleep(0.001)\n")
+    asked: list[Act] = []
+
+    async def allow(act: Act, line: str) -> ActJudged:
+        asked.append(act)
+        return ActJudged(allowed=False, reason=line)
+
+    terms = Guarded(Leave(), Ground(str(tmp_path), "", "/home/nobody"), allow)
+    with shared_kernel(tmp_path, imports=["slow"]) as kernel:
+        for _ in range(5):
+            kernel.execute(f"import time\n{SPIN}", terms=terms)
+
+    assert asked == []
