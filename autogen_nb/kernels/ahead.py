@@ -43,9 +43,8 @@ def begin(names: list[str], shell: Any) -> None:
 class _Ahead(threading.Thread):
     """Halts, between two modules, while a block runs.
 
-    It goes on at once where somebody waits for a module that is being imported, or imports another one that is not
-    there yet, else after the patience. A process is forked when all is imported: in the fork this thread would be
-    gone, and the locks of half a module would stay.
+    It goes on at once where somebody waits for a module that is being imported, else after the patience. A process
+    is forked when all is imported: in the fork this thread would be gone, and the locks of half a module would stay.
     """
 
     def __init__(self, names: list[str], events: Any) -> None:
@@ -54,8 +53,8 @@ class _Ahead(threading.Thread):
         self._events = events
         self._free = threading.Event()
         self._free.set()
-        # The shell knows a callback by its identity.
         self._rest = 0.0
+        # The shell knows a callback by its identity.
         self._callbacks = {"pre_execute": self._free.clear, "post_execute": self._release}
 
     def run(self) -> None:
@@ -88,7 +87,9 @@ class _Ahead(threading.Thread):
         """Finds nothing; each import of a module that is not there yet comes by here."""
         del name, path, target
         if threading.current_thread() is not self:
-            self._set_free()
+            if _waiting() is None:
+                # Whoever imports may come to wait for us, and nobody would tell.
+                self._set_free()
             return
         until = time.monotonic() + _PATIENCE
         while not self._free.wait(_LOOK) or time.monotonic() < self._rest:
@@ -106,10 +107,18 @@ class _Ahead(threading.Thread):
         self._free.set()
 
     def _waited_for(self) -> bool:
-        """Whether another thread waits for a module, by Python's own list of those; else the patience decides."""
-        return any(thread != self.ident for thread in list(getattr(_bootstrap, "_blocking_on", ())))
+        """Whether another thread waits for a module."""
+        return any(thread != self.ident for thread in _waiting() or ())
 
     def _finish(self) -> None:
         if threading.current_thread() is not self and self.is_alive():
             self._set_free()
             self.join(_FORK)
+
+
+def _waiting() -> list[int] | None:
+    """The threads that wait for a module, by Python's own list of them; None where it has no such list."""
+    found = getattr(_bootstrap, "_blocking_on", None)
+    # Since Python 3.12 it is of a class that has the dictionary.
+    threads = getattr(found, "data", found)
+    return list(threads) if isinstance(threads, dict) else None
