@@ -15,7 +15,7 @@ from autogen_nb.kernels import machine
 from benchmarks._notebook import kernel, measured
 from benchmarks._verdict import Row, judged
 
-ROUNDS = 5
+ROUNDS = 9
 WARM = 3
 PAUSE = 1.0
 BLOCKS = {

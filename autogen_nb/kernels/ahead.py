@@ -22,11 +22,8 @@ _COLLECT = (100_000, 10, 10)
 _PATIENCE = 0.05
 """Seconds for which a block keeps the imports from going on."""
 
-_REST = 0.02
-"""Seconds after a block in which its reply is sent, and perhaps the next one comes."""
-
 _LOOK = 0.002
-"""Seconds between two looks whether somebody waits for a module that is being imported."""
+"""Seconds between two looks whether the block has ended, or somebody waits for a module that is being imported."""
 
 _FORK = 10.0
 """Seconds that a fork waits for the imports to end."""
@@ -35,34 +32,34 @@ _FIRST: dict[str, Callable[[Any], object]] = {"pandas": lambda pandas: pandas.Da
 """What is done with a module that does a part of its loading when it is first used."""
 
 
-def begin(names: list[str], shell: Any) -> None:
-    """Begins to import these modules, in this order; those that are not installed are passed over."""
-    _Ahead(names, shell.events).start()
+def begin(names: list[str], sign: str) -> None:
+    """Begins to import these modules, in this order; those that are not installed are passed over.
+
+    `sign` is a file that is not empty from before a block arrives until its end is known. Where it cannot be seen,
+    nothing is waited for.
+    """
+    _Ahead(names, sign).start()
 
 
 class _Ahead(threading.Thread):
-    """Halts, between two modules, while a block runs.
+    """Halts, between two modules, while a block is on its way or runs.
 
     It goes on at once where somebody waits for a module that is being imported, else after the patience. A process
     is forked when all is imported: in the fork this thread would be gone, and the locks of half a module would stay.
     """
 
-    def __init__(self, names: list[str], events: Any) -> None:
+    def __init__(self, names: list[str], sign: str) -> None:
         super().__init__(name="imports ahead", daemon=True)
         self._names = names
-        self._events = events
-        self._free = threading.Event()
-        self._free.set()
-        self._rest = 0.0
-        # The shell knows a callback by its identity.
-        self._callbacks = {"pre_execute": self._free.clear, "post_execute": self._release}
+        self._sign = sign
+        # The block that has had its time, by when it was announced.
+        self._over = -1
+        self._forking = False
 
     def run(self) -> None:
         interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
         sys.setswitchinterval(_SWITCH)
         gc.set_threshold(*_COLLECT)
-        for event, callback in self._callbacks.items():
-            self._events.register(event, callback)
         sys.meta_path.insert(0, self)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._finish)
@@ -75,9 +72,6 @@ class _Ahead(threading.Thread):
         finally:
             with contextlib.suppress(ValueError):
                 sys.meta_path.remove(self)
-            for event, callback in self._callbacks.items():
-                with contextlib.suppress(ValueError):
-                    self._events.unregister(event, callback)
             if sys.getswitchinterval() == _SWITCH:
                 sys.setswitchinterval(interval)
             if gc.get_threshold() == _COLLECT:
@@ -87,38 +81,30 @@ class _Ahead(threading.Thread):
         """Finds nothing; each import of a module that is not there yet comes by here."""
         del name, path, target
         if threading.current_thread() is not self:
-            if _waiting() is None:
-                # Whoever imports may come to wait for us, and nobody would tell.
-                self._set_free()
             return
         until = time.monotonic() + _PATIENCE
-        while not self._free.wait(_LOOK) or time.monotonic() < self._rest:
+        while not self._forking and (announced := self._block()) not in (None, self._over):
             if self._waited_for() or time.monotonic() > until:
-                self._set_free()
-            elif self._free.is_set():
+                self._over = announced
+            else:
                 time.sleep(_LOOK)
 
-    def _release(self) -> None:
-        self._rest = time.monotonic() + _REST
-        self._free.set()
-
-    def _set_free(self) -> None:
-        self._rest = 0.0
-        self._free.set()
+    def _block(self) -> int | None:
+        """The block that is on its way or runs, by when it was announced; None where there is none."""
+        try:
+            seen = os.stat(self._sign)  # noqa: PTH116 - pathlib may be slow to import
+        except OSError:
+            return None
+        return seen.st_mtime_ns if seen.st_size else None
 
     def _waited_for(self) -> bool:
-        """Whether another thread waits for a module."""
-        return any(thread != self.ident for thread in _waiting() or ())
+        """Whether another thread waits for a module, by Python's own list of those; else the patience decides."""
+        found = getattr(_bootstrap, "_blocking_on", None)
+        # Since Python 3.12 it is of a class that has the dictionary.
+        threads = getattr(found, "data", found)
+        return isinstance(threads, dict) and any(thread != self.ident for thread in list(threads))
 
     def _finish(self) -> None:
         if threading.current_thread() is not self and self.is_alive():
-            self._set_free()
+            self._forking = True
             self.join(_FORK)
-
-
-def _waiting() -> list[int] | None:
-    """The threads that wait for a module, by Python's own list of them; None where it has no such list."""
-    found = getattr(_bootstrap, "_blocking_on", None)
-    # Since Python 3.12 it is of a class that has the dictionary.
-    threads = getattr(found, "data", found)
-    return list(threads) if isinstance(threads, dict) else None

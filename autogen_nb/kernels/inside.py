@@ -37,11 +37,11 @@ def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
         names = _shell().user_ns
         return pickles.save(names[name], folder) if name in names else {"missing": True}
 
-    def warm(names: list[str]) -> None:
-        ahead.begin(names, _shell())
+    def warm(names: list[str], sign: str) -> None:
+        ahead.begin(names, sign)
 
     _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled, warm=warm)
-    # The shell takes it with the first block, and an import within a block sets those ahead of use free.
+    # The shell would take it with the first block.
     import IPython.core.logger  # noqa: F401
 
     _print_sooner()

@@ -266,6 +266,7 @@ class Kernel:
             if self._watch is not None:
                 self._watch.begin()
             terms = terms or ("ours" if silent else None)
+            self._life.launched.announce(block=True)
             self._current = Request(
                 self._life.launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent, terms=terms
             )
@@ -319,6 +320,8 @@ class Kernel:
         return await request.launched.met() if request.end == "died" or request.exit_code else ""
 
     def _pass_on(self) -> None:
+        if self._current is not None:
+            self._current.launched.announce(block=False)
         self._current = None
         if self._watch is not None:
             self._watch.end()

@@ -45,10 +45,13 @@ class Launched:
         Done, with the return code, when the kernel has ended.
     guarding : autogen_nb.kernels.guarding.Guarding, optional
         Speaks with the guard, where the kernel has one.
+    sign : pathlib.Path
+        The file by which imports ahead of use know of a block (`ahead.begin`); there only where there are any.
     """
 
     def __init__(self, folder: Path, body: Body) -> None:
         self.folder = folder
+        self.sign = folder / "block"
         self.language = ""
         self.guarding: Guarding | None = None
         self._body = body
@@ -89,6 +92,11 @@ class Launched:
     def alive(self) -> bool:
         """Whether the kernel runs at this very moment."""
         return not self.exited.done() and not self._body.ended
+
+    def announce(self, *, block: bool) -> None:
+        """Has imports ahead of use halt for a block that is about to be sent, or go on after it."""
+        with suppress(OSError):
+            os.truncate(self.sign, block)
 
     async def interrupt(self) -> None:
         """Interrupts the code that runs; processes of the kernel's group are interrupted with it where it has one."""

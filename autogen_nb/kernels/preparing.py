@@ -74,7 +74,8 @@ async def prepare(launched: Launched, grace: float, prefix: str, own: bytes) -> 
 
 async def warm(launched: Launched, names: Sequence[str], grace: float) -> None:
     """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
-    source = calls.calling("warm", {"names": list(names)}, launched.folder / "warm.json")
+    launched.sign.touch()
+    source = calls.calling("warm", {"names": list(names), "sign": str(launched.sign)}, launched.folder / "warm.json")
     await _through(_ours(launched, launched.files.there(source), grace))
 
 
