@@ -11,6 +11,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -37,6 +38,7 @@ __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel"]
 
 _FAREWELL = 0.5
 _LISTING = 1.0
+_PREPARING = 10.0
 
 
 class Kernel:
@@ -345,16 +347,22 @@ class Kernel:
             self.admit()
         environ = scrubbed(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, self._python)
-        launched = await launch(
-            cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders,
-            limits=self.limits, meanwhile=packed,
-        )  # fmt: skip
-        try:
-            if launched.python:
-                await prepare(launched, self._grace, sys.prefix if self._place.here else "", await packed())
-        except BaseException:
-            await launched.end(grace=0)
-            raise
+        for patience in (_PREPARING, _PREPARING, None):
+            launched = await launch(
+                cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders,
+                limits=self.limits, meanwhile=packed,
+            )  # fmt: skip
+            try:
+                async with asyncio.timeout(patience):
+                    if launched.python:
+                        await prepare(launched, self._grace, sys.prefix if self._place.here else "", await packed())
+                break
+            except TimeoutError:
+                # ipykernel 7.0 and 7.1 now and then lose a request that meets them while they start.
+                await launched.end(grace=0)
+            except BaseException:
+                await launched.end(grace=0)
+                raise
         self._blocks, self._since = 0, asyncio.get_running_loop().time()
         self._watch = self._watched(launched)
         if launched.python:
@@ -363,8 +371,11 @@ class Kernel:
 
     async def _warm(self, launched: Launched) -> None:
         async with self._turn:
-            if launched.alive:
-                await warm(launched, self._imports, self._grace)
+            if launched.alive and self._imports:
+                # It is a courtesy: a request that is lost on its way must not keep the turn.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_PREPARING):
+                        await warm(launched, self._imports, self._grace)
 
     def _behind(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
