@@ -21,7 +21,7 @@ def main() -> None:
     # At the end: a `seaborn.py` beside the notebook hides no package, a module of the person's own is found.
     sys.path.append("")
     app = IPKernelApp.instance()
-    # Nobody debugs this kernel, and its debugger takes a third of the start; the agent's code may still import it.
+    # Nobody debugs this kernel, and its debugger takes a quarter of the start; the agent's code may still import it.
     debugger = "debugpy"
     sys.modules[debugger] = None  # type: ignore[assignment]  # how the import system is told that there is none
     app.initialize()
