@@ -42,7 +42,7 @@ def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
 
     _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled, warm=warm)
     # The shell would take it with the first block.
-    import IPython.core.logger  # noqa: F401
+    import IPython.core.logger  # noqa: F401 - only to have it there
 
     _print_sooner()
     _drop_nothing(_shell().kernel)

@@ -1,5 +1,6 @@
 """Our own code in a fresh kernel: there for any Python, and nothing else is changed for it."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,16 @@ from autogen_nb.kernels.guarding import Guarded
 from tests.kernels.looping import shared_kernel
 
 pytestmark = pytest.mark.kernel
+
+DEAF = """\
+import os, signal, sys
+if any(each.endswith("start.py") for each in sys.orig_argv):
+    from ipykernel.kernelbase import Kernel
+    async def stop(self, *given):
+        open("heard", "w").close()
+        os.kill(os.getpid(), signal.SIGSTOP)
+    Kernel.execute_request = stop
+"""
 
 
 def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,3 +55,20 @@ def test_the_debugger_is_not_loaded_and_can_be(tmp_path: Path) -> None:
     with shared_kernel(tmp_path) as kernel:
         assert kernel.execute("import sys; print('debugpy' in sys.modules)").stdout == "False\n"
         assert kernel.execute("import debugpy; print(debugpy.__name__)").stdout == "debugpy\n"
+
+
+def test_a_kernel_that_does_not_hear_is_started_anew(tmp_path: Path) -> None:
+    """A kernel that answers, and then never the request that prepares it, is replaced by one that does."""
+    (tmp_path / "deaf").mkdir()
+    (tmp_path / "deaf" / "sitecustomize.py").write_text(DEAF)
+    python = tmp_path / "python"
+    python.write_text(f"""#!/bin/sh
+if mkdir {tmp_path}/once 2>/dev/null; then export PYTHONPATH={tmp_path}/deaf:$PYTHONPATH; fi
+exec {sys.executable} "$@"
+""")
+    python.chmod(0o700)
+
+    with shared_kernel(tmp_path, python=str(python)) as kernel:
+        assert kernel.execute("print(1)").stdout == "1\n"
+
+    assert (tmp_path / "heard").exists()
