@@ -13,11 +13,12 @@ from collections.abc import Callable
 from importlib import _bootstrap
 from typing import Any
 
-_SWITCH = 0.0005
+_SWITCH = 0.0001
 """Seconds after which Python lets another thread go on; its own 5 ms are more than a small block takes."""
 
-_COLLECT = (100_000, 10, 10)
-"""How seldom garbage is looked for: modules make little of it, and to look takes a sixth of the time."""
+_COLLECT = (100, 1_000_000, 10)
+"""How garbage is looked for: often among the newest objects, where to look costs little and is a place to halt at;
+among all others not at all, since modules make little of it and to look takes a sixth of the time."""
 
 _PATIENCE = 0.05
 """Seconds for which a block keeps the imports from going on."""
@@ -42,10 +43,11 @@ def begin(names: list[str], sign: str) -> None:
 
 
 class _Ahead(threading.Thread):
-    """Halts, between two modules, while a block is on its way or runs.
+    """Halts while a block is on its way or runs: before the next module, or where Python next looks for garbage.
 
-    It goes on at once where somebody waits for a module that is being imported, else after the patience. A process
-    is forked when all is imported: in the fork this thread would be gone, and the locks of half a module would stay.
+    A module may take 30 ms, but makes no hundred objects without garbage being looked for. It goes on at once where
+    somebody waits for a module that is being imported, else after the patience. A process is forked when all is
+    imported: in the fork this thread would be gone, and the locks of half a module would stay.
     """
 
     def __init__(self, names: list[str], sign: str) -> None:
@@ -60,7 +62,10 @@ class _Ahead(threading.Thread):
         interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
         sys.setswitchinterval(_SWITCH)
         gc.set_threshold(*_COLLECT)
+        # As Python has taken them: an interval is rounded, and not every Python has all thresholds.
+        switch, collect = sys.getswitchinterval(), gc.get_threshold()
         sys.meta_path.insert(0, self)
+        gc.callbacks.append(self._collecting)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._finish)
         try:
@@ -71,15 +76,26 @@ class _Ahead(threading.Thread):
                     _FIRST.get(name, id)(sys.modules[name])
         finally:
             with contextlib.suppress(ValueError):
+                gc.callbacks.remove(self._collecting)
+            with contextlib.suppress(ValueError):
                 sys.meta_path.remove(self)
-            if sys.getswitchinterval() == _SWITCH:
+            if sys.getswitchinterval() == switch:
                 sys.setswitchinterval(interval)
-            if gc.get_threshold() == _COLLECT:
+            if gc.get_threshold() == collect:
                 gc.set_threshold(*thresholds)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         """Finds nothing; each import of a module that is not there yet comes by here."""
         del name, path, target
+        self._make_way()
+
+    def _collecting(self, phase: str, info: dict[str, int]) -> None:
+        """Called before and after each look for garbage, in the thread that made the objects."""
+        del info
+        if phase == "start":
+            self._make_way()
+
+    def _make_way(self) -> None:
         if threading.current_thread() is not self:
             return
         until = time.monotonic() + _PATIENCE

@@ -91,6 +91,19 @@ def test_imports_halt_while_a_block_runs(tmp_path: Path) -> None:
     assert min(more) <= 1
 
 
+def test_imports_halt_within_a_module(tmp_path: Path) -> None:
+    """A module that imports nothing, and takes long, halts all the same."""
+    (tmp_path / "long.py").write_text("MADE = []\nfor _ in range(6_000_000): MADE.append([])\nDONE = True\n")
+    count = "len(getattr(sys.modules.get('long'), 'MADE', ()))"
+    code = f"import sys, time\nbefore = {count}\n{SPIN}\nprint(before, {count} - before)"
+
+    with shared_kernel(tmp_path, imports=["long"]) as kernel:
+        counts = [tuple(map(int, kernel.execute(code).stdout.split())) for _ in range(3)]
+
+    assert min(more for _, more in counts) <= 200
+    assert 0 < counts[-1][0] < 6_000_000
+
+
 def test_fork_has_no_half_module(tmp_path: Path) -> None:
     """A process that is forked while a module is imported can import it, too."""
     package(tmp_path, "import time\ntime.sleep(0.01)\n")
