@@ -6,11 +6,14 @@ machine does can only add to it.
 
 import asyncio
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
 from autogen_nb.acts import Leave
 from autogen_nb.core.ground import Ground
+from autogen_nb.kernels import preparing
 from autogen_nb.kernels.guarding import Guarded
 from autogen_nb.kernels.kernel import Kernel
 from benchmarks._verdict import Row, judged
@@ -18,6 +21,7 @@ from benchmarks._verdict import Row, judged
 IMPORTS = 20
 ROUNDS = 40
 LIMIT = 1.02
+HOOK = "sys.addaudithook(hook)"
 IMPORT = "import pandas"
 PREPARE = """
 import numpy as np, pandas as pd
@@ -39,9 +43,23 @@ async def started(folder: Path, *, guard: bool) -> Kernel:
     if guard:
         await kernel.start()
     else:
-        with patch("autogen_nb.kernels.guarding.installing", lambda: "None"):
+        with hookless(folder):
             await kernel.start()
     return kernel
+
+
+@contextmanager
+def hookless(folder: Path) -> Iterator[None]:
+    """Kernels that start meanwhile have the whole guard, but nothing calls it."""
+    source = preparing._GUARD["guard"].read_text("utf-8")  # noqa: SLF001 - one line of it is what is measured
+    assert source.count(HOOK) == 1
+    (folder / "hookless.py").write_text(source.replace(HOOK, ""), "utf-8")
+    preparing._packed.cache_clear()  # noqa: SLF001 - same
+    try:
+        with patch.dict(preparing._GUARD, guard=folder / "hookless.py"):  # noqa: SLF001 - same
+            yield
+    finally:
+        preparing._packed.cache_clear()  # noqa: SLF001 - same
 
 
 async def milliseconds(kernel: Kernel, code: str, folder: Path) -> float:
