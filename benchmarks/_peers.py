@@ -14,7 +14,7 @@ from benchmarks._table import table
 
 HERE = Path(__file__).parent
 PEERS = {
-    "AutoGen 0.2.40": ("embedded", ["autogen-agentchat==0.2.40", "ipykernel", "jupyter_client"]),
+    "AutoGen 0.2.40": ("embedded", ["autogen-agentchat[jupyter-executor]==0.2.40"]),
     "AgentChat 0.7.5": ("agentchat", ["autogen-agentchat==0.7.5", "autogen-ext[jupyter-executor]==0.7.5"]),
 }
 
@@ -22,16 +22,19 @@ PEERS = {
 def environment(folder: Path, packages: list[str]) -> Path:
     """The interpreter of an environment that holds these packages."""
     python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
+    ready, wanted = folder / "ready", "\n".join(packages)
+    if not ready.exists() or ready.read_text("utf-8") != wanted:
         venv.create(folder, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-        (folder / "ready").touch()
+        ready.write_text(wanted, "utf-8")
     return python
 
 
 def measured(python: Path, kind: str, cwd: Path) -> dict[str, Any]:
     command = [str(python), str(HERE / "_peer.py"), kind]
-    ran = subprocess.run(command, cwd=cwd, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    ran = subprocess.run(command, cwd=cwd, check=False, capture_output=True, text=True)
+    if ran.returncode:
+        raise SystemExit(f"{kind} could not be measured:\n{ran.stderr}")
     (line,) = (line for line in ran.stdout.splitlines() if line.startswith("measured:"))
     found: dict[str, Any] = json.loads(line.removeprefix("measured:"))
     return found
