@@ -14,7 +14,7 @@ AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-matrix torture places lab lint bench bench-peers bench-policy lock clean browser sandbox
+.PHONY: help demo test test-matrix torture places lab lint bench bench-quick bench-peers bench-policy lock clean browser sandbox
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ lint: $(VENV)/.has-dev ## ruff and mypy
 
 bench: $(VENV)/.has-dev ## Every benchmark in turn, each with its raw floor
 	$(BIN)/python -m benchmarks
+
+bench-quick: $(VENV)/.has-dev ## Whether each benchmark still works, with its smallest numbers
+	$(BIN)/python -m benchmarks --quick
 
 bench-policy: $(VENV)/.has-dev ## What is asked about on the corpus of labelled code, and what is missed
 	$(BIN)/python -m benchmarks policy

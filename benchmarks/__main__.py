@@ -1,15 +1,24 @@
-"""Runs every module beside this one that has a `main`, one after the other, and prints their tables."""
+"""Runs every module beside this one that has a `main`, one after the other, and prints their tables.
+
+`--quick` measures little: it shows that they still work.
+"""
 
 import pkgutil
 import sys
 from importlib import import_module
 
 import benchmarks
+from benchmarks._sizes import be_quick
 
+QUICK = "--quick"
 NAMES = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")]
 
 
-def main(names: list[str]) -> None:
+def main(arguments: list[str]) -> None:
+    names = [argument for argument in arguments if argument != QUICK]
+    if QUICK in arguments:
+        be_quick()
+        print("Little is measured: this shows that each benchmark works, and no figure means anything.")
     unknown = sorted(set(names) - set(NAMES))
     if unknown:
         raise SystemExit(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")

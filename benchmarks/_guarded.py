@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from autogen_nb.kernels.environment import scrubbed
 from autogen_nb.kernels.guarding import Guarded, Terms
 from autogen_nb.kernels.kernel import Finished, Kernel
 from autogen_nb.outputs import Failure
-from tests.corpus import FILES, OWN, PRELUDE, SNIPPETS, Snippet
+from tests.corpus import FILES, OWN, PRELUDE, Snippet
 
 SECONDS = 20.0
 MORE = {
@@ -87,13 +88,13 @@ class Corpus:
         return failed
 
 
-def guarded() -> dict[str, Came]:
-    """What came of each snippet of Python, by its name; other languages have no guard."""
+def guarded(snippets: Iterable[Snippet]) -> dict[str, Came]:
+    """What came of each snippet, by its name; they must be Python, other languages have no guard."""
 
     async def main(folder: str) -> dict[str, Came]:
         corpus = Corpus(Path(folder))
         try:
-            return {each.name: await corpus.run(each) for each in SNIPPETS if each.language == "python"}
+            return {each.name: await corpus.run(each) for each in snippets}
         finally:
             await corpus.close()
 

@@ -13,10 +13,11 @@ import time
 
 from autogen_nb.kernels import machine
 from benchmarks._notebook import kernel, measured
+from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 
-ROUNDS = 9
-WARM = 3
+ROUNDS = sized(9, quick=1)
+WARM = sized(3, quick=1)
 PAUSE = 1.0
 BLOCKS = {
     "x = 1": "x = 1",

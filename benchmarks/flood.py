@@ -8,12 +8,13 @@ import time
 import psutil  # type: ignore[import-untyped]
 
 from benchmarks._notebook import kernel, measured, server
+from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 from benchmarks.kernel_roundtrip import bare_block
 from benchmarks.streaming import _busiest
 
-LINES = 1_000_000
-ROUNDS = 4
+LINES = sized(1_000_000, quick=10_000)
+ROUNDS = sized(4, quick=1)
 CODE = f"for i in range({LINES}): print(i)"
 
 

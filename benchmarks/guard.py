@@ -16,10 +16,11 @@ from autogen_nb.core.ground import Ground
 from autogen_nb.kernels import preparing
 from autogen_nb.kernels.guarding import Guarded
 from autogen_nb.kernels.kernel import Kernel
+from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 
-IMPORTS = 20
-ROUNDS = 40
+IMPORTS = sized(20, quick=1)
+ROUNDS = sized(40, quick=1)
 LIMIT = 1.02
 HOOK = "sys.addaudithook(hook)"
 IMPORT = "import pandas"

@@ -21,10 +21,11 @@ import pandas as pd
 import psutil  # type: ignore[import-untyped]
 
 from autogen_nb.kernels.kernel import Kernel
+from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 
-ROUNDS = 3
-SIZES = (1_000_000_000, 100_000_000)
+ROUNDS = sized(3, quick=1)
+SIZES = sized((1_000_000_000, 100_000_000), quick=(10_000_000, 1_000_000))
 COLUMNS = 10
 
 
@@ -99,7 +100,7 @@ async def measured() -> list[Row]:
             rows += await _both(kernel, frame(size), size)
         value = texts(SIZES[1])
         took = await handed(kernel, value)
-        rows.append(Row("100 MB of objects in (reported)", took * 1e3))
+        rows.append(Row(f"{SIZES[1] / 1e6:,.0f} MB of objects in (reported)", took * 1e3))
     finally:
         await kernel.shutdown()
     return rows
@@ -116,7 +117,7 @@ async def _both(kernel: Kernel, value: pd.DataFrame, size: int) -> list[Row]:
             ours.append(await handed(kernel, value))
             extra.append(most())
         await _run(kernel, "frame.iloc[0, 0] = 1; assert frame.iloc[0, 0] == 1 and len(frame.columns) == 10")
-    name = "1 GB" if size == SIZES[0] else "100 MB"
+    name = f"{size / 1e6:,.0f} MB"
     took, floor = statistics.median(ours) * 1e3, statistics.median(floors) * 1e3
     memory = statistics.median(extra) / 1e6
     if size == SIZES[0]:

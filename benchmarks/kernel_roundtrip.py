@@ -11,11 +11,12 @@ from typing import Any
 
 from autogen_nb.kernels.kernel import Kernel
 from benchmarks._notebook import kernel as bare_kernel
+from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 
-ROUNDS = 300
-PRINT_ROUNDS = 50
-STOP_ROUNDS = 9
+ROUNDS = sized(300, quick=3)
+PRINT_ROUNDS = sized(50, quick=1)
+STOP_ROUNDS = sized(9, quick=1)
 
 
 def bare_block(client: Any, code: str) -> float:

@@ -22,13 +22,14 @@ from autogen_nb.messages import Message
 from autogen_nb.models.openai import OpenAIModel
 from autogen_nb.testing import ScriptedExecutor
 from benchmarks._notebook import server
+from benchmarks._sizes import sized
 from benchmarks._table import table
 
-FEW, MANY = 500, 5_000
+FEW, MANY = sized((500, 5_000), quick=(10, 100))
 WORDS = "a message of some words " * 5
 BLOCK = "Here:\n```python\nprint(1)\n```"
 TURNS = 20
-TIMES = 2
+TIMES = sized(2, quick=1)
 
 
 class Steady:

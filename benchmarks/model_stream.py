@@ -19,8 +19,10 @@ import openai
 from autogen_nb.core.ports import Request
 from autogen_nb.models.openai import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
+from benchmarks._sizes import sized
 
-TOKENS = 10_000
+TOKENS = sized(10_000, quick=100)
+TIMES, FEW = sized((50, 7), quick=(1, 1))
 LONG: dict[str, Literal["whole", "each"]] = {"a burst": "whole", "one write each": "each"}
 
 
@@ -95,10 +97,10 @@ async def compare(url: str, model: str, count: int, times: int) -> str:
 async def table(url: str) -> None:
     print(f"{'milliseconds':34}{'floor':>9} {'ours':>9} {'openai':>9}   {'ours/fl.':>9} {'openai/fl.':>9} ours/openai")
     rows = [
-        ("one reply, 1 message", "short", 1, 50),
-        ("one reply, 20 messages", "short", 20, 50),
-        ("one reply, 2,000 messages", "short", 2000, 7),
-        *((f"{TOKENS:,} tokens, {how}", how, 1, 5) for how in LONG),
+        ("one reply, 1 message", "short", 1, TIMES),
+        ("one reply, 20 messages", "short", 20, TIMES),
+        ("one reply, 2,000 messages", "short", 2000, FEW),
+        *((f"{TOKENS:,} tokens, {how}", how, 1, FEW) for how in LONG),
     ]
     for title, model, count, times in rows:
         print(f"{title:34}{await compare(url, model, count, times)}", flush=True)

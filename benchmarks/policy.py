@@ -9,9 +9,11 @@ from autogen_nb.core.ground import Ground
 from autogen_nb.core.reading import acts
 from autogen_nb.messages import CodeBlock
 from benchmarks._guarded import guarded
+from benchmarks._sizes import sized
 from benchmarks._table import table
 from tests.corpus import OWN, SNIPPETS, Snippet
 
+CORPUS = sized(SNIPPETS, quick=SNIPPETS[::11])
 FOLDER = "/home/ann/work"
 GROUND = Ground(FOLDER, f"{FOLDER}/{OWN}", "/home/ann")
 
@@ -21,7 +23,7 @@ def read(snippet: Snippet) -> bool:
     return asks("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
 
 
-def figures(what: str, asked: Callable[[Snippet], bool], snippets: Iterable[Snippet] = SNIPPETS) -> str:
+def figures(what: str, asked: Callable[[Snippet], bool], snippets: Iterable[Snippet] = CORPUS) -> str:
     """A table of how many of each kind are asked about, with those by name that are judged wrongly."""
     rows: list[tuple[str, str, str]] = []
     wrong: list[str] = []
@@ -40,7 +42,7 @@ def figures(what: str, asked: Callable[[Snippet], bool], snippets: Iterable[Snip
 def milliseconds() -> list[float]:
     """How long the reading of each snippet takes."""
     times = []
-    for each in SNIPPETS:
+    for each in CORPUS:
         begun = time.perf_counter()
         acts.__wrapped__(CodeBlock(each.language, each.code), GROUND)
         times.append(1000 * (time.perf_counter() - begun))
@@ -50,8 +52,8 @@ def milliseconds() -> list[float]:
 def main() -> None:
     print(figures("the reading", read))
     times = milliseconds()
-    came = guarded()
-    python = [each for each in SNIPPETS if each.language == "python"]
+    python = [each for each in CORPUS if each.language == "python"]
+    came = guarded(python)
     print(f"\n{figures('the guard alone', lambda each: bool(came[each.name].asked), python)}")
     print(f"\none reading: {statistics.median(times):.2f} ms in the middle, {max(times):.1f} ms at most")
 

@@ -11,9 +11,10 @@ import sys
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks._sizes import sized
 from benchmarks._table import table
 
-RUNS = 15
+RUNS = sized(15, quick=1)
 LIMIT_MS = 60
 
 START = """

@@ -6,9 +6,10 @@ Once as fast as the server can send, and once over about ten seconds, as a fast 
 import time
 
 from benchmarks._notebook import kernel, measured, server
+from benchmarks._sizes import sized
 from benchmarks._table import table
 
-TOKENS = 10_000
+TOKENS = sized(10_000, quick=100)
 WANTED = 12
 DELAY = 0.001
 
