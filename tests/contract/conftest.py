@@ -1,6 +1,6 @@
 """One agent for each way to run code; a way that this machine cannot have is skipped by name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -37,28 +37,30 @@ def agents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agents]:
         yield Agents(stack, tmp_path_factory)
 
 
-def _params(*, keeps: bool) -> list[object]:
+def _params(ways: Iterable[Way]) -> list[object]:
     # One worker for a way: each of its tests uses the same kernel.
-    return [
-        pytest.param(way, id=way.name, marks=[*way.marks, pytest.mark.xdist_group(way.name)])
-        for way in WAYS
-        if way.keeps or not keeps
-    ]
+    return [pytest.param(way, id=way.name, marks=[*way.marks, pytest.mark.xdist_group(way.name)]) for way in ways]
 
 
-@pytest.fixture(params=[param for param in _params(keeps=False) if param.values[0].limited])  # type: ignore[attr-defined]  # pytest's own class
+@pytest.fixture(params=_params(way for way in WAYS if way.limited))
 def limited(request: pytest.FixtureRequest, agents: Agents) -> Agent:
     """Any way to run code that takes limits; its own are `ways.LIMITS`."""
     return agents.of(request.param)
 
 
-@pytest.fixture(params=_params(keeps=False))
+@pytest.fixture(params=_params(way for way in WAYS if way.limited and way.watched))
+def watched(request: pytest.FixtureRequest, agents: Agents) -> Agent:
+    """Any way that keeps limits on what processes take."""
+    return agents.of(request.param)
+
+
+@pytest.fixture(params=_params(WAYS))
 def agent(request: pytest.FixtureRequest, agents: Agents) -> Agent:
     """Any way to run code."""
     return agents.of(request.param)
 
 
-@pytest.fixture(params=_params(keeps=True))
+@pytest.fixture(params=_params(way for way in WAYS if way.keeps))
 def kernel(request: pytest.FixtureRequest, agents: Agents) -> Agent:
     """Any way that keeps variables."""
     return agents.of(request.param)

@@ -20,6 +20,32 @@ while True:
     except KeyboardInterrupt:
         pass
 """
+# It never has more than 1.2 GB, and keeps nothing when it ends.
+GROWS = """
+import time
+def grow():
+    held = []
+    try:
+        for _ in range(24):
+            held.append(bytearray(b"x") * 50_000_000)
+            time.sleep(0.05)
+        print("had it all")
+    finally:
+        held.clear()
+grow()
+"""
+SPAWNS = """
+import subprocess, time
+children = []
+try:
+    for _ in range(200):
+        children.append(subprocess.Popen(["sleep", "60"]))
+    time.sleep(60)
+finally:
+    for child in children:
+        child.kill()
+        child.wait()
+"""
 
 
 def test_both_streams_come_in_order(agent: Agent) -> None:
@@ -279,3 +305,32 @@ def test_a_block_that_prints_too_much_is_ended(limited: Agent, language: str, co
     assert "passed its output limit of 2 MB" in ran.note
     assert len(ran.text) <= 2_000_000 + 200
     assert limited.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [("python", GROWS), ("sh", f"python3 -c '{GROWS}'")],
+    ids=["python", "sh"],
+)
+def test_a_block_that_takes_too_much_memory_is_ended(watched: Agent, language: str, code: str) -> None:
+    """A block that passes the memory limit fails with the limit's name, and the next one runs."""
+    ran = watched.run((language, code), timeout=100)
+
+    assert ran.exit_code != 0
+    assert "memory limit of 600 MB" in ran.note
+    assert "had it all" not in ran.text
+    assert watched.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [("python", SPAWNS), ("sh", "for _ in $(seq 200); do sleep 60 & done; wait")],
+    ids=["python", "sh"],
+)
+def test_a_block_that_starts_too_many_processes_is_ended(watched: Agent, language: str, code: str) -> None:
+    """A block that passes the limit of processes fails with the limit's name, and the next one runs."""
+    ran = watched.run((language, code), timeout=50)
+
+    assert ran.exit_code not in (0, 124)
+    assert "processes limit of 150" in ran.note
+    assert watched.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"

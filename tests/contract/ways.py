@@ -31,7 +31,7 @@ from tests.kernels.looping import Loop, all_of
 
 T = TypeVar("T")
 GRACE = 3.0
-LIMITS = Limits.of({"output": "2 MB"})
+LIMITS = Limits.of({"output": "2 MB", "memory": "600 MB", "processes": 150})
 IMAGE = "AGENT_IMAGE"
 """The variable that names an image with a kernel; `scripts/containers.sh` sets it."""
 
@@ -151,12 +151,15 @@ class Way:
         Whether variables live from block to block.
     limited
         Whether the executor takes limits; those of AutoGen's names have the usual ones.
+    watched
+        Whether this machine sees the code's processes; where it does not, limits on them cannot be kept.
     """
 
     name: str
     make: Callable[[Path, ExitStack], tuple[Any, Path]]
     keeps: bool = True
     limited: bool = True
+    watched: bool = True
     marks: tuple[Any, ...] = ()
     loop: Callable[[], Loop | OnTheEngine] = Loop
 
@@ -253,8 +256,8 @@ WAYS = (
     Way(
         "code-docker-jupyter", plain(_docker_jupyter_code), limited=False, marks=(pytest.mark.places,), loop=OnTheEngine
     ),
-    Way("kernel-on-server", _on_server("server"), marks=(pytest.mark.places,)),
-    Way("kernel-on-gateway", _on_server("gateway"), marks=(pytest.mark.places,)),
+    Way("kernel-on-server", _on_server("server"), watched=False, marks=(pytest.mark.places,)),
+    Way("kernel-on-gateway", _on_server("gateway"), watched=False, marks=(pytest.mark.places,)),
 )
 
 
