@@ -93,9 +93,12 @@ class Look(Protocol):
         """Beginnings of the paths where the interpreter and the installed packages are."""
 
 
-def deed(event: str, arguments: tuple[Any, ...], look: Look) -> Deed | None:
-    """What an event says that the code is about to do; None where that is nothing to ask about."""
-    return _READERS[event](arguments, look)
+def deeds(event: str, arguments: tuple[Any, ...], look: Look) -> tuple[Deed, ...]:
+    """What an event says that the code is about to do; empty where that is nothing to ask about."""
+    if event == _MOVE:
+        return _moved(arguments, look)
+    deed = _READERS[event](arguments, look)
+    return () if deed is None else (deed,)
 
 
 # Files
@@ -160,11 +163,16 @@ def _passing(path: str, look: Look) -> bool:
     return bool(_CACHES.fullmatch(path) or _PYCACHE.fullmatch(path)) and look.library()
 
 
-def _moved(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _moved(arguments: tuple[Any, ...], look: Look) -> tuple[Deed, ...]:
+    """It deletes what is moved and writes what it becomes, over what may be there."""
     source = look.path(_text(arguments[0]), _folder(arguments, 2), whole=False)
     target = look.path(_text(arguments[1]), _folder(arguments, 3), whole=False)
-    own = all(look.whose(path) == "own" or _passing(path, look) for path in (source, target))
-    return None if own else ("delete", source, f"moves {look.named(source)} to {look.named(target)}")
+    here, there = look.named(source), look.named(target)
+    both: tuple[Deed, ...] = (
+        ("delete", source, f"moves {here} to {there}"),
+        ("write", target, f"writes {there}, by moving {here} there"),
+    )
+    return tuple(deed for deed in both if look.whose(deed[1]) != "own" and not _passing(deed[1], look))
 
 
 def _linked(arguments: tuple[Any, ...], look: Look) -> Deed | None:
@@ -318,6 +326,7 @@ def _removing(index: int) -> Callable[[tuple[Any, ...], Look], Deed | None]:
     return lambda arguments, look: _removed(_text(arguments[0]), look, _folder(arguments, index))
 
 
+_MOVE = "os.rename"
 _NO_FOLDER = 99
 _READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
     "open": _opened,
@@ -334,7 +343,6 @@ _READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
     "os.symlink": _linked,
     "os.remove": _removing(1),
     "os.rmdir": _removing(1),
-    "os.rename": _moved,
     "shutil.rmtree": _removing(1),
     "sqlite3.connect": _database,
     "tempfile.mkstemp": _temporary,
@@ -370,5 +378,5 @@ _READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
     "sys._current_exceptions": _looked_through,
     "sqlite3.load_extension": _foreign,
 }
-EVENTS = frozenset(_READERS)
+EVENTS = frozenset(_READERS) | {_MOVE}
 """The events that may be an act; all others are none."""

@@ -116,7 +116,7 @@ class _Guard:
         self._on = False
         self._covers = parts["leave"].covers
         self._ground = parts["ground"].Ground
-        self._deed = parts["deeds"].deed
+        self._deeds = parts["deeds"].deeds
         self._asker = asker
         own = vars(parts["guard_seeing"])["__builtins__"]
         self._seen = parts["guard_seeing"].Seen(self._ground("", "", ""), (own, _NOTHING, globals()["__builtins__"]))
@@ -174,13 +174,16 @@ class _Guard:
             self._on = True
 
     def _judged(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
-        deed = self._deed(event, arguments, self._seen)
-        if deed is None or self._seen.importing() or (event == "sqlite3.connect" and self._reads(deed[1])):
+        deeds = self._deeds(event, arguments, self._seen)
+        if not deeds or self._seen.importing() or (event == "sqlite3.connect" and self._reads(deeds[0][1])):
             return None
-        refusal = self._refusal(*deed, nested=nested)
-        if refusal is None and event == "socket.getaddrinfo":
+        for deed in deeds:
+            refusal = self._refusal(*deed, nested=nested)
+            if refusal is not None:
+                return refusal
+        if event == "socket.getaddrinfo":
             self._seen.resolve(arguments)
-        return refusal
+        return None
 
     def _reads(self, path: str) -> bool:
         """Whether the block was read as one that only reads this database."""

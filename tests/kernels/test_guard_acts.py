@@ -80,6 +80,7 @@ RISKY = {
     "remove in the own folder": ("os.remove('autogen_files/chat/link')", "delete", "autogen_files/chat/link"),
     "rmtree": ("import shutil; shutil.rmtree('autogen_files')", "delete", "autogen_files"),
     "rename": ("os.rename('data.csv', 'out.csv')", "delete", "data.csv"),
+    "rename out of the own folder": ("os.rename('autogen_files/chat/link', 'out')", "write", "out"),
     "reading a hidden file": ("open('.env').read()", "read_private", ".env"),
     "reading elsewhere": ("open('../elsewhere.txt').read()", "read_private", "../elsewhere.txt"),
     "reading through a link": ("open('autogen_files/chat/link').read()", "read_private", "../elsewhere.txt"),
@@ -153,6 +154,17 @@ def test_deletion_of_a_folder_is_one_question(kernel: GuardedKernel) -> None:
 
     assert kernel.kinds("import shutil; shutil.rmtree('old')", answer=ALLOWED) == ["delete"]
     assert not (kernel.folder / "old").exists()
+
+
+def test_move_deletes_and_writes(kernel: GuardedKernel) -> None:
+    """Leave to delete a file is none to write over another, and the other way round."""
+    code = "import os; open('autogen_files/chat/moving', 'w').close(); os.rename('autogen_files/chat/moving', 'moved')"
+    back = "import os; os.rename('moved', 'again'); os.remove('again')"
+
+    assert kernel.kinds(code, Act("delete"), answer=ALLOWED) == ["write"]
+    assert kernel.kinds(back, Act("delete", "moved")) == ["write"]
+    assert kernel.kinds(back, Act("write", "again")) == ["delete"]
+    assert kernel.kinds(back, Act("delete"), Act("write", "again")) == []
 
 
 def test_name_that_was_let_through_stands_for_its_addresses(kernel: GuardedKernel) -> None:

@@ -11,13 +11,14 @@ from autogen_nb.core.reading.values import Evaluator
 
 _PATHS = frozenset(
     "path filepath_or_buffer path_or_buf io filename fname file source excel_writer buf path_or_buffer filepath fp "
-    "root directory where sink target output base_dir path_or_stream outpath file_path name out".split()
+    "root directory src where sink target output base_dir path_or_stream outpath file_path name out".split()
 )
 _SECOND = frozenset("dst target dest filename sink where file fp f extract_dir base_dir".split())
 _OPENS = frozenset(
     "open io.open gzip.open bz2.open lzma.open codecs.open zipfile.ZipFile tarfile.open "
     "os.fdopen h5py.File netCDF4.Dataset tables.open_file".split()
 )
+_MOVES = frozenset({"os.rename", "os.renames", "os.replace", "shutil.move"})
 _DATABASES = frozenset(
     {"sqlite3.connect", "duckdb.connect", "sqlalchemy.create_engine", "sqlalchemy.create_async_engine"}
 )
@@ -40,6 +41,9 @@ _ITS_OWN = frozenset(
     "chmod truncate symlink_to hardlink_to".split()
 )
 """Methods that are about the file that they are called on."""
+
+_OF_PATHS = frozenset({"with_name", "with_suffix", "with_stem"})
+"""Methods that only a path has, and that make another path."""
 
 _QUIET = frozenset(
     """startswith endswith split rsplit replace strip lstrip rstrip removeprefix removesuffix join contains match
@@ -114,6 +118,8 @@ class Calls:
             yield from self._file(*modules.files()[name], call)
             if name.startswith(("shutil.copy", "shutil.unpack", "os.symlink", "os.link")):
                 yield from self._file("read", 0, call)
+            elif name in _MOVES:
+                yield from self._file("write", 1, call)
         elif (kind := modules.default(name)) in modules.KINDS:
             yield from self._told(kind, name, call, made=made)
 
@@ -185,6 +191,8 @@ class Calls:
             yield from found.writes(path, self._ground)
         elif method in ("unlink", "rmdir", "rename", "replace"):
             yield from found.deletes(path, self._ground)
+            if method in ("rename", "replace"):
+                yield from self._file("write", 0, call)
         elif method == "open":
             yield from self._by_mode(path, self._mode(call, 0))
 
@@ -222,10 +230,13 @@ class Calls:
     def _renamed(self, name: str, call: ast.Call) -> Iterator[Act]:
         """A path's method, told from a table's or a text's of the same name by what it is given."""
         if len(call.args) == 1 and not call.keywords:
+            func = call.args[0].func if isinstance(call.args[0], ast.Call) else None
+            path = isinstance(func, ast.Attribute) and func.attr in _OF_PATHS
             for value in self._values.of(call.args[0]):
                 text = text_of(value)
-                if isinstance(value, PathText) or (text is not None and methods.file_like(text)):
-                    yield Act("delete", text or "", f"moves a file: .{name}")
+                if path or isinstance(value, PathText) or (text is not None and methods.file_like(text)):
+                    yield Act("delete", "", f"moves a file: .{name}")
+                    yield from found.writes(text, self._ground)
 
     def _statement(self, name: str, call: ast.Call, owner: str) -> Iterator[Act]:
         if not call.args or name == "from_query":

@@ -17,8 +17,8 @@ def read(code: str) -> set[tuple[ActKind, str]]:
 
 CALLS: list[tuple[str, set[tuple[ActKind, str]]]] = [
     ("x.read_pickle('a')", {("unknown", "")}),
-    ("p.rename('b.csv')", {("delete", "b.csv")}),
-    ("p.replace('../b')", {("delete", "../b")}),
+    ("p.rename('b.csv')", {("delete", ""), ("write", "b.csv")}),
+    ("p.replace('../b')", {("delete", ""), ("write", "../b")}),
     ("s.rename('total')", set()),
     ("s.replace('a', 'b')", set()),
     ("p.rename(other)", set()),
@@ -91,6 +91,12 @@ CALLS: list[tuple[str, set[tuple[ActKind, str]]]] = [
     ("import yaml\nyaml.dump(x, f)", {("write", "")}),
     ("import timeit\ntimeit.timeit('x = 1', number=3)\ntimeit.timeit(lambda: 1)", set()),
     ("import timeit\ntimeit.timeit('os.remove(\"x\")')", {("delete", "x")}),
+    ("import shutil\nshutil.move('a', '../b')", {("delete", "a"), ("write", "../b")}),
+    ("import shutil\nshutil.move(src='a', dst='../b')", {("delete", "a"), ("write", "../b")}),
+    ("import os\nos.replace('a', name)", {("delete", "a"), ("write", "")}),
+    ("from pathlib import Path\nPath('a').rename('/etc/b')", {("delete", "a"), ("write", "/etc/b")}),
+    ("x.rename('data/b.csv')", {("delete", ""), ("write", "data/b.csv")}),
+    ("x.rename(x.with_suffix('.txt'))", {("delete", ""), ("write", "")}),
     ("import timeit\ntimeit.timeit('x =')", {("unknown", "")}),
     ("exec()", {("unknown", "")}),
     ("exec('exec(\"exec(chr(1))\")')", {("unknown", "")}),
