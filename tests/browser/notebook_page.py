@@ -112,6 +112,8 @@ class NotebookPage:
         if cell is None:
             self.page.screenshot(path=path, animations="disabled")
             return path
+        # A page whose theme has just changed shows its cells anew; this waits until the cell is there and stays.
+        self.cell(cell).scroll_into_view_if_needed()
         before, size = self.page.viewport_size, self.cell(cell).bounding_box()
         assert before is not None
         assert size is not None
