@@ -96,7 +96,8 @@ class _Ahead(threading.Thread):
             self._make_way()
 
     def _make_way(self) -> None:
-        if threading.current_thread() is not self:
+        # Garbage is looked for in threads, too, that Python has not started: those have no Thread.
+        if threading.get_ident() != self.ident:
             return
         until = time.monotonic() + _PATIENCE
         while not self._forking and (announced := self._block()) not in (None, self._over):
@@ -121,6 +122,6 @@ class _Ahead(threading.Thread):
         return isinstance(threads, dict) and any(thread != self.ident for thread in list(threads))
 
     def _finish(self) -> None:
-        if threading.current_thread() is not self and self.is_alive():
+        if threading.get_ident() != self.ident and self.is_alive():
             self._forking = True
             self.join(_FORK)
