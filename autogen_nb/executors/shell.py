@@ -87,6 +87,8 @@ class Shell:
                 await asyncio.shield(self._end(job))
             if job.exited.result() != 0 and (met := await job.met()):
                 self._passed.setdefault(job, met)
+                # What is left of it may keep the next block from starting.
+                await job.kill()
             await self._close(job)
         yield self._finished(job)
 

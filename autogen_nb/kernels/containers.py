@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -25,7 +26,7 @@ from autogen_nb.kernels.cgroups import counted
 from autogen_nb.kernels.channels import Channels
 from autogen_nb.kernels.container_engine import image, reached
 from autogen_nb.kernels.environment import scrubbed
-from autogen_nb.kernels.execs import Exec, hang_up
+from autogen_nb.kernels.execs import Exec, hang_up, tell
 from autogen_nb.kernels.launching import START, kernel_environ, manager_for
 from autogen_nb.kernels.limits import Limits
 from autogen_nb.kernels.places import Files, Order, SameDisk, Wire, by_signal
@@ -36,6 +37,9 @@ IMAGE = "python:3-slim"
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
 _FOR_EVER = "while :; do sleep 3600; done"
+# It sends the signals that it is told to send: where the container has all the processes that it may have, no program
+# can be executed there that would. Its parent takes in the children that others leave, and ends with it.
+_SENDER = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
@@ -198,7 +202,7 @@ class Container:
                 self._started, self._line = await asyncio.to_thread(self._make)
                 if self._leaves != "running":
                     atexit.register(self._started.kill)
-            started = self._started
+            started, line = self._started, self._line
         return await Exec.begun(
             self._client.api,
             started.id,
@@ -208,7 +212,19 @@ class Container:
             folder=self.folders,
             log=log,
             met=self.met,
+            send=partial(self._send, started, line),
         )
+
+    def _send(self, container: Any, line: Any, name: str, group: int) -> None:
+        """Sends a signal to a group of processes in a container, if that still runs."""
+        if self._leaves == "running":
+            # Whoever comes after us finds a container that reads nothing.
+            with suppress(import_module("docker.errors").DockerException, OSError):
+                # The shell's own: the program of that name is not in every image.
+                container.exec_run(["sh", "-c", f"kill -s {name} -- -{group}"])
+        else:
+            with suppress(OSError):
+                tell(line, f"{name} {group}\n")
 
     def _make(self) -> tuple[Any, Any]:
         """A fresh container that runs, and the stream that keeps it running."""
@@ -237,7 +253,7 @@ class Container:
         # A shell, since the first process has to take in the children that others leave.
         container = self._client.containers.create(
             self.image,
-            ["sh", "-c", _FOR_EVER if self._leaves == "running" else "cat >/dev/null; :"],
+            ["sh", "-c", _FOR_EVER if self._leaves == "running" else _SENDER],
             name=self._name,
             environment=self._environ,
             entrypoint=[],

@@ -9,9 +9,11 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from autogen_nb.errors import ExecutionError
+
+Send: TypeAlias = Callable[[str, int], None]
 
 _count = itertools.count()
 # A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
@@ -26,9 +28,10 @@ _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && e
 class Exec:
     """A program in a container; a `jobs.Job`."""
 
-    def __init__(self, api: Any, container: str, number: Path, met: Callable[[], Awaitable[str]]) -> None:
+    def __init__(self, api: Any, container: str, number: Path, met: Callable[[], Awaitable[str]], send: Send) -> None:
         self._api = api
         self._met = met
+        self._send = send
         self._container = container
         self._number = number
         self._loop = asyncio.get_running_loop()
@@ -47,11 +50,13 @@ class Exec:
         environ: Mapping[str, str],
         folder: Path,
         met: Callable[[], Awaitable[str]],
+        send: Send,
         log: Path | None = None,
     ) -> "Exec":
         """The program, started; `folder` is seen by both sides, and `log` takes both streams where it is given.
 
-        `met` tells at which limit the engine has ended or refused a process.
+        `met` tells at which limit the engine has ended or refused a process; `send` sends a signal, by its short name,
+        to the group of that number in the container.
 
         Raises
         ------
@@ -60,7 +65,7 @@ class Exec:
         """
         number = folder / f"exec-{next(_count)}"
         begin = [_BEGIN, str(number)] if log is None else [_BEGIN_LOGGED, str(number), str(log)]
-        made = cls(api, container, number, met)
+        made = cls(api, container, number, met, send)
         try:
             await asyncio.to_thread(made._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
         # The library lets errors of its transport through, of several kinds.
@@ -72,16 +77,17 @@ class Exec:
 
     async def signal(self, name: str) -> bool:
         """Sends a signal to the program's group; False when the program has ended."""
-        if self.exited.done() or not name:
-            return not self.exited.done()
-        with suppress(OSError, ValueError):
-            number = int(self._number.read_text("ascii"))
-            await asyncio.to_thread(self._kill, name.removeprefix("SIG"), number)
-        return True
+        running = not self.exited.done()
+        if running and name:
+            await self._to_group(name)
+        return running
 
     async def kill(self) -> None:
-        """Kills the program and its group; the rest of what it started ends with the container."""
-        await self.signal("SIGKILL")
+        """Kills the program and its group, also what an ended program has left of it.
+
+        The rest of what it started ends with the container.
+        """
+        await self._to_group("SIGKILL")
 
     async def met(self) -> str:
         """The limit, in words, at which the engine ended or refused a process since this was asked last."""
@@ -90,6 +96,11 @@ class Exec:
     def forget(self) -> None:
         """Removes the file with its number."""
         self._number.unlink(missing_ok=True)
+
+    async def _to_group(self, name: str) -> None:
+        with suppress(OSError, ValueError):
+            number = int(self._number.read_text("ascii"))
+            await asyncio.to_thread(self._send, name.removeprefix("SIG"), number)
 
     def _begin(self, command: list[str], cwd: str, environ: dict[str, str]) -> None:
         made = self._api.exec_create(self._container, command, environment=environ, workdir=cwd)["Id"]
@@ -126,12 +137,10 @@ class Exec:
             code = None
         return code if isinstance(code, int) else 137
 
-    def _kill(self, name: str, number: int) -> None:
-        # The shell's own: the program of that name is not in every image.
-        command = ["sh", "-c", f"kill -s {name} -- -{number}"]
-        made = self._api.exec_create(self._container, command)["Id"]
-        with suppress(Exception):
-            self._api.exec_start(made)
+
+def tell(stream: Any, text: str) -> None:
+    """Writes to what reads at the other end of a stream of the engine's; OSError where nobody does."""
+    _socket(stream).sendall(text.encode())
 
 
 def hang_up(stream: Any) -> None:

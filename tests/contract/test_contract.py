@@ -46,6 +46,18 @@ finally:
         child.kill()
         child.wait()
 """
+# It leaves no room for one process more, and does not yield.
+FILLS = """
+import signal, subprocess, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+children = []
+try:
+    while len(children) < 300:
+        children.append(subprocess.Popen(["sleep", "60"]))
+except OSError:
+    pass
+time.sleep(60)
+"""
 
 
 def test_both_streams_come_in_order(agent: Agent) -> None:
@@ -333,4 +345,14 @@ def test_a_block_that_starts_too_many_processes_is_ended(watched: Agent, languag
 
     assert ran.exit_code not in (0, 124)
     assert "processes limit of 150" in ran.note
+    assert watched.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
+
+
+def test_a_block_that_leaves_no_room_for_processes_is_ended(watched: Agent) -> None:
+    """Where no process can be started any more, a block is ended all the same, and what it left is gone."""
+    ran = watched.run(("python", FILLS), timeout=5)
+
+    assert ran.exit_code != 0
+    # A container does not end a block that passes this limit: it refuses the processes, and time runs out.
+    assert "processes limit of 150" in ran.note or "ran out of time" in ran.note
     assert watched.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
