@@ -1,6 +1,7 @@
 """A person's Stop never destroys unasked."""
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) 
 
     (stuck,) = person.asked
     assert stuck.variables is not None
-    assert Variable("kept", "str", "1 character", 50) in stuck.variables
+    assert Variable("kept", "str", "1 character", sys.getsizeof("x")) in stuck.variables
     assert (finished.exit_code, finished.lost) == (INTERRUPTED, True)
 
 

@@ -173,10 +173,12 @@ def test_a_stopped_cell_stops_what_is_queued(notebook: FrontEnd, model: FakeOpen
 
 STUBBORN = """kept = 'kept'
 import os
+def waits():
+    while not os.path.exists('let go'): pass
 print('stubborn')
 while not os.path.exists('let go'):
     try:
-        while not os.path.exists('let go'): pass
+        waits()
     except KeyboardInterrupt:
         pass"""
 

@@ -263,4 +263,4 @@ def test_code_within_code_ends() -> None:
 
 def test_deep_code_is_unknown() -> None:
     """What is too deep to be walked is not known."""
-    assert ("unknown", "") in read("x = " + "+".join(["1"] * 3_000))
+    assert ("unknown", "") in read("x = " + "+".join(["1"] * 30_000))
