@@ -37,7 +37,7 @@ def made(folder: Path, name: str = "IP:127.0.0.1") -> Authority:
     new = "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
     (folder / "name.txt").write_text(f"subjectAltName={name}\nauthorityKeyIdentifier=keyid\n")
     for command in (
-        f"{new} -x509 -days 2 -subj /CN=our-own-authority -addext keyUsage=critical,keyCertSign -keyout ca.key -out ca.pem",
+        f"{new} -x509 -days 2 -subj /CN=own-authority -addext keyUsage=keyCertSign -keyout ca.key -out ca.pem",
         f"{new} -subj /CN=server -keyout server.key -out server.csr",
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile name.txt -out server.pem",
     ):
