@@ -36,10 +36,11 @@ IMAGE = "python:3-slim"
 
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
-_FOR_EVER = "while :; do sleep 3600; done"
-# It sends the signals that it is told to send: where the container has all the processes that it may have, no program
-# can be executed there that would. Its parent takes in the children that others leave, and ends with it.
-_SENDER = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
+# What the container runs. Its child sends the signals that it reads, for as long as there is somebody who may write
+# some: where all the processes are there that there may be, no program can be executed that would. The shell itself
+# takes in the children that others leave.
+_UNTIL_LEFT = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
+_FOR_EVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
@@ -212,19 +213,8 @@ class Container:
             folder=self.folders,
             log=log,
             met=self.met,
-            send=partial(self._send, started, line),
+            send=partial(_send, line),
         )
-
-    def _send(self, container: Any, line: Any, name: str, group: int) -> None:
-        """Sends a signal to a group of processes in a container, if that still runs."""
-        if self._leaves == "running":
-            # Whoever comes after us finds a container that reads nothing.
-            with suppress(import_module("docker.errors").DockerException, OSError):
-                # The shell's own: the program of that name is not in every image.
-                container.exec_run(["sh", "-c", f"kill -s {name} -- -{group}"])
-        else:
-            with suppress(OSError):
-                tell(line, f"{name} {group}\n")
 
     def _make(self) -> tuple[Any, Any]:
         """A fresh container that runs, and the stream that keeps it running."""
@@ -253,7 +243,7 @@ class Container:
         # A shell, since the first process has to take in the children that others leave.
         container = self._client.containers.create(
             self.image,
-            ["sh", "-c", _FOR_EVER if self._leaves == "running" else _SENDER],
+            ["sh", "-c", _FOR_EVER if self._leaves == "running" else _UNTIL_LEFT],
             name=self._name,
             environment=self._environ,
             entrypoint=[],
@@ -336,6 +326,12 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
     return {**kept, **own, "HOME": _HOME}
+
+
+def _send(line: Any, name: str, group: int) -> None:
+    """Sends a signal to a group of processes in the container that reads this line, if that still runs."""
+    with suppress(OSError):
+        tell(line, f"{name} {group}\n")
 
 
 def _runs(container: Any) -> bool:

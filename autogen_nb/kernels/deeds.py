@@ -95,10 +95,8 @@ class Look(Protocol):
 
 def deeds(event: str, arguments: tuple[Any, ...], look: Look) -> tuple[Deed, ...]:
     """What an event says that the code is about to do; empty where that is nothing to ask about."""
-    if event == _MOVE:
-        return _moved(arguments, look)
-    deed = _READERS[event](arguments, look)
-    return () if deed is None else (deed,)
+    found = [read[event](arguments, look) for read in (_READERS, _FURTHER) if event in read]
+    return tuple(deed for deed in found if deed is not None)
 
 
 # Files
@@ -163,16 +161,15 @@ def _passing(path: str, look: Look) -> bool:
     return bool(_CACHES.fullmatch(path) or _PYCACHE.fullmatch(path)) and look.library()
 
 
-def _moved(arguments: tuple[Any, ...], look: Look) -> tuple[Deed, ...]:
-    """It deletes what is moved and writes what it becomes, over what may be there."""
+def _moved(arguments: tuple[Any, ...], look: Look) -> Deed | None:
     source = look.path(_text(arguments[0]), _folder(arguments, 2), whole=False)
     target = look.path(_text(arguments[1]), _folder(arguments, 3), whole=False)
-    here, there = look.named(source), look.named(target)
-    both: tuple[Deed, ...] = (
-        ("delete", source, f"moves {here} to {there}"),
-        ("write", target, f"writes {there}, by moving {here} there"),
-    )
-    return tuple(deed for deed in both if look.whose(deed[1]) != "own" and not _passing(deed[1], look))
+    own = all(look.whose(path) == "own" or _passing(path, look) for path in (source, target))
+    return None if own else ("delete", source, f"moves {look.named(source)} to {look.named(target)}")
+
+
+def _moved_over(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+    return _written(_text(arguments[1]), look, _folder(arguments, 3), whole=False)
 
 
 def _linked(arguments: tuple[Any, ...], look: Look) -> Deed | None:
@@ -326,7 +323,6 @@ def _removing(index: int) -> Callable[[tuple[Any, ...], Look], Deed | None]:
     return lambda arguments, look: _removed(_text(arguments[0]), look, _folder(arguments, index))
 
 
-_MOVE = "os.rename"
 _NO_FOLDER = 99
 _READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
     "open": _opened,
@@ -343,6 +339,7 @@ _READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
     "os.symlink": _linked,
     "os.remove": _removing(1),
     "os.rmdir": _removing(1),
+    "os.rename": _moved,
     "shutil.rmtree": _removing(1),
     "sqlite3.connect": _database,
     "tempfile.mkstemp": _temporary,
@@ -378,5 +375,8 @@ _READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
     "sys._current_exceptions": _looked_through,
     "sqlite3.load_extension": _foreign,
 }
-EVENTS = frozenset(_READERS) | {_MOVE}
+_FURTHER = {"os.rename": _moved_over}
+"""What some of these events say besides."""
+
+EVENTS = frozenset(_READERS)
 """The events that may be an act; all others are none."""

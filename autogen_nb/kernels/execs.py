@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from autogen_nb.errors import ExecutionError
 
 Send: TypeAlias = Callable[[str, int], None]
+"""Sends a signal, by its name without "SIG", to the group of that number in the container."""
 
 _count = itertools.count()
 # A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
@@ -55,8 +56,7 @@ class Exec:
     ) -> "Exec":
         """The program, started; `folder` is seen by both sides, and `log` takes both streams where it is given.
 
-        `met` tells at which limit the engine has ended or refused a process; `send` sends a signal, by its short name,
-        to the group of that number in the container.
+        `met` tells at which limit the engine has ended or refused a process.
 
         Raises
         ------

@@ -357,12 +357,11 @@ class Kernel:
                     if launched.python:
                         await prepare(launched, self._grace, sys.prefix if self._place.here else "", await packed())
                 break
-            except TimeoutError:
+            except BaseException as error:
+                await launched.end(grace=0)
                 # ipykernel 7.0 and 7.1 now and then lose a request that meets them while they start.
-                await launched.end(grace=0)
-            except BaseException:
-                await launched.end(grace=0)
-                raise
+                if patience is None or not isinstance(error, TimeoutError):
+                    raise
         self._blocks, self._since = 0, asyncio.get_running_loop().time()
         self._watch = self._watched(launched)
         if launched.python:

@@ -152,7 +152,7 @@ class Way:
     limited
         Whether the executor takes limits; those of AutoGen's names have the usual ones.
     watched
-        Whether this machine sees the code's processes; where it does not, limits on them cannot be kept.
+        Whether limits on memory and processes are kept: by this machine, which sees the processes, or by an engine.
     """
 
     name: str

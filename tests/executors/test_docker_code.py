@@ -60,13 +60,15 @@ def named(engine: Any) -> Iterator[Callable[[], list[str]]]:
 def test_what_is_left(
     settings: dict[str, Any], left: list[str], named: Callable[[], list[str]], tmp_path: Path
 ) -> None:
-    """The container has its name, is there while code runs, and afterwards as the two settings say."""
-    executor = DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path, **settings)
+    """The container has its name, is there and can be told to end a block, and is afterwards as the settings say."""
+    executor = DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path, timeout=3, **settings)
     with executor:
         found = executor.execute_code_blocks([CodeBlock("python", "open('made', 'w').close(); print(1)")])
+        late = executor.execute_code_blocks([CodeBlock("sh", "sleep 60")])
         assert named() == ["running"]
 
     assert found.output == "1"
+    assert late.exit_code == 124
     assert (tmp_path / "made").exists()
     assert named() == left
 

@@ -80,7 +80,11 @@ RISKY = {
     "remove in the own folder": ("os.remove('autogen_files/chat/link')", "delete", "autogen_files/chat/link"),
     "rmtree": ("import shutil; shutil.rmtree('autogen_files')", "delete", "autogen_files"),
     "rename": ("os.rename('data.csv', 'out.csv')", "delete", "data.csv"),
-    "rename out of the own folder": ("os.rename('autogen_files/chat/link', 'out')", "write", "out"),
+    "rename out of the own folder": (
+        "os.rename('autogen_files/chat/link', 'out')",
+        "delete",
+        "autogen_files/chat/link",
+    ),
     "reading a hidden file": ("open('.env').read()", "read_private", ".env"),
     "reading elsewhere": ("open('../elsewhere.txt').read()", "read_private", "../elsewhere.txt"),
     "reading through a link": ("open('autogen_files/chat/link').read()", "read_private", "../elsewhere.txt"),
@@ -165,6 +169,7 @@ def test_move_deletes_and_writes(kernel: GuardedKernel) -> None:
     assert kernel.kinds(back, Act("delete", "moved")) == ["write"]
     assert kernel.kinds(back, Act("write", "again")) == ["delete"]
     assert kernel.kinds(back, Act("delete"), Act("write", "again")) == []
+    assert not (kernel.folder / "again").exists()
 
 
 def test_name_that_was_let_through_stands_for_its_addresses(kernel: GuardedKernel) -> None:

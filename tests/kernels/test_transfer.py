@@ -51,8 +51,10 @@ def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
 
 def test_nothing_is_half_handed_over(agent: SharedKernel) -> None:
     """One value that cannot be pickled stops all; the error names it."""
-    with pytest.raises(TransferError, match=r"`bad` \(Unpicklable, \d+ bytes\).*not me.*nothing was handed over"):
-        agent.do(agent.kernel.put({"good_one": 1, "bad": Unpicklable()}))
+    bad = Unpicklable()
+    told = rf"`bad` \(Unpicklable, {sys.getsizeof(bad)} bytes\).*not me.*nothing was handed over"
+    with pytest.raises(TransferError, match=told):
+        agent.do(agent.kernel.put({"good_one": 1, "bad": bad}))
     assert agent.execute("good_one").failures == ["NameError"]
 
 

@@ -18,7 +18,6 @@ _OPENS = frozenset(
     "open io.open gzip.open bz2.open lzma.open codecs.open zipfile.ZipFile tarfile.open "
     "os.fdopen h5py.File netCDF4.Dataset tables.open_file".split()
 )
-_MOVES = frozenset({"os.rename", "os.renames", "os.replace", "shutil.move"})
 _DATABASES = frozenset(
     {"sqlite3.connect", "duckdb.connect", "sqlalchemy.create_engine", "sqlalchemy.create_async_engine"}
 )
@@ -116,10 +115,8 @@ class Calls:
             yield from found.unknown("unpickles a file, which can run code")
         elif name in modules.files():
             yield from self._file(*modules.files()[name], call)
-            if name.startswith(("shutil.copy", "shutil.unpack", "os.symlink", "os.link")):
-                yield from self._file("read", 0, call)
-            elif name in _MOVES:
-                yield from self._file("write", 1, call)
+            if name in modules.OTHER_FILES:
+                yield from self._file(*modules.OTHER_FILES[name], call)
         elif (kind := modules.default(name)) in modules.KINDS:
             yield from self._told(kind, name, call, made=made)
 
@@ -235,7 +232,7 @@ class Calls:
             for value in self._values.of(call.args[0]):
                 text = text_of(value)
                 if path or isinstance(value, PathText) or (text is not None and methods.file_like(text)):
-                    yield Act("delete", "", f"moves a file: .{name}")
+                    yield Act("delete", text or "", f"moves a file: .{name}")
                     yield from found.writes(text, self._ground)
 
     def _statement(self, name: str, call: ast.Call, owner: str) -> Iterator[Act]:

@@ -184,6 +184,16 @@ process 0: os.system os.popen os.execv os.execve os.execvp os.execl os.execle os
  os.fork os.forkpty os.kill os.killpg os.abort os._exit os.pidfd_open os.setsid os.openpty
 """
 
+OTHER_FILES = {
+    **dict.fromkeys(
+        "shutil.copy shutil.copyfile shutil.copy2 shutil.copytree shutil.copymode shutil.copystat "
+        "shutil.unpack_archive os.symlink os.link".split(),
+        ("read", 0),
+    ),
+    **dict.fromkeys("os.rename os.renames os.replace shutil.move".split(), ("write", 1)),
+}
+"""What a function of `files` does to a second file that it names, in the same form."""
+
 
 @cache
 def files() -> dict[str, tuple[str, int]]:
