@@ -14,7 +14,7 @@ from autogen_nb.kernels.guarding import Guarded
 from tests.kernels.looping import SharedKernel, shared_kernel
 
 PARTS = 40
-COUNT = "len([name for name in sys.modules if name.startswith('slow.part')])"
+COUNT = "len([name for name in list(sys.modules) if name.startswith('slow.part')])"
 FORK = """\
 import os, signal
 pid = os.fork()
