@@ -154,7 +154,7 @@ class Conversation:
         if spec is None:
             raise ConfigError(_NO_MODEL)
         for host in connections.hosts(spec, os.environ):
-            self._tell(connections.receives(host, self._setting.share).replace("`", ""))
+            self._tell(connections.receives(host, rows=self._setting.share == "rows").replace("`", ""))
         model = model_for(spec)
         for budget in filter(None, (self._setting.budget, run.policy().budget)):
             model = budgeted(model, Budget.parse(budget))

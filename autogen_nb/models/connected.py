@@ -13,7 +13,7 @@ C = TypeVar("C")
 
 
 @dataclass(frozen=True, slots=True)
-class Connection(Generic[C]):
+class LoopClient(Generic[C]):
     """The client of one loop, which is openai's, and the generator whose end closes it."""
 
     client: C
@@ -21,12 +21,12 @@ class Connection(Generic[C]):
     life: AsyncGenerator[None, None]
 
 
-Connections: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, Connection[C]]
+LoopClients: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, LoopClient[C]]
 
 
 async def keep(
     owner: object,
-    connections: Connections[C],
+    connections: LoopClients[C],
     client: C,
     close: Callable[[], Awaitable[None]],
     account: Account,
@@ -40,13 +40,13 @@ async def keep(
     held.append(life)
     # What is garbage together is finalised together: the sockets of an owner that is dropped must not be among it.
     finalize(owner, _let_go, loop, held).atexit = False
-    connections[loop] = Connection(client, account, life)
+    connections[loop] = LoopClient(client, account, life)
 
 
 async def _life(
     client: C,
     close: Callable[[], Awaitable[None]],
-    connections: "ref[Connections[C]]",
+    connections: "ref[LoopClients[C]]",
     held: list[AsyncGenerator[None, None]],
 ) -> AsyncGenerator[None, None]:
     # A reference that is not weak would keep an owner that is dropped alive.

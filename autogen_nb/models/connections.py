@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from autogen_nb.kernels.describe import Share
 from autogen_nb.models.config_list import LIST, found
 
 DEFAULT_MODEL = "gpt-4o-mini"
@@ -23,7 +22,7 @@ _LOCAL = ("offline", "replay:")
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ModelConnection:
     """What a person gave at the first run; it lives in this process's memory only."""
 
     model: str = ""
@@ -31,7 +30,7 @@ class Connection:
     base_url: str | None = None
 
 
-def choose(named: str | None, given: Connection | None, environ: Mapping[str, str]) -> Any | None:
+def choose(named: str | None, given: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
     """What `autogen_nb.models.select.model_for` takes, or None where no model can be had yet.
 
     Parameters
@@ -78,10 +77,10 @@ def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
     return bool(found) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in found)
 
 
-def receives(host: str, share: Share) -> str:
-    """Which host a notebook's first request goes to, and what it gets."""
-    rows = "names, types and first rows" if share == "rows" else "names and types (no rows)"
-    return f"`{host}` receives your task, {rows} of variables you hand over, and what the agent's code prints."
+def receives(host: str, *, rows: bool) -> str:
+    """Which host a notebook's first request goes to, and what it gets: of tables also the first `rows`, or not."""
+    told = "names, types and first rows" if rows else "names and types (no rows)"
+    return f"`{host}` receives your task, {told} of variables you hand over, and what the agent's code prints."
 
 
 def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:

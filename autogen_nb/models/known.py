@@ -28,7 +28,7 @@ class Known:
     source: str
 
 
-def taken(named: str, given: connections.Connection | None, environ: Mapping[str, str]) -> Known | None:
+def taken(named: str, given: connections.ModelConnection | None, environ: Mapping[str, str]) -> Known | None:
     """The model that a cell takes which names no other; None where nothing is configured.
 
     Raises

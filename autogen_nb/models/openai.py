@@ -32,7 +32,7 @@ from autogen_nb.models.account import (
     checked_url,
     is_loopback,
 )
-from autogen_nb.models.connected import Connections, keep
+from autogen_nb.models.connected import LoopClients, keep
 from autogen_nb.models.faults import BACKOFF, Failed, Server
 from autogen_nb.models.fold import Fold
 from autogen_nb.models.openai_errors import failed
@@ -148,7 +148,7 @@ class OpenAIModel:
         self._vision = vision
         self._parameters = parameters
         self._include_usage = True
-        self._connections: Connections[openai.AsyncOpenAI] = WeakKeyDictionary()
+        self._connections: LoopClients[openai.AsyncOpenAI] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
         at = f" at {Server('', self._given.url).host}" if self._given.url else ""

@@ -151,7 +151,7 @@ class CellRun:
         for host in connections.hosts(spec, os.environ):
             if (host, self._share) not in notebook.told:
                 notebook.told.add((host, self._share))
-                self._view.note(connections.receives(host, self._share), kind="host")
+                self._view.note(connections.receives(host, rows=self._share == "rows"), kind="host")
         asks = connections.known_to_call(spec, os.environ) if self._terms.asks is None else self._terms.asks
         self._terms = replace(self._terms, pictures=sees(spec or ""), asks=asks)
         return notebook.model(spec or "")

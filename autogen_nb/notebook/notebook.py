@@ -24,7 +24,7 @@ class Notebook:
     conversations: Conversations
     defaults: Defaults
     publish: Callable[[ChatResult | TaskResult], None]
-    connection: connections.Connection | None = None
+    connection: connections.ModelConnection | None = None
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
     told: set[tuple[str, Share]] = field(default_factory=set, repr=False)

@@ -15,7 +15,7 @@ from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
 from autogen_nb.events import ActAsked, ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.human.headless import Nobody
 from autogen_nb.human.terminal import TerminalHuman
-from autogen_nb.models.connections import DEFAULT_MODEL, Connection
+from autogen_nb.models.connections import DEFAULT_MODEL, ModelConnection
 
 Copying: TypeAlias = Literal["copy", "leave"]
 Stopping: TypeAlias = Literal["wait", "kill"]
@@ -24,7 +24,7 @@ Stopping: TypeAlias = Literal["wait", "kill"]
 class Person(Human, Protocol):
     """Someone at a notebook."""
 
-    def connection(self, proposed: str) -> Connection | Awaitable[Connection]:
+    def connection(self, proposed: str) -> ModelConnection | Awaitable[ModelConnection]:
         """The model to use, where none is configured; `proposed` is the one that was named, or empty."""
 
     def copying(self, what: str) -> Copying | Awaitable[Copying]:
@@ -86,7 +86,7 @@ class TypingPerson(TerminalHuman):
         self._announced()
         return super().allow(question)
 
-    def connection(self, proposed: str) -> Connection:
+    def connection(self, proposed: str) -> ModelConnection:
         """What the person types."""
         self._announced()
         proposed = proposed or DEFAULT_MODEL
@@ -98,12 +98,12 @@ class TypingPerson(TerminalHuman):
             case "k":
                 key = getpass.getpass("API key (kept in memory only): ").strip()
                 if key:
-                    return Connection(_typed(f"Model [{proposed}]: ").strip() or proposed, key)
+                    return ModelConnection(_typed(f"Model [{proposed}]: ").strip() or proposed, key)
             case "s":
                 url = _typed("Base URL (such as http://localhost:11434/v1): ").strip()
-                return Connection(_typed("Model: ").strip(), base_url=url)
+                return ModelConnection(_typed("Model: ").strip(), base_url=url)
             case "o":
-                return Connection("offline")
+                return ModelConnection("offline")
             case _:
                 pass
         raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")

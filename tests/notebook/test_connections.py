@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.connections import Connection, choose, hosts, known_to_call
+from autogen_nb.models.connections import ModelConnection, choose, hosts, known_to_call
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 
-SERVER = Connection("given", base_url="http://localhost/v1")
-KEY = Connection("given", "sk-1")
+SERVER = ModelConnection("given", base_url="http://localhost/v1")
+KEY = ModelConnection("given", "sk-1")
 
 SECRET = "sk-never-to-be-seen-4712"
 FIRST, TAGGED, AGAIN = LIST = [
@@ -49,7 +49,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("offline", KEY, {}, "offline"),
     ],
 )
-def test_the_model_of_a_cell(named: str, given: Connection | None, environ: dict[str, str], chosen: Any) -> None:
+def test_the_model_of_a_cell(named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any) -> None:
     """The cell's own model wins, then what the person gave, then the environment; a name alone is no connection."""
     assert choose(named, given, environ) == chosen
 
@@ -79,7 +79,7 @@ def test_a_key_is_not_printed() -> None:
     ],
 )
 def test_name_picks_the_entries_of_the_list(
-    place: str, named: str, given: Connection | None, environ: dict[str, str], chosen: Any, tmp_path: Path
+    place: str, named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any, tmp_path: Path
 ) -> None:
     """Entries with that model or tag fall back on each other, in their order; with no name it is the first model's."""
     if place == "environment":
@@ -98,12 +98,12 @@ def test_name_picks_the_entries_of_the_list(
         ("gpt-x", None, {"OPENAI_API_KEY": "sk"}, "gpt-x"),
         ("offline", None, {}, "offline"),
         ("", KEY, {}, {"model": "given", "api_key": "sk-1"}),
-        ("a", Connection("a", "sk-1"), {}, {"model": "a", "api_key": "sk-1"}),
+        ("a", ModelConnection("a", "sk-1"), {}, {"model": "a", "api_key": "sk-1"}),
         ("gpt-x", KEY, {}, {"model": "gpt-x", "api_key": "sk-1"}),
     ],
 )
 def test_what_the_list_does_not_hold_is_as_without_it(
-    named: str, given: Connection | None, environ: dict[str, str], chosen: Any
+    named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any
 ) -> None:
     """Another name, a local model, and what the person has just given are not the list's."""
     assert choose(named, given, {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}) == chosen

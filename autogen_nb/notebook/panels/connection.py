@@ -2,7 +2,7 @@
 
 import ipywidgets as widgets
 
-from autogen_nb.models.connections import DEFAULT_MODEL, Connection
+from autogen_nb.models.connections import DEFAULT_MODEL, ModelConnection
 from autogen_nb.notebook import rendering
 from autogen_nb.notebook.panels import parts
 from autogen_nb.notebook.panels.panel import Panel
@@ -43,19 +43,19 @@ class ConnectionPanel(Panel):
     def _with_key(self) -> None:
         key, self._key.value = self._key.value.strip(), ""
         if key:
-            self.answer(Connection(self._key_model.value.strip() or DEFAULT_MODEL, key))
+            self.answer(ModelConnection(self._key_model.value.strip() or DEFAULT_MODEL, key))
         else:
             self._complain("The key is empty.")
 
     def _with_server(self) -> None:
         url, model = self._url.value.strip(), self._url_model.value.strip()
         if url and model:
-            self.answer(Connection(model, base_url=url))
+            self.answer(ModelConnection(model, base_url=url))
         else:
             self._complain("A server needs its base URL and the name of a model.")
 
     def _offline(self) -> None:
-        self.answer(Connection("offline"))
+        self.answer(ModelConnection("offline"))
 
     def _complain(self, text: str) -> None:
         self._complaint.value = rendering.line(text, tone="bad")

@@ -16,7 +16,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.models.connections import Connection
+from autogen_nb.models.connections import ModelConnection
 from autogen_nb.notebook.panels.act import ActPanel
 from autogen_nb.notebook.panels.approval import ApprovalPanel
 from autogen_nb.notebook.panels.code_input import CodeInputPanel
@@ -91,7 +91,7 @@ class ButtonPerson:
         except Unanswered:
             return CodeInputGiven(None, by=NOBODY)
 
-    async def connection(self, proposed: str) -> Connection:
+    async def connection(self, proposed: str) -> ModelConnection:
         """The model that the person chooses."""
         return _not_stopped(await self._ask(ConnectionPanel(proposed)))  # type: ignore[no-any-return]  # as above
 
