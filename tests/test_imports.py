@@ -40,7 +40,7 @@ ROOMS = {
 PURE = {**dict.fromkeys(ROWS[0], frozenset[str]()), "core": frozenset({"markdown_it"})}
 """The places that do no input or output, and what each may import beside the standard library."""
 
-HEAVY = ("openai", "pandas", "matplotlib", "numpy", "IPython", "ipywidgets", "jupyter_client")
+HEAVY = ("openai", "genai_prices", "pandas", "matplotlib", "numpy", "IPython", "ipywidgets", "jupyter_client")
 
 
 def complaints(package: Path) -> list[str]:

@@ -37,7 +37,7 @@ from autogen_nb.models.faults import BACKOFF, Failed, Server
 from autogen_nb.models.fold import Fold
 from autogen_nb.models.openai_errors import failed
 from autogen_nb.models.pictures import sent
-from autogen_nb.models.prices import cost_of
+from autogen_nb.models.prices import cost_of, warm_up
 from autogen_nb.models.reading import read
 from autogen_nb.models.tls import context_for
 from autogen_nb.models.tokens import checked_provider, token_of
@@ -296,6 +296,7 @@ class OpenAIModel:
     def _made(self, account: Account) -> "openai.AsyncOpenAI":
         import openai
 
+        warm_up()
         url = account.url or ""
         options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
         options["http_client"] = self._http_client or self._sender(url)
