@@ -275,6 +275,8 @@ class ContainerKernel:
     """A kernel that runs in a container; a `places.Body`."""
 
     pid = None
+    root = None
+    cgroup = None
 
     def __init__(self, job: Exec, manager: Any) -> None:
         self._job = job

@@ -144,7 +144,7 @@ class Kernel:
             pid=launched.pid,
             seconds=asyncio.get_running_loop().time() - self._since,
             blocks=self._blocks,
-            memory=0 if launched.root is None else shared_out(measure(launched.root)),
+            memory=None if launched.root is None else shared_out(measure(launched.root)),
             limits=self.limits,
         )
 

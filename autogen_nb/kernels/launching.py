@@ -67,7 +67,7 @@ class Launched:
     @property
     def root(self) -> int | None:
         """The number of the process on this machine below which all is that the kernel started; None without one."""
-        return self._body.root if isinstance(self._body, Process) else None
+        return self._body.root
 
     @property
     def own(self) -> tuple[int, ...]:
@@ -77,7 +77,7 @@ class Launched:
     @property
     def cgroup(self) -> Cgroup | None:
         """What holds the kernel and all that it started, if there is such a thing here."""
-        return self._body.cgroup if isinstance(self._body, Process) else None
+        return self._body.cgroup
 
     async def met(self) -> str:
         """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""

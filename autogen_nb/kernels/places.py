@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from autogen_nb.kernels.cgroups import Cgroup
 from autogen_nb.kernels.jobs import Job, spawned
 from autogen_nb.kernels.limits import Limits
 
@@ -71,6 +72,14 @@ class Body(Protocol):
     @property
     def pid(self) -> int | None:
         """The number of its process on this machine; None where it has none."""
+
+    @property
+    def root(self) -> int | None:
+        """The number of the process on this machine below which all is that the kernel started; None without one."""
+
+    @property
+    def cgroup(self) -> Cgroup | None:
+        """What holds the kernel and all that it started, if there is such a thing here."""
 
     @property
     def ended(self) -> bool:

@@ -157,6 +157,8 @@ class ServerKernel:
     """A kernel that a server runs; a `places.Body`."""
 
     pid = None
+    root = None
+    cgroup = None
 
     def __init__(self, server: Server, identifier: str, channels: WebSocketChannels) -> None:
         self._server = server

@@ -56,6 +56,8 @@ class Provisioned:
     """A kernel whose provisioner keeps its process to itself; a `places.Body`."""
 
     pid = None
+    root = None
+    cgroup = None
 
     def __init__(self, manager: Any) -> None:
         self._manager = manager

@@ -26,11 +26,14 @@ OnStuck = Callable[[Stuck], Awaitable[Literal["wait", "kill"]]]
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a kernel is: `seconds` since its start, `blocks` it ran, `memory` in bytes with all that it started."""
+    """How a kernel is: `seconds` since its start, `blocks` it ran, `memory` in bytes with all that it started.
+
+    `memory` is None where its processes are not on this machine, and so cannot be measured.
+    """
 
     state: Literal["off", "starting", "idle", "busy"]
     pid: int | None = None
     seconds: float = 0.0
     blocks: int = 0
-    memory: int = 0
+    memory: int | None = None
     limits: Limits = field(default_factory=Limits)

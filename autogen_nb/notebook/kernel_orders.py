@@ -62,7 +62,7 @@ def _status(chat: Conversation, status: Status, left: float | None) -> tuple[str
     if status.state in ("off", "starting"):
         return (chat.name, status.state, where, "", "", "", "", "")
     most = "" if status.limits.memory is None else f" of {in_units(status.limits.memory)}"
-    memory = f"{in_units(status.memory)}{most}" if status.memory else ""
+    memory = "not known" if status.memory is None else f"{in_units(status.memory)}{most}"
     process = "" if status.pid is None else str(status.pid)
     ends = "" if left is None or status.state == "busy" else f"in {duration(left)}"
     return chat.name, status.state, where, process, duration(status.seconds), f"{status.blocks:,}", memory, ends

@@ -90,9 +90,14 @@ class NotebookView:
         What every status line says besides, such as that code runs unasked.
     members
         Those of a team, each of whom has a colour by its place.
+    clock
+        Gives seconds that only grow.
     """
 
-    def __init__(self, *, remark: str = "", members: Sequence[str] = ()) -> None:
+    def __init__(
+        self, *, remark: str = "", members: Sequence[str] = (), clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
         self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
         self._hidden: str | None = None
         self._remark = remark
@@ -101,7 +106,7 @@ class NotebookView:
         self._foot: Slot | None = None
         self._held = False
         self._status = ""
-        self._status_since = self._begun = time.monotonic()
+        self._status_since = self._begun = self._run_since = clock()
         self._status_shown = 0.0
         self._pieces: list[str] = []
         self._writer = ""
@@ -142,6 +147,7 @@ class NotebookView:
             case CodeAsked(blocks=blocks):
                 self._run, self._running = RunOutputs(self._place), f"running {blocks[0].language}"
                 self.awaiting(self._running)
+                self._run_since = self._status_since
             case OutputAdded(output=output):
                 if self._run is not None:
                     self._run.add(output)
@@ -189,7 +195,7 @@ class NotebookView:
     def tick(self) -> None:
         """Shows what streamed since the last time, and how long what is awaited has taken."""
         self._flush()
-        now = time.monotonic()
+        now = self._clock()
         if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
             return
         self._status_shown = now
@@ -205,7 +211,7 @@ class NotebookView:
         if self._message is not None:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
-            self.note(wording.unfinished(time.monotonic() - self._begun, self._remark, self._spent()), kind="end")
+            self.note(wording.unfinished(self._clock() - self._begun, self._remark, self._spent()), kind="end")
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
@@ -234,7 +240,7 @@ class NotebookView:
     def awaiting(self, what: str) -> None:
         """Says at the foot what is awaited, and for how long."""
         self._status = what
-        self._status_since = time.monotonic()
+        self._status_since = self._clock()
         self._status_shown = self._status_since - _STATUS_EVERY + _INTERVAL
 
     # The foot
@@ -270,7 +276,7 @@ class NotebookView:
         self._flush()
 
     def _flush(self) -> None:
-        now = time.monotonic()
+        now = self._clock()
         if now - self._flushed < self._interval:
             return
         self._flushed = now
@@ -278,7 +284,7 @@ class NotebookView:
             self._run.flush()
         if self._message is not None and self._pieces:
             self._show_partial("writing")
-            self._interval = max(_INTERVAL, (time.monotonic() - now) * _SHARE)
+            self._interval = max(_INTERVAL, (self._clock() - now) * _SHARE)
 
     def _show_partial(self, detail: str) -> None:
         text = "".join(self._pieces)
@@ -375,6 +381,8 @@ class NotebookView:
             self._settle(*rendering.bundle(*shown, kind="decision"))
         if isinstance(given, ActJudged | CodeInputGiven):
             self.awaiting(self._running)
+            # The run has gone on from its start, whatever was asked meanwhile.
+            self._status_since = self._run_since
             return
         self._status = ""
         self._reported = isinstance(given, ApprovalGiven) and given.decision == "skip"
@@ -400,5 +408,5 @@ class NotebookView:
     def _end(self, ended: Ended) -> None:
         self._ended = True
         self._status = ""
-        text = wording.ended(ended, self._totals, time.monotonic() - self._begun, self._remark, self._spent())
+        text = wording.ended(ended, self._totals, self._clock() - self._begun, self._remark, self._spent())
         self.note(text, kind="end")

@@ -170,7 +170,7 @@ def test_the_state_of_a_kernel(agent: SharedKernel) -> None:
 
     async def status() -> tuple[str, int, bool, bool]:
         found = agent.kernel.status
-        return found.state, found.blocks, found.pid == agent.kernel.pid, found.memory > 10**6
+        return found.state, found.blocks, found.pid == agent.kernel.pid, (found.memory or 0) > 10**6
 
     assert agent.do(status()) == ("idle", 1, True, True)
     agent.do(agent.kernel.shutdown())

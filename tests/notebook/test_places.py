@@ -168,11 +168,13 @@ def test_a_cell_on_a_server(tmp_path: Path, model: FakeOpenAI) -> None:
             cell = front.start(f"%%autogen --kernel {server.url} --confirm never -i number -o doubled\nGo.", "one")
             front.finish(cell, 120)
             back = front.value("doubled")
+            status = front.run("%autogen kernel", "status")
             seen = "".join(front.messages)
 
     assert cell.error == ""
     assert cell.about("stream") == [f"{server.root}\n"]
     assert "kernel on 127.0.0.1" in cell.about("end")[0]
     assert back == "42"
+    assert "not known" in status.text, "how much memory a process of the server takes is not 0"
     assert server.token not in seen
     assert server.token not in str([request.body for request in model.requests])

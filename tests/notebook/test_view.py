@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.acts import Act, ActJudged
 from autogen_nb.events import (
+    ActAsked,
     ChatStarted,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
     Ended,
     Event,
     FunctionsAsked,
@@ -21,7 +26,7 @@ from autogen_nb.events import (
     SpeakerAsked,
     SpeakerGiven,
 )
-from autogen_nb.messages import FunctionCall, Message, Usage
+from autogen_nb.messages import CodeBlock, FunctionCall, Message, Usage
 from autogen_nb.notebook.calls import asked_html, returned_html
 from autogen_nb.notebook.view import NotebookView
 from tests.notebook.corpus import HOSTILE
@@ -249,6 +254,32 @@ def test_a_budget_is_told_in_the_status_and_at_the_end(page: Page) -> None:
 
     assert before.endswith("0 of 9 tokens spent")
     assert page.texts[-1].endswith("7 of 9 tokens spent")
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        (CodeInputAsked("user", "Name? "), CodeInputGiven("Ada")),
+        (ActAsked("user", Act("write", "/x")), ActJudged(True)),
+    ],
+    ids=["input", "question"],
+)
+def test_the_time_of_a_run_goes_on_after_what_it_asks(
+    asked: Event, given: Event, published: list[dict[str, Any]]
+) -> None:
+    """What code asks on its way does not set the clock of its run back."""
+    now = [100.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(CodeAsked("user", (CodeBlock("python", "input()"),)))
+    now[0] += 7
+    page.show(asked)
+    now[0] += 30
+    page.view.release()
+    page.show(given)
+    now[0] += 5
+    page.view.tick()
+
+    assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
 
 
 @pytest.mark.parametrize("vector", HOSTILE)
