@@ -1,6 +1,6 @@
 """Messages and code blocks: the values that agents exchange.
 
-AgentChat's own messages have their place by this name, too: `autogen_nb.agents.teams.messages`.
+AgentChat's own messages have their place by this name, too: `autogen_nb.agents.teams.team_messages`.
 """
 
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ CODE = f"for i in range({LINES}): print(i)"
 async def flooded(url: str) -> list[float]:
     """Seconds of the block, the megabytes that this process grew by at most, and those that it kept."""
     from autogen_nb.agents.assistant import AssistantAgent
-    from autogen_nb.agents.chatting import Chat, Options
+    from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import CodeAsked, CodeRan
     from autogen_nb.executors.jupyter import JupyterExecutor
@@ -37,7 +37,7 @@ async def flooded(url: str) -> list[float]:
         code_execution_config={"executor": executor},
     )
     assistant = AssistantAgent("assistant", llm_config={"model": "fake", "base_url": url})
-    chat = Chat(user, assistant, Options("go", max_turns=2), waits="async", human=Nobody())
+    chat = TwoAgentChat(user, assistant, ChatOptions("go", max_turns=2), waits="async", human=Nobody())
     view = NotebookView()
     begun, took, blocks = 0.0, 0.0, 0
     process, most, done = psutil.Process(), 0, threading.Event()

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from autogen_nb import ConversableAgent, run
-from autogen_nb.agents.answering import request_of
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.question_handler import request_of
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.core.ports import Completion, Model, Request
 from autogen_nb.events import ModelAsked, ModelReplied
 from autogen_nb.human.headless import Nobody
@@ -77,7 +77,7 @@ KINDS: dict[str, Callable[[], tuple[ConversableAgent, ConversableAgent]]] = {
 }
 
 
-async def seconds(chat: Chat) -> float:
+async def seconds(chat: TwoAgentChat) -> float:
     """Processor seconds of a chat, without those between a request to a model and its reply."""
     asked = left_out = 0.0
     begun = time.process_time()
@@ -91,7 +91,7 @@ async def seconds(chat: Chat) -> float:
 
 def rate(pair: tuple[ConversableAgent, ConversableAgent], messages: int, waits: run.Waits) -> float:
     """Messages in a second of the processor: other programs do not count."""
-    chat = Chat(*pair, Options(WORDS, max_turns=messages // 2), waits=waits, human=Nobody())
+    chat = TwoAgentChat(*pair, ChatOptions(WORDS, max_turns=messages // 2), waits=waits, human=Nobody())
     took = run.unsuspended(seconds(chat)) if waits == "sync" else asyncio.run(seconds(chat))
     return messages / took
 
@@ -115,9 +115,9 @@ def replies(model: Model, earlier: int) -> tuple[float, float]:
         roles = ("assistant", "user") if agent is one else ("user", "assistant")
         said = ({"content": f"{number} {WORDS}", "role": roles[number % 2]} for number in range(earlier))
         agent.chat_messages[peer].extend(said)
-    chosen = Options(WORDS, max_turns=TURNS, clear_history=False)
+    chosen = ChatOptions(WORDS, max_turns=TURNS, clear_history=False)
     asked, took, turns = 0.0, list[float](), list[float]()
-    for event in Chat(one, other, chosen, waits="sync", human=Nobody()).exchange().events():
+    for event in TwoAgentChat(one, other, chosen, waits="sync", human=Nobody()).exchange().events():
         now = time.perf_counter()
         if isinstance(event, ModelAsked):
             if took:

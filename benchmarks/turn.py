@@ -22,7 +22,7 @@ AROUND = 10
 async def turns(url: str, count: int) -> list[list[float]]:
     """Seconds of each turn, and of the model's call in it."""
     from autogen_nb.agents.assistant import AssistantAgent
-    from autogen_nb.agents.chatting import Chat, Options
+    from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import ModelAsked, ModelReplied
     from autogen_nb.executors.jupyter import JupyterExecutor
@@ -38,7 +38,7 @@ async def turns(url: str, count: int) -> list[list[float]]:
         code_execution_config={"executor": executor},
     )
     assistant = AssistantAgent("assistant", llm_config=config, max_consecutive_auto_reply=count + 1)
-    chat = Chat(user, assistant, Options("go"), waits="async", human=Nobody())
+    chat = TwoAgentChat(user, assistant, ChatOptions("go"), waits="async", human=Nobody())
     view = NotebookView()
     measured_turns: list[list[float]] = []
     begun, model = 0.0, 0.0

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb import run
-from autogen_nb.agents.configs import code_config
-from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
+from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
+from autogen_nb.agents.parts.agent_config import code_config
 from autogen_nb.core.organisation import NO_POLICY, Policy
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai import OpenAIModel

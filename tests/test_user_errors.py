@@ -15,9 +15,9 @@ import pytest
 
 from autogen_nb import GroupChat, register_function, run
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.results import ChatResult
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.persons import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
@@ -41,7 +41,7 @@ def talk(
     human: Human | None = None,
 ) -> ChatResult:
     """The result of a chat whose record so far is `log`."""
-    chat = Chat(proxy, teacher, Options(message), waits=way, human=human or Nobody(), log=log)
+    chat = TwoAgentChat(proxy, teacher, ChatOptions(message), waits=way, human=human or Nobody(), log=log)
 
     async def main() -> None:
         async for _ in chat.exchange().happening():

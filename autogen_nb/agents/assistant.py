@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.prompts import ASSISTANT, TEAM_ASSISTANT
-from autogen_nb.agents.tools import typed
+from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT
+from autogen_nb.agents.parts.tool_schema import typed
 from autogen_nb.core.turns import Respond
 from autogen_nb.errors import ConfigError
 
 if TYPE_CHECKING:
+    from autogen_nb.agents.teams.function_tool import Handoff
     from autogen_nb.agents.teams.thinking import Thinking
-    from autogen_nb.agents.teams.tools import Handoff
 
 
 class AssistantAgent(ConversableAgent):

@@ -10,17 +10,20 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents import asking, chatting, configs, member, nested, sending, sequence
-from autogen_nb.agents.code_runner import CodeRunner
-from autogen_nb.agents.hooks import Hooks
-from autogen_nb.agents.memory import Memory
-from autogen_nb.agents.opening import opening_message
-from autogen_nb.agents.own_steps import Own, OwnSteps
-from autogen_nb.agents.prompts import HELPFUL
-from autogen_nb.agents.reply_chain import ReplyChain, ReplyFunction, Trigger
-from autogen_nb.agents.results import ChatResult
-from autogen_nb.agents.tool_user import ToolUser
-from autogen_nb.agents.usage import Payer
+from autogen_nb.agents.chats import chat_queue as queued
+from autogen_nb.agents.chats import nested_chats, person_tool, single_messages, two_agent_chat
+from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.parts import agent_config
+from autogen_nb.agents.parts.builtin_steps import BuiltinReplySteps, BuiltinStep
+from autogen_nb.agents.parts.code_execution import CodeRunner
+from autogen_nb.agents.parts.message_history import MessageHistory
+from autogen_nb.agents.parts.message_hooks import MessageHooks
+from autogen_nb.agents.parts.outgoing_messages import opening_message
+from autogen_nb.agents.parts.prompts import HELPFUL
+from autogen_nb.agents.parts.reply_chain import ReplyChain, ReplyFunction, Trigger
+from autogen_nb.agents.parts.tool_use import ToolUser
+from autogen_nb.agents.parts.usage_tracker import UsageTracker
+from autogen_nb.agents.teams import team_member
 from autogen_nb.core.ports import Model
 from autogen_nb.core.replies import Own as OwnCode
 from autogen_nb.core.replies import (
@@ -37,7 +40,7 @@ from autogen_nb.human.terminal import TerminalHuman
 from autogen_nb.messages import Message
 
 
-class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Member):
+class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, BuiltinReplySteps, team_member.TeamMember):
     """An agent that can send, receive, ask a model, run code, call functions and ask a person.
 
     Parameters
@@ -94,20 +97,20 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         if not isinstance(name, str) or not name.strip():
             raise ConfigError(f"an agent's name is {name!r}; it must be a text that is not empty")
         limit = self.MAX_CONSECUTIVE_AUTO_REPLY if max_consecutive_auto_reply is None else max_consecutive_auto_reply
-        Memory.__init__(self, name, limit, chat_messages)
+        MessageHistory.__init__(self, name, limit, chat_messages)
         ToolUser.__init__(self, function_map)
-        member.Member.__init__(self)
+        team_member.TeamMember.__init__(self)
         self._system_message = _joined(system_message)
         self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
-        self.human_input_mode = configs.human_input_mode(human_input_mode)
+        self.human_input_mode = agent_config.human_input_mode(human_input_mode)
         self.llm_config = self.DEFAULT_CONFIG if llm_config is None else llm_config
-        self.model: Model | None = configs.model_of(self.llm_config)
-        self.code = configs.code_config(code_execution_config)
+        self.model: Model | None = agent_config.model_of(self.llm_config)
+        self.code = agent_config.code_config(code_execution_config)
         self.default_auto_reply = default_auto_reply
         self.silent = silent
-        self.hooks = Hooks(name)
-        Payer.__init__(self)
+        self.hooks = MessageHooks(name)
+        UsageTracker.__init__(self)
         self._finished: dict[int, ChatResult] = {}
         self._chain = ReplyChain(runs_code=self.code is not None)
         if self.code is not None and self.code.release is not None:
@@ -138,7 +141,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         silent: bool | None = False,
     ) -> None:
         """Sends a message; the recipient replies if it is asked to, or does so anyway since a chat was begun."""
-        run.unsuspended(sending.send(self, recipient, message, request_reply, silent, "sync"))
+        run.unsuspended(single_messages.send(self, recipient, message, request_reply, silent, "sync"))
 
     async def a_send(
         self,
@@ -148,7 +151,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         silent: bool | None = False,
     ) -> None:
         """The same, awaited."""
-        await sending.send(self, recipient, message, request_reply, silent, "async")
+        await single_messages.send(self, recipient, message, request_reply, silent, "async")
 
     def receive(
         self,
@@ -158,7 +161,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         silent: bool | None = False,
     ) -> None:
         """Takes in a message, and replies if it is asked to, or if a chat was begun with the sender."""
-        run.unsuspended(sending.receive(self, sender, message, request_reply, silent, "sync"))
+        run.unsuspended(single_messages.receive(self, sender, message, request_reply, silent, "sync"))
 
     async def a_receive(
         self,
@@ -168,7 +171,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         silent: bool | None = False,
     ) -> None:
         """The same, awaited."""
-        await sending.receive(self, sender, message, request_reply, silent, "async")
+        await single_messages.receive(self, sender, message, request_reply, silent, "async")
 
     def generate_reply(
         self,
@@ -180,7 +183,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
 
         `exclude` are registered reply functions that are not tried.
         """
-        return run.unsuspended(sending.generate_reply(self, sender or self.nobody(), messages, "sync", exclude))
+        return run.unsuspended(single_messages.generate_reply(self, sender or self.nobody(), messages, "sync", exclude))
 
     async def a_generate_reply(
         self,
@@ -189,7 +192,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         exclude: Collection[ReplyFunction] = (),
     ) -> str | dict[str, Any] | None:
         """The same, awaited."""
-        return await sending.generate_reply(self, sender or self.nobody(), messages, "async", exclude)
+        return await single_messages.generate_reply(self, sender or self.nobody(), messages, "async", exclude)
 
     # What a subclass may override; all of it is called
 
@@ -267,7 +270,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         The parameters are those of `register_reply` and `initiate_chats`; a function of the caller's own,
         ``(chat_queue, recipient, messages, sender, config) -> (final, reply)``, may hold them in its own way.
         """
-        function = nested.reply_function(chat_queue, reply_func_from_nested_chats, use_async=use_async)
+        function = nested_chats.reply_function(chat_queue, reply_func_from_nested_chats, use_async=use_async)
         self.register_reply(trigger, function, position, kwargs.get("config"), kwargs.get("reset_config"))
 
     def register_hook(self, hookable_method: str, hook: Callable[..., Any]) -> None:
@@ -284,21 +287,21 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
     # Chats
 
     def initiate_chat(self, recipient: "ConversableAgent", *args: Any, **kwargs: Any) -> ChatResult:
-        """The result of a chat with the recipient; the parameters are those of `chatting.Options`."""
-        return chatting.run_sync(self, recipient, chatting.options(*args, **kwargs))
+        """The result of a chat with the recipient; the parameters are those of `two_agent_chat.ChatOptions`."""
+        return two_agent_chat.run_sync(self, recipient, two_agent_chat.options(*args, **kwargs))
 
     async def a_initiate_chat(self, recipient: "ConversableAgent", *args: Any, **kwargs: Any) -> ChatResult:
         """The same, awaited."""
-        return await chatting.run_async(self, recipient, chatting.options(*args, **kwargs))
+        return await two_agent_chat.run_async(self, recipient, two_agent_chat.options(*args, **kwargs))
 
     def initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
         """The results of chats that are held in order, each told the summaries of those before it."""
-        self._finished = dict(enumerate(sequence.initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
+        self._finished = dict(enumerate(queued.initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
         return list(self._finished.values())
 
     async def a_initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> dict[int, ChatResult]:
         """The results, by ``chat_id``, of chats that are held at the same time, each after its ``prerequisites``."""
-        self._finished = await sequence.a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
+        self._finished = await queued.a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
         return self._finished
 
     def get_chat_results(self, chat_index: int | None = None) -> Any:
@@ -340,7 +343,7 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
 
     def answers(self) -> Respond:
         """The same for a subclass that answers otherwise."""
-        return member.answers(self.model, self.code)
+        return team_member.answers(self.model, self.code)
 
     def companions(self) -> Sequence["ConversableAgent"]:
         """The agents that a chat with this one brings in; none."""
@@ -359,13 +362,13 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
         if self.hooks.before_reply:
             yield "messages"
 
-    def own_step(self, own: Own) -> Step | None:
+    def own_step(self, own: BuiltinStep) -> Step | None:
         """One of the agent's own steps; None where it does not have it."""
         match own:
             case "termination":
                 return check_termination_and_human_reply
             case "functions":
-                return asking.calling(self.function_map)
+                return person_tool.calling(self.function_map)
             case "code" if self.code is not None and self.code.reach != 0:
                 together = self.overrides("execute_code_blocks")
                 return self.code.step(together=together)
@@ -376,10 +379,10 @@ class ConversableAgent(Memory, ToolUser, CodeRunner, Payer, OwnSteps, member.Mem
 
     def nobody(self) -> "ConversableAgent":
         """Who asks the agent for a reply, where no sender is named."""
-        return Nobody(self)
+        return AnonymousSender(self)
 
 
-class Nobody(ConversableAgent):
+class AnonymousSender(ConversableAgent):
     """Who asks an agent for a reply, where no sender is named."""
 
     is_somebody = False

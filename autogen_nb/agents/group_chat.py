@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
-from autogen_nb.agents import configs, group_rules, inside, speaking
+from autogen_nb.agents.chats import call_context, group_settings, speaker_selection
+from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.exchange import Exchange
+from autogen_nb.agents.parts import agent_config
 from autogen_nb.core.chat import Flow
 from autogen_nb.core.ports import Model
 from autogen_nb.core.replies import Scene, Stop
@@ -76,10 +77,10 @@ class GroupChat:
     speaker_transitions_type: str | None = None
     enable_clear_history: bool = False
     send_introductions: bool = False
-    select_speaker_message_template: str = speaking.MESSAGE
-    select_speaker_prompt_template: str | None = speaking.PROMPT
-    select_speaker_auto_multiple_template: str = speaking.SEVERAL
-    select_speaker_auto_none_template: str = speaking.NOBODY
+    select_speaker_message_template: str = speaker_selection.MESSAGE
+    select_speaker_prompt_template: str | None = speaker_selection.PROMPT
+    select_speaker_auto_multiple_template: str = speaker_selection.SEVERAL
+    select_speaker_auto_none_template: str = speaker_selection.NOBODY
     select_speaker_transform_messages: None = None
     select_speaker_auto_verbose: bool = False
     select_speaker_auto_model_client_cls: None = None
@@ -90,8 +91,8 @@ class GroupChat:
     DEFAULT_INTRO_MSG = "You are in a group of agents who work together and read each other's messages:"
 
     def __post_init__(self) -> None:
-        group_rules.check(self)
-        self.selector = configs.model_of(self.select_speaker_auto_llm_config)
+        group_settings.check(self)
+        self.selector = agent_config.model_of(self.select_speaker_auto_llm_config)
 
     @property
     def agent_names(self) -> list[str]:
@@ -101,7 +102,7 @@ class GroupChat:
     @property
     def allowed_speaker_transitions_dict(self) -> dict[ConversableAgent, list[ConversableAgent]]:
         """Who may speak after each agent, whichever way that was said."""
-        followed = group_rules.follows(self)
+        followed = group_settings.follows(self)
         return {
             agent: [each for each in self.agents if followed is None or each.name in followed[agent.name]]
             for agent in self.agents
@@ -164,20 +165,22 @@ class GroupChat:
         strangers = set(names) - set(self.agent_names)
         if strangers or not names:
             raise ConfigError(f"{', '.join(sorted(strangers)) or 'nobody'} cannot speak next: no agent of the group")
-        following = group_rules.selection(self, "").after(agent.name, names)
+        following = group_settings.selection(self, "").after(agent.name, names)
         return cast("ConversableAgent", self.agent_by_name(following))
 
     def select_speaker_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
         """What a model that chooses the speaker is told before the conversation."""
         members = self.agents if agents is None else agents
         names = [member.name for member in members]
-        return speaking.filled(self.select_speaker_message_template, roles=_roles(members), agentlist=str(names))
+        return speaker_selection.fill_template(
+            self.select_speaker_message_template, roles=_roles(members), agentlist=str(names)
+        )
 
     def select_speaker_prompt(self, agents: Sequence[ConversableAgent] | None = None) -> str | None:
         """What it is told after it; None for nothing."""
         names = [member.name for member in (self.agents if agents is None else agents)]
         template = self.select_speaker_prompt_template
-        return speaking.filled(template, agentlist=str(names)) if template else None
+        return speaker_selection.fill_template(template, agentlist=str(names)) if template else None
 
     def introductions_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
         """What tells each agent who else is there."""
@@ -205,9 +208,9 @@ class GroupChat:
 async def _selected(
     group: GroupChat, last: ConversableAgent, selector: ConversableAgent, waits: run.Waits
 ) -> ConversableAgent | None:
-    selection = group_rules.selection(group, selector.name)
+    selection = group_settings.selection(group, selector.name)
     message = Message.of(group.messages[-1]) if group.messages else Message("")
-    human = inside.human()
+    human = call_context.human()
     found: list[str | Stop] = []
 
     def flow() -> Flow:
@@ -216,11 +219,11 @@ async def _selected(
     def world(question: Question) -> run.Here | run.There:
         if isinstance(question, SpeakerAsked):
             method = cast("Callable[..., Any]", group.speaker_selection_method)
-            return speaking.speaker(group, selector, question, lambda: method(last, group))
+            return speaker_selection.choose_speaker(group, selector, question, lambda: method(last, group))
         # A choice asks for nothing else.
         return run.Here(lambda: human.input(cast("HumanInputAsked", question)))
 
-    await Exchange((selector,), flow(), world, scene=Scene(), log=[], waits=waits).show(inside.NoView())
+    await ChatExchange((selector,), flow(), world, scene=Scene(), log=[], waits=waits).show(call_context.NoView())
     return group.agent_by_name(found[0]) if isinstance(found[0], str) else None
 
 

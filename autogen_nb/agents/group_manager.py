@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents import group_rules, sending
+from autogen_nb.agents.chats import group_settings, single_messages
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
-from autogen_nb.agents.own_steps import Messages, Own, Said
-from autogen_nb.agents.reply_chain import ReplyChain
+from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, Said
+from autogen_nb.agents.parts.reply_chain import ReplyChain
 from autogen_nb.core.group import RunGroup, named
 from autogen_nb.core.replies import Step
 from autogen_nb.core.roles import stored
@@ -79,10 +79,10 @@ class GroupChatManager(ConversableAgent):
         ConfigError
             When the settings of the group do not fit together any more.
         """
-        group_rules.check(self._groupchat)
+        group_settings.check(self._groupchat)
         return self._groupchat.agents
 
-    def own_step(self, own: Own) -> Step | None:
+    def own_step(self, own: BuiltinStep) -> Step | None:
         """One of the manager's own steps; that of its group comes before all others."""
         if own != "group":
             return super().own_step(own)
@@ -91,7 +91,7 @@ class GroupChatManager(ConversableAgent):
             raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, nor of one within that")
         return RunGroup(
             tuple(agent.party() for agent in group.agents),
-            group_rules.selection(group, self.name, own=group.own_choice),
+            group_settings.selection(group, self.name, own=group.own_choice),
             group.max_round,
             Message(group.introductions_msg()) if group.send_introductions else None,
         )
@@ -129,12 +129,12 @@ class GroupChatManager(ConversableAgent):
     def run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
         """Holds the group's chat as a reply function does; `config` is accepted and not used."""
         del config
-        return run.unsuspended(sending.own_step(self, "group", messages, sender, "sync"))
+        return run.unsuspended(single_messages.own_step(self, "group", messages, sender, "sync"))
 
     async def a_run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
         """The same, awaited."""
         del config
-        return await sending.own_step(self, "group", messages, sender, "async")
+        return await single_messages.own_step(self, "group", messages, sender, "async")
 
     # Going on with an earlier chat
 

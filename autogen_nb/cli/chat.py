@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from autogen_nb.acts import CONFIRMS
-from autogen_nb.agents.where import SANDBOXES, Where
+from autogen_nb.agents.parts.execution_target import SANDBOXES, ExecutionTarget
 from autogen_nb.cli import codes
 from autogen_nb.cli.tables import tables
 from autogen_nb.errors import AutogenError
@@ -46,7 +46,7 @@ def chat(data: tuple[Path, ...], sandbox: Any, kernel: str, *, net: bool, confir
     sandbox = sandbox or ("none" if kernel else policy().sandbox)
     if net and sandbox == "none":
         raise click.UsageError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
-    where = Where(sandbox, net, kernel)
+    where = ExecutionTarget(sandbox, net, kernel)
     setting = Setting(where=where, confirm=confirm_of(confirm, os.environ), **options)
     conversation = Conversation(setting, _loaded(data), tell=_tell)
     try:

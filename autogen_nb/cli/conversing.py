@@ -10,10 +10,10 @@ from typing import Any
 from autogen_nb import run
 from autogen_nb.acts import CONFIRMS, Confirm
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chatting import Chat, Options
-from autogen_nb.agents.prompts import ASSISTANT
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.agents.where import Where
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode
 from autogen_nb.errors import ChatUnfinished, ConfigError
@@ -39,7 +39,7 @@ class Setting:
     """What a conversation is held with; `confirm` None is "risky" behind walls, and "always" without."""
 
     model: str | None = None
-    where: Where = field(default_factory=Where)
+    where: ExecutionTarget = field(default_factory=ExecutionTarget)
     confirm: Confirm | None = None
     max_turns: int = 20
     block_timeout: float | None = None
@@ -125,7 +125,9 @@ class Conversation:
             When it did not come to its answer.
         """
         message = task + self._hand_over()
-        chat = Chat(self._user, self._assistant, Options(message, clear_history=False), waits="sync", human=self._human)
+        chat = TwoAgentChat(
+            self._user, self._assistant, ChatOptions(message, clear_history=False), waits="sync", human=self._human
+        )
         view = Talk(message)
         ended: Ended | None = None
         with closing(view), closing(chat.exchange().events(view.tick)) as events:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from autogen_nb._version import __version__
-from autogen_nb.agents.where import Where
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import AutogenError
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.models import known
@@ -135,7 +135,7 @@ def _kernel() -> Iterator[Finding]:
     from autogen_nb.run import engine
 
     with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
-        executor = Where().executor(cwd=Path(folder))
+        executor = ExecutionTarget().executor(cwd=Path(folder))
         begun = time.monotonic()
         try:
             engine.call(executor.start())
@@ -152,7 +152,7 @@ def _sandboxes() -> Iterator[Finding]:
     def bubblewrap() -> None:
         # Any folder but the home would do; this one is ours.
         with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
-            Where("bwrap").check(Path(folder))
+            ExecutionTarget("bwrap").check(Path(folder))
 
     yield Finding("sandboxes", "none", "ok", "the default: code has your rights; --sandbox bwrap or docker gives walls")
     ways: Mapping[str, Callable[[], None]] = {"bwrap": bubblewrap, "docker": check_engine}

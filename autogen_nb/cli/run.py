@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from autogen_nb.acts import CONFIRMS
-from autogen_nb.agents.where import SANDBOXES
+from autogen_nb.agents.parts.execution_target import SANDBOXES
 from autogen_nb.cli import codes
 from autogen_nb.cli.executing import Ending, execute
 from autogen_nb.cli.saving import check_place, save, sign

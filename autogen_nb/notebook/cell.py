@@ -10,14 +10,14 @@ from contextlib import aclosing, closing, nullcontext
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from autogen_nb.agents.asking import tell_of_asking
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.person_tool import tell_of_asking
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.prompts import ASSISTANT
-from autogen_nb.agents.results import ChatResult
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.agents.where import Where
 from autogen_nb.core.persons import Human
 from autogen_nb.core.ports import Model
 from autogen_nb.core.termination import WithoutCode, without
@@ -88,7 +88,7 @@ class CellRun:
         person: Person,
         view: CellView,
         waits: Waits,
-        where: Where,
+        where: ExecutionTarget,
         aside: Callable[[str], Awaitable[Stopping]] | None = None,
     ) -> None:
         self._notebook = notebook
@@ -254,10 +254,10 @@ class CellRun:
     async def _chat(self, conversation: Conversation, turn: Turn, model: Model) -> ChatResult:
         conversation.executor.timeout = self._terms.block_timeout
         user, assistant = self._agents(conversation, turn, model)
-        chat = Chat(
+        chat = TwoAgentChat(
             user,
             assistant,
-            Options(turn.message, clear_history=False),
+            ChatOptions(turn.message, clear_history=False),
             waits=self._waits,
             human=self._ruled(conversation, user),
             log=turn.log,

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from weakref import ref
 
 from autogen_nb.acts import Confirm
-from autogen_nb.agents.where import Where
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
@@ -125,7 +125,7 @@ class Conversation:
         self.cwd = cwd
         self.folder = folder
         self.turns: list[Turn] = []
-        self.where = self._usual = Where() if opened is None else opened.where
+        self.where = self._usual = ExecutionTarget() if opened is None else opened.where
         self._open(opened)
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
@@ -142,7 +142,7 @@ class Conversation:
         replies = (*self._replaced, *(reply for turn in self.turns for reply in turn.replies()))
         return [reply for reply in replies if not reply.cached]
 
-    def wanted(self, order: Order, usual: Where) -> Where:
+    def wanted(self, order: Order, usual: ExecutionTarget) -> ExecutionTarget:
         """Where the chat's code runs by this order, where `usual` is what the settings say now.
 
         A chat keeps its place: what the order or changed settings say otherwise is an error, and nothing is moved.
@@ -161,7 +161,7 @@ class Conversation:
             )
         return wanted
 
-    def settle(self, where: Where, usual: Where) -> None:
+    def settle(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
         """Has the chat's code run there from now on, by a kernel that is in use.
 
         Raises
@@ -264,7 +264,7 @@ class Conversation:
         return next((index for index, turn in enumerate(self.turns) if origin.repeats(turn.origin)), None)
 
 
-def asked(order: Order, otherwise: Where) -> Where:
+def asked(order: Order, otherwise: ExecutionTarget) -> ExecutionTarget:
     """Where an order says that code runs, and `otherwise` where it says nothing.
 
     Raises
@@ -279,7 +279,7 @@ def asked(order: Order, otherwise: Where) -> Where:
     kernel = order.kernel or ("" if order.sandbox not in (None, "none") else otherwise.kernel)
     if order.net and sandbox == "none":
         raise ConfigError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
-    return Where(sandbox, sandbox != "none" and (order.net or otherwise.net), kernel, otherwise.images)
+    return ExecutionTarget(sandbox, sandbox != "none" and (order.net or otherwise.net), kernel, otherwise.images)
 
 
 def _same_as(value: object) -> Callable[[object], bool]:

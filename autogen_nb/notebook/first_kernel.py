@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autogen_nb.agents.where import Where
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError
 from autogen_nb.notebook.settings import Defaults
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Opened:
     """An executor that starts already, and where its code runs."""
 
-    where: Where
+    where: ExecutionTarget
     executor: "JupyterExecutor | DockerExecutor"
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from autogen_nb.agents.results import ChatResult
-from autogen_nb.agents.teams.messages import TaskResult
-from autogen_nb.agents.teams.team import BaseGroupChat
+from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.teams.team_chats import BaseGroupChat
+from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.core.ports import Model
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.describe import Share

@@ -17,7 +17,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 
 from autogen_nb.acts import CONFIRMS, Confirm
-from autogen_nb.agents.where import SANDBOXES, Sandbox
+from autogen_nb.agents.parts.execution_target import SANDBOXES, Sandbox
 from autogen_nb.core.human_input import Mode
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.describe import Share

@@ -9,9 +9,9 @@ from dataclasses import replace
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
-from autogen_nb.agents.results import ChatResult
-from autogen_nb.agents.teams.messages import TaskResult
-from autogen_nb.agents.where import Where
+from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.core.rules import proposed
 from autogen_nb.notebook import rendering, reruns, stuck, transcripts
 from autogen_nb.notebook.cell import CellRun
@@ -161,7 +161,7 @@ class Session:
             person = self._person(found, view, superseded, patience)
             return await TeamRun(self._notebook, order, team, person=person, view=view, waits=waits).run()
 
-    def _where(self, order: Order, origin: Origin) -> Where:
+    def _where(self, order: Order, origin: Origin) -> ExecutionTarget:
         """Where the cell's code runs, once it is known that it can run there."""
         usual = self._defaults.where
         chat = self.conversations.meant(order, origin)

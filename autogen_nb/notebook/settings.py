@@ -8,7 +8,7 @@ from traitlets import Bool, CFloat, CInt, Enum, Unicode
 from traitlets.config import Configurable
 
 from autogen_nb.acts import CONFIRMS, Confirm
-from autogen_nb.agents.where import SANDBOXES, Where
+from autogen_nb.agents.parts.execution_target import SANDBOXES, ExecutionTarget
 from autogen_nb.core.human_input import Mode
 from autogen_nb.core.organisation import NO_POLICY, Policy
 from autogen_nb.errors import ConfigError
@@ -65,7 +65,7 @@ class Defaults(Configurable):
         return machine.preimports([name for each in self.imports.split(",") if (name := each.strip())])
 
     @property
-    def where(self) -> Where:
+    def where(self) -> ExecutionTarget:
         """Where the code of a chat runs that says nothing else; never with less walls than the policy asks for.
 
         Raises
@@ -74,10 +74,10 @@ class Defaults(Configurable):
             When the settings exclude each other, or the organisation's policy cannot be used.
         """
         images = (self.image,) if self.image else ()
-        where, law = Where(self.sandbox, self.net and self.sandbox != "none", self.kernel, images), policy()
+        where, law = ExecutionTarget(self.sandbox, self.net and self.sandbox != "none", self.kernel, images), policy()
         if self.kernel or law.suffices(where.sandbox):
             return where
-        return Where(law.sandbox, self.net, images=images)
+        return ExecutionTarget(law.sandbox, self.net, images=images)
 
 
 @dataclass(frozen=True, slots=True)

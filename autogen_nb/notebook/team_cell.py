@@ -11,10 +11,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.agents.teams.exchange import TeamExchange
-from autogen_nb.agents.teams.messages import BaseChatMessage, TaskResult
-from autogen_nb.agents.teams.stream import MessageStream
-from autogen_nb.agents.teams.team import BaseGroupChat
+from autogen_nb.agents.teams.message_stream import MessageStream
+from autogen_nb.agents.teams.team_chats import BaseGroupChat
+from autogen_nb.agents.teams.team_exchange import TeamExchange
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.persons import Human
 from autogen_nb.core.termination import without

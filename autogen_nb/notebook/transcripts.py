@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import get_args
 
-from autogen_nb.agents import inside
+from autogen_nb.agents.chats import call_context
 from autogen_nb.events import Ended, Event, Recorded
 from autogen_nb.notebook.cell import CellView
 from autogen_nb.notebook.conversations import Conversation, Turn
@@ -43,4 +43,4 @@ def _note(view: CellView, text: str, kind: str) -> None:
 
 
 def _flat(event: Recorded) -> Sequence[Event]:
-    return [*inside.within(event), event]
+    return [*call_context.within(event), event]

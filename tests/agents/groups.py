@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
@@ -33,16 +33,18 @@ def led(agents: list[ConversableAgent], *replies: ScriptedReply, name: str = "ch
     return GroupChatManager(GroupChat(agents, [], **settings), name=name, llm_config=model, **own)
 
 
-def held(way: Way, initiator: ConversableAgent, manager: ConversableAgent, message: Any = "start", **more: Any) -> Chat:
+def held(
+    way: Way, initiator: ConversableAgent, manager: ConversableAgent, message: Any = "start", **more: Any
+) -> TwoAgentChat:
     """A chat with a manager that was held to its end, or to an error."""
     keys = ("human", "log")
     about = {key: more.pop(key) for key in keys if key in more}
-    chat = Chat(initiator, manager, Options(message, silent=True, **more), waits=way, **about)
+    chat = TwoAgentChat(initiator, manager, ChatOptions(message, silent=True, **more), waits=way, **about)
     events(way, chat)
     return chat
 
 
-def events(way: Way, chat: Chat) -> list[Event]:
+def events(way: Way, chat: TwoAgentChat) -> list[Event]:
     """The events of a chat, waited for or awaited."""
 
     async def awaited() -> list[Event]:
@@ -61,7 +63,7 @@ def remembered(agent: ConversableAgent, peer: ConversableAgent) -> list[tuple[st
     return [(each["role"], each["name"], each["content"]) for each in agent.chat_messages[peer]]
 
 
-def end(chat: Chat) -> Ended:
+def end(chat: TwoAgentChat) -> Ended:
     """How a chat ended."""
     last = chat.log[-1]
     assert isinstance(last, Ended)

@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 import autogen_nb
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.member import Member
-from autogen_nb.agents.teams.messages import BaseMessage, TaskResult
-from autogen_nb.agents.teams.own import FunctionAgent
-from autogen_nb.agents.teams.team import BaseGroupChat, RoundRobinGroupChat
+from autogen_nb.agents.teams.custom_agents import FunctionAgent
+from autogen_nb.agents.teams.team_chats import BaseGroupChat, RoundRobinGroupChat
+from autogen_nb.agents.teams.team_member import TeamMember
+from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult
 from autogen_nb.events import Event
 from autogen_nb.run import Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply
@@ -36,12 +36,12 @@ def says(name: str, *texts: str) -> FunctionAgent:
     return FunctionAgent(lambda _: left.pop(0) if left else name, name, f"I am {name}.")
 
 
-def by_turns(*members: Member, **more: Any) -> RoundRobinGroupChat:
+def by_turns(*members: TeamMember, **more: Any) -> RoundRobinGroupChat:
     """A team that speaks in order."""
     return RoundRobinGroupChat(members, **more)
 
 
-def done(team: BaseGroupChat | Member, task: Any = "start", **more: Any) -> TaskResult:
+def done(team: BaseGroupChat | TeamMember, task: Any = "start", **more: Any) -> TaskResult:
     """What a run comes to."""
     return finished(team.run(task=task, **more))
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from autogen_nb.acts import ActJudged
-from autogen_nb.agents.chatting import Chat, Options
-from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.event_json import to_json
 from autogen_nb.events import (
     ActAsked,
@@ -52,7 +52,9 @@ def held(
     """The events of a chat in which this code runs."""
     config = {"executor": executor, "confirm": confirm}
     proxy = user(code_execution_config=config, is_termination_msg=lambda m: "Done" in m["content"])
-    talk = Chat(proxy, assistant(python(code), "Done."), Options("Go", silent=True), waits=way, human=human, log=log)
+    talk = TwoAgentChat(
+        proxy, assistant(python(code), "Done."), ChatOptions("Go", silent=True), waits=way, human=human, log=log
+    )
     if way == "sync":
         return list(talk.exchange().events())
 
@@ -219,7 +221,9 @@ def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> 
     async def main() -> None:
         human = Silent()
         proxy = user(code_execution_config={"executor": executor})
-        talk = Chat(proxy, assistant(python("input()")), Options("Go", silent=True), waits="async", human=human)
+        talk = TwoAgentChat(
+            proxy, assistant(python("input()")), ChatOptions("Go", silent=True), waits="async", human=human
+        )
 
         async def run() -> None:
             async for _ in talk.exchange().aevents():

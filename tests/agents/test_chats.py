@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import CallbackError, ConfigError, ModelUnavailable
 from autogen_nb.events import ModelAsked, Recorded, TerminationAsked
@@ -246,11 +246,11 @@ def test_after_a_predicate_has_raised_the_log_goes_on() -> None:
     teacher = assistant("Hi.")
     broken = user(is_termination_msg=lambda message: message["no such key"])
     with pytest.raises(CallbackError):
-        list(Chat(broken, teacher, Options("Hi?"), waits="sync", log=log).exchange().events())
+        list(TwoAgentChat(broken, teacher, ChatOptions("Hi?"), waits="sync", log=log).exchange().events())
     cut_off = log[-1]
 
     mended = user(is_termination_msg=lambda message: True)
-    again = Chat(mended, teacher, Options("Hi?"), waits="sync", log=log)
+    again = TwoAgentChat(mended, teacher, ChatOptions("Hi?"), waits="sync", log=log)
     list(again.exchange().events())
 
     assert isinstance(cut_off, TerminationAsked)
@@ -263,12 +263,12 @@ def test_after_a_model_has_failed_the_log_goes_on() -> None:
     log: list[Recorded] = []
     executor = ScriptedExecutor({"print(1)": "1\n"})
     proxy = user(code_execution_config={"executor": executor})
-    talk = Chat(proxy, assistant(CODE, ModelUnavailable("busy")), Options("Hi?"), waits="sync", log=log)
+    talk = TwoAgentChat(proxy, assistant(CODE, ModelUnavailable("busy")), ChatOptions("Hi?"), waits="sync", log=log)
     with pytest.raises(ModelUnavailable):
         list(talk.exchange().events())
     cut_off = log[-1]
 
-    again = Chat(proxy, assistant("TERMINATE"), Options("Hi?"), waits="sync", log=log)
+    again = TwoAgentChat(proxy, assistant("TERMINATE"), ChatOptions("Hi?"), waits="sync", log=log)
     list(again.exchange().events())
 
     assert isinstance(cut_off, ModelAsked)
@@ -282,7 +282,7 @@ def test_confirmation_asks_the_person(way: Way) -> None:
     executor = ScriptedExecutor({"print(1)": "1\n"})
     proxy = user(code_execution_config={"executor": executor, "confirm": "always"}, max_consecutive_auto_reply=1)
     human = ScriptedHuman(approvals=["skip"])
-    talk = Chat(proxy, assistant(CODE, "Fine."), Options("Hi?"), waits=way, human=human)
+    talk = TwoAgentChat(proxy, assistant(CODE, "Fine."), ChatOptions("Hi?"), waits=way, human=human)
 
     async def main() -> None:
         async for _ in talk.exchange().happening():

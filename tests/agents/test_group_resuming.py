@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import CallbackError
 from autogen_nb.events import HumanInputGiven, ModelAsked, ModelReplied, Recorded, SpeakerAsked
@@ -90,7 +90,7 @@ def test_replay_calls_nothing_of_the_caller() -> None:
         raise AssertionError("called again")
 
     again = led(agents, speaker_selection_method=fails, is_termination_msg=fails)
-    events("sync", Chat(agents[0], again, Options("start"), waits="sync", log=list(whole)))
+    events("sync", TwoAgentChat(agents[0], again, ChatOptions("start"), waits="sync", log=list(whole)))
 
     assert spoken(again) == spoken(first) == [("alice", "start"), *[("bob", "bob here")] * 3]
 

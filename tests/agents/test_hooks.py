@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chatting import Chat, Options
-from autogen_nb.agents.hooks import folded
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.parts.message_hooks import folded
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven
 from autogen_nb.messages import Message
@@ -78,8 +78,8 @@ def test_hooks_are_not_called_again_from_a_log() -> None:
     fresh = assistant("Two.")
     fresh.register_hook("process_last_received_message", lambda _: pytest.fail("it was called again"))
     cut = list(whole[: [type(event).__name__ for event in whole].index("MessagesGiven", 6) + 2])
-    running = Chat(
-        user(max_consecutive_auto_reply=1), fresh, Options("Begin.", silent=True), waits="sync", log=list(cut)
+    running = TwoAgentChat(
+        user(max_consecutive_auto_reply=1), fresh, ChatOptions("Begin.", silent=True), waits="sync", log=list(cut)
     )
 
     list(running.exchange().events())

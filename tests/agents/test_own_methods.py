@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError
@@ -194,7 +194,9 @@ def test_person_of_the_chat_is_asked_within() -> None:
     """A question of an overridden `generate_reply` goes to the person of the chat."""
     human = ScriptedHuman(["Own words.", "exit"])
     asker = Asking("asker", human_input_mode="ALWAYS")
-    running = Chat(asker, assistant("One.", "Two."), Options("Begin.", silent=True), waits="sync", human=human)
+    running = TwoAgentChat(
+        asker, assistant("One.", "Two."), ChatOptions("Begin.", silent=True), waits="sync", human=human
+    )
 
     list(running.exchange().events())
 
@@ -224,7 +226,7 @@ def test_log_goes_on_without_asking_again(way: Way) -> None:
     proxy, helper = user(Writing, max_consecutive_auto_reply=1), polite("One.", "Two.")
     whole = list(chat(way, proxy, helper, message="begin.").log)
     fresh = user(Writing, max_consecutive_auto_reply=1)
-    running = Chat(fresh, polite(), Options("begin.", silent=True), waits=way, log=list(whole))
+    running = TwoAgentChat(fresh, polite(), ChatOptions("begin.", silent=True), waits=way, log=list(whole))
 
     if way == "sync":
         list(running.exchange().events())
@@ -235,7 +237,7 @@ def test_log_goes_on_without_asking_again(way: Way) -> None:
     assert contents(running.result()) == [event.message.content for event in whole if isinstance(event, Said)]
 
 
-async def _all(running: Chat) -> None:
+async def _all(running: TwoAgentChat) -> None:
     async for _ in running.exchange().aevents():
         pass
 
@@ -275,8 +277,8 @@ def contents_of(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
 def test_what_happened_within_is_told_again_from_a_log(way: Way) -> None:
     """A view of a resumed chat gets what happened in the agent's own methods too, though they are not called again."""
     whole = list(chat(way, user(max_consecutive_auto_reply=0), polite("One."), message="Begin.").log)
-    running = Chat(
-        user(max_consecutive_auto_reply=0), polite(), Options("Begin.", silent=True), waits=way, log=list(whole)
+    running = TwoAgentChat(
+        user(max_consecutive_auto_reply=0), polite(), ChatOptions("Begin.", silent=True), waits=way, log=list(whole)
     )
 
     async def shown() -> list[str]:

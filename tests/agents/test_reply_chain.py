@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.agent import Agent
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chatting import Chat, Options
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Recorded, ReplyFunctionAsked
@@ -301,16 +301,16 @@ def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: An
     mended.register_reply(Agent, working)
 
     with pytest.raises(CallbackError, match=said):
-        asyncio.run(_awaited(Chat(user(), broken, Options("Hi?"), waits="async", log=log)))
+        asyncio.run(_awaited(TwoAgentChat(user(), broken, ChatOptions("Hi?"), waits="async", log=log)))
     cut_off = log[-1]
-    talk = Chat(user(), mended, Options("Hi?"), waits="sync", log=log)
+    talk = TwoAgentChat(user(), mended, ChatOptions("Hi?"), waits="sync", log=log)
     list(talk.exchange().events())
 
     assert isinstance(cut_off, ReplyFunctionAsked)
     assert contents(talk.result()) == ["Hi?", "TERMINATE"]
 
 
-async def _awaited(talk: Chat) -> None:
+async def _awaited(talk: TwoAgentChat) -> None:
     async for _ in talk.exchange().aevents():
         pass
 
@@ -326,7 +326,7 @@ def test_replay_does_not_call_it_again() -> None:
     teacher = assistant()
     teacher.register_reply(Agent, once)
     log = list(chat("sync", user(), teacher, message="Hi?").log)
-    talk = Chat(user(), teacher, Options("Hi?"), waits="sync", log=log)
+    talk = TwoAgentChat(user(), teacher, ChatOptions("Hi?"), waits="sync", log=log)
     list(talk.exchange().events())
 
     assert contents(talk.result()) == ["Hi?", "TERMINATE"]

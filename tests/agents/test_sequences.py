@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.sequence import a_initiate_chats, initiate_chats
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ReplyFunctionReturned, Said
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user

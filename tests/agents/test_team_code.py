@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.teams.code_executor import ApprovalRequest, ApprovalResponse, CodeExecutorAgent
-from autogen_nb.agents.teams.messages import CodeExecutionEvent, CodeGenerationEvent
+from autogen_nb.agents.code_executor_agent import ApprovalRequest, ApprovalResponse, CodeExecutorAgent
+from autogen_nb.agents.teams.team_messages import CodeExecutionEvent, CodeGenerationEvent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.turns import NOTHING

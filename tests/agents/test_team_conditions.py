@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 import autogen_nb
-from autogen_nb.agents.teams import conditions
-from autogen_nb.agents.teams.conditions import (
-    Asked,
+from autogen_nb.agents.teams import termination_conditions
+from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
+from autogen_nb.agents.teams.termination_conditions import (
     ExternalTermination,
     FunctionalTermination,
     FunctionCallTermination,
     HandoffTermination,
+    JudgedConditions,
     MaxMessageTermination,
     SourceMatchTermination,
     StopMessageTermination,
@@ -23,7 +24,6 @@ from autogen_nb.agents.teams.conditions import (
     TimeoutTermination,
     TokenUsageTermination,
 )
-from autogen_nb.agents.teams.messages import BaseMessage, StopMessage
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import EndingAsked, EndingJudged
 from autogen_nb.run import Log
@@ -96,7 +96,7 @@ def test_calls_and_handovers_and_tokens() -> None:
 def test_the_clock_is_the_worlds() -> None:
     """Seconds are counted from the beginning of a run, and what was measured is kept in the log."""
     times = iter([10.0, 10.5, 12.0])
-    asked = Asked(lambda: next(times))
+    asked = JudgedConditions(lambda: next(times))
     condition = TimeoutTermination(2)
     condition.ending(asked)
     log: Log = []
@@ -186,7 +186,7 @@ def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
 
 def test_all_are_public() -> None:
     """Every condition is a name of the package, and of its module for conditions."""
-    names = [name for name in vars(conditions) if name.endswith("Termination")]
+    names = [name for name in vars(termination_conditions) if name.endswith("Termination")]
 
-    assert all(getattr(autogen_nb, name) is getattr(conditions, name) for name in names)
+    assert all(getattr(autogen_nb, name) is getattr(termination_conditions, name) for name in names)
     assert json.dumps(names)

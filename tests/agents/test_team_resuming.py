@@ -10,9 +10,13 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.teams.code_executor import CodeExecutorAgent
-from autogen_nb.agents.teams.conditions import FunctionalTermination, MaxMessageTermination, TimeoutTermination
-from autogen_nb.agents.teams.team import SelectorGroupChat
+from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
+from autogen_nb.agents.teams.team_chats import SelectorGroupChat
+from autogen_nb.agents.teams.termination_conditions import (
+    FunctionalTermination,
+    MaxMessageTermination,
+    TimeoutTermination,
+)
 from autogen_nb.events import (
     EndingJudged,
     Event,

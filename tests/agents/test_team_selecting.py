@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.teams.messages import BaseMessage
-from autogen_nb.agents.teams.team import SelectorGroupChat
+from autogen_nb.agents.teams.team_chats import SelectorGroupChat
+from autogen_nb.agents.teams.team_messages import BaseMessage
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.testing import ScriptedModel
 from tests.agents.teams import done, says

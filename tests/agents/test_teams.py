@@ -9,9 +9,11 @@ import pytest
 
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.prompts import TEAM_ASSISTANT
-from autogen_nb.agents.teams.conditions import MaxMessageTermination, TextMentionTermination
-from autogen_nb.agents.teams.messages import (
+from autogen_nb.agents.parts.prompts import TEAM_ASSISTANT
+from autogen_nb.agents.teams.custom_agents import BaseChatAgent, FunctionAgent
+from autogen_nb.agents.teams.function_tool import FunctionTool, Handoff
+from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat, SelectorGroupChat
+from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
     HandoffMessage,
     ModelClientStreamingChunkEvent,
@@ -22,9 +24,7 @@ from autogen_nb.agents.teams.messages import (
     TextMessage,
     ToolCallSummaryMessage,
 )
-from autogen_nb.agents.teams.own import BaseChatAgent, FunctionAgent
-from autogen_nb.agents.teams.team import RoundRobinGroupChat, SelectorGroupChat
-from autogen_nb.agents.teams.tools import FunctionTool, Handoff
+from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination, TextMentionTermination
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError, SessionError
 from autogen_nb.events import HumanInputAsked, Said

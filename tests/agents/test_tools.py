@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.functions import as_text
-from autogen_nb.agents.tools import register_function, schema
+from autogen_nb.agents.parts.tool_schema import register_function, schema
+from autogen_nb.agents.parts.tool_use import result_text
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
@@ -382,4 +382,4 @@ class Stay:
 )
 def test_results_as_text(result: Any, told: str) -> None:
     """Text stays as it is; models, dataclasses and what holds them are JSON; what has no JSON is its text."""
-    assert as_text(result) == told
+    assert result_text(result) == told

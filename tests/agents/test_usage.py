@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.usage import Usages, gather_usage_summary, paid
+from autogen_nb.agents.parts.usage_tracker import UsageTotals, gather_usage_summary, paid
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, ReplyGiven, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Message, Usage
@@ -28,7 +28,7 @@ def sums(cost: float | None, times: int = 1) -> dict[str, Any]:
 
 def test_cached_replies_count_in_total_only() -> None:
     """A reply from a cache was not paid."""
-    usages = Usages([REPLY, CACHED])
+    usages = UsageTotals([REPLY, CACHED])
 
     assert usages.total == {"total_cost": 1.0, "m": sums(1.0, 2)}
     assert usages.actual == {"total_cost": 0.5, "m": sums(0.5)}
@@ -36,12 +36,12 @@ def test_cached_replies_count_in_total_only() -> None:
 
 def test_unknown_cost_is_not_zero() -> None:
     """As soon as one price is not known, neither is the sum."""
-    assert Usages([REPLY, UNKNOWN]).total == {"total_cost": None, "m": sums(0.5), "other": sums(None)}
+    assert UsageTotals([REPLY, UNKNOWN]).total == {"total_cost": None, "m": sums(0.5), "other": sums(None)}
 
 
 def test_reply_without_usage_counts_nothing() -> None:
     """A scripted reply names no tokens."""
-    assert Usages([ModelReplied(Message("x"))]).total == {"total_cost": 0.0}
+    assert UsageTotals([ModelReplied(Message("x"))]).total == {"total_cost": 0.0}
 
 
 def test_every_kind_of_reply_in_a_log_is_found() -> None:

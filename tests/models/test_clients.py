@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 import autogen_nb
-from autogen_nb.agents.teams.tools import FunctionTool
+from autogen_nb.agents.teams.function_tool import FunctionTool
 from autogen_nb.core.ports import Completion, Request
 from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.models.client_types import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autogen_nb.agents.where import Where
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels import machine
 from autogen_nb.notebook.conversations import asked
@@ -123,15 +123,15 @@ def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("order", "otherwise", "where"),
     [
-        (Order("go"), Where("bwrap"), Where("bwrap")),
-        (Order("go", sandbox="none"), Where("bwrap", net=True), Where()),
-        (Order("go", net=True), Where("bwrap"), Where("bwrap", net=True)),
-        (Order("go", sandbox="bwrap"), Where(kernel="bash"), Where("bwrap")),
-        (Order("go", kernel="bash"), Where("bwrap", net=True), Where(kernel="bash")),
-        (Order("go", sandbox="docker"), Where("docker", net=True), Where("docker", net=True)),
+        (Order("go"), ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
+        (Order("go", sandbox="none"), ExecutionTarget("bwrap", net=True), ExecutionTarget()),
+        (Order("go", net=True), ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
+        (Order("go", sandbox="bwrap"), ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
+        (Order("go", kernel="bash"), ExecutionTarget("bwrap", net=True), ExecutionTarget(kernel="bash")),
+        (Order("go", sandbox="docker"), ExecutionTarget("docker", net=True), ExecutionTarget("docker", net=True)),
     ],
 )
-def test_where_code_runs(order: Order, otherwise: Where, where: Where) -> None:
+def test_where_code_runs(order: Order, otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
     """A cell's options win over the settings; a kernel and a sandbox take each other's place."""
     assert asked(order, otherwise) == where
 
@@ -139,16 +139,16 @@ def test_where_code_runs(order: Order, otherwise: Where, where: Where) -> None:
 def test_the_network_of_no_sandbox() -> None:
     """Without a sandbox there is no network to be let through, and a kernel by name has no walls of ours."""
     with pytest.raises(ConfigError, match="name one with --sandbox"):
-        asked(Order("go", net=True), Where())
+        asked(Order("go", net=True), ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
-        asked(Order("go", sandbox="bwrap", kernel="bash"), Where())
+        asked(Order("go", sandbox="bwrap", kernel="bash"), ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
         _ = Defaults(sandbox="bwrap", kernel="bash").where
 
 
 def test_an_address_is_told_without_its_token() -> None:
     """Of a server only its host is shown, and nothing of the address in a repr."""
-    where = Where(kernel="https://hub.example/user/ada/?token=secret")
+    where = ExecutionTarget(kernel="https://hub.example/user/ada/?token=secret")
 
     assert where.text == "kernel on hub.example"
     assert "secret" not in repr(where) + repr(Order("go", kernel=where.kernel))

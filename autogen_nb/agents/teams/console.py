@@ -7,7 +7,8 @@ from contextlib import closing
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents.teams.messages import (
+from autogen_nb.agents.teams.message_stream import MessageStream
+from autogen_nb.agents.teams.team_messages import (
     BaseMessage,
     ModelClientStreamingChunkEvent,
     Response,
@@ -16,7 +17,6 @@ from autogen_nb.agents.teams.messages import (
     ToolCallRequestEvent,
     UserInputRequestedEvent,
 )
-from autogen_nb.agents.teams.stream import MessageStream
 from autogen_nb.core.report import plain
 from autogen_nb.core.visible import visible
 from autogen_nb.errors import ConfigError

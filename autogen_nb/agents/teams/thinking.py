@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autogen_nb.agents.speaking import filled
-from autogen_nb.agents.teams.tools import FunctionTool, Handoff, handoffs_of, tools_of
+from autogen_nb.agents.chats.speaker_selection import fill_template
+from autogen_nb.agents.teams.function_tool import FunctionTool, Handoff, handoffs_of, tools_of
 from autogen_nb.core.turns import Think
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import FunctionCall
@@ -54,7 +54,7 @@ class Told:
 
     def __call__(self, call: FunctionCall, content: str) -> str:
         """What it says."""
-        return filled(self.template, tool_name=call.name, arguments=call.arguments, result=content)
+        return fill_template(self.template, tool_name=call.name, arguments=call.arguments, result=content)
 
 
 def thinking(

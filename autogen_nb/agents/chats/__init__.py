@@ -1,0 +1,1 @@
+"""What drives conversations between agents."""

@@ -1,0 +1,149 @@
+"""What the caller's own code does while a chat waits for it: chats within the chat, and messages on their way.
+
+A chat that asks a method which a subclass overrides, or a reply function, opens a `UserCodeCall` for it. What the
+method then starts is shown where the chat is shown, asks the same person, and is kept with the answer. A message that
+the method hands on by ``super().send`` or ``super().receive`` is taken for the answer, for the chat itself delivers it.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from autogen_nb import run
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.persons import Human
+from autogen_nb.events import ChatStarted, Ended, Event, Recorded
+from autogen_nb.messages import Message
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
+Method: TypeAlias = Literal["generate_reply", "receive", "reply function", "send"]
+_RECORDED = get_args(Recorded)
+
+
+@dataclass(slots=True)
+class UserCodeCall:
+    """One call of the caller's code out of a chat.
+
+    Parameters
+    ----------
+    kept
+        What happened in chats that were held meanwhile.
+    passed
+        The messages that the method handed on, each with what was said of a reply.
+    """
+
+    method: Method
+    agent: "ConversableAgent"
+    peer: "ConversableAgent"
+    human: Human
+    waits: run.Waits
+    kept: list[Recorded] = field(default_factory=list)
+    passed: list[tuple[Message, bool | None]] = field(default_factory=list)
+
+    def takes(self, method: Method, agent: "ConversableAgent", peer: "ConversableAgent") -> bool:
+        """Whether it is this very method that was called."""
+        return (self.method, self.agent, self.peer) == (method, agent, peer)
+
+
+_call: ContextVar[UserCodeCall | None] = ContextVar("call", default=None)
+_show: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=None)
+
+
+def current() -> UserCodeCall | None:
+    """The call in whose course the caller is."""
+    return _call.get()
+
+
+@contextmanager
+def calling(call: UserCodeCall) -> Generator[UserCodeCall, None, None]:
+    """The course of a call."""
+    token = _call.set(call)
+    try:
+        yield call
+    finally:
+        _call.reset(token)
+
+
+@contextmanager
+def shown(show: Callable[[Event], None]) -> Generator[None, None, None]:
+    """Shows here what happens inside."""
+    token = _show.set(show)
+    try:
+        yield
+    finally:
+        _show.reset(token)
+
+
+class NoView:
+    """Shows nothing."""
+
+    def show(self, event: Event) -> None:
+        """Does nothing."""
+
+    def tick(self) -> None:
+        """Does nothing."""
+
+    def close(self) -> None:
+        """Does nothing."""
+
+
+class NestedView(NoView):
+    """The view of a chat that is held within another one: what is said in it, but neither its beginning nor its end.
+
+    Ticking and closing are the outer view's own.
+    """
+
+    def __init__(self, show: Callable[[Event], None]) -> None:
+        self._show = show
+
+    def show(self, event: Event) -> None:
+        """Shows an event."""
+        if not isinstance(event, ChatStarted | Ended):
+            self._show(event)
+
+
+def view(*, silent: bool | None) -> run.View:
+    """Where a chat is shown: nowhere, within the one that goes on, or where the caller is."""
+    if silent:
+        return NoView()
+    show = _show.get()
+    return run.surface().view() if show is None or current() is None else NestedView(show)
+
+
+def human() -> Human:
+    """Who is asked: the person of the chat that goes on, or the one where the caller is, with their rules."""
+    call = current()
+    return ruled(run.surface().human()) if call is None else call.human
+
+
+def ruled(person: Human) -> Human:
+    """The person with the rules that they keep, for one chat."""
+    from autogen_nb.human.ruled import Ruled
+    from autogen_nb.human.rules_file import RulesFile
+
+    # A chat's agents may run code in different folders: a relative path is nothing that a rule can be for.
+    return Ruled(person, RulesFile(), ground=Ground(home=str(Path("~").expanduser())), tell=_tell)
+
+
+def _tell(text: str) -> None:
+    print(text)  # noqa: T201  # it stands where the chat is shown
+
+
+def within(event: Event) -> Iterator[Event]:
+    """What happened in the chats within an event, as it is shown."""
+    for each in getattr(event, "inner", ()):
+        yield from within(each)
+        if not isinstance(each, ChatStarted | Ended):
+            yield each
+
+
+def keep(event: Event) -> None:
+    """Keeps an event with the answer of the call in whose course it happens."""
+    call = current()
+    if call is not None and isinstance(event, _RECORDED):
+        call.kept.append(event)

@@ -1,0 +1,191 @@
+"""A flow between agents, run and remembered: what every chat, and every single message, goes through."""
+
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, nullcontext
+from itertools import permutations
+from typing import TYPE_CHECKING, cast
+
+from autogen_nb import run
+from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.chats.call_context import NestedView
+from autogen_nb.core.chat import Flow
+from autogen_nb.core.group import relayed
+from autogen_nb.core.replies import Scene
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import (
+    Event,
+    MessagesAsked,
+    MessagesGiven,
+    ModelAsked,
+    ModelReplied,
+    Relayed,
+    Said,
+    SpeakerAsked,
+    SpeakerGiven,
+    SummaryAsked,
+    SummaryGiven,
+)
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+    from autogen_nb.agents.group_manager import GroupChatManager
+
+
+class ChatExchange:
+    """One flow with its world and its log; the agents remember what is said in it.
+
+    Parameters
+    ----------
+    agents
+        Every agent that the flow may name.
+    scene
+        The state that the flow works on; its counts of auto replies are the agents' own afterwards.
+    offsets
+        How many messages more or fewer an agent remembers than the flow counts.
+    """
+
+    def __init__(
+        self,
+        agents: Iterable["ConversableAgent"],
+        flow: Flow,
+        world: run.World,
+        *,
+        scene: Scene,
+        log: run.Log,
+        waits: run.Waits,
+        offsets: Mapping[str, int] | None = None,
+    ) -> None:
+        self._agents: Mapping[str, ConversableAgent] = {agent.name: agent for agent in agents}
+        self._flow = flow
+        self._world = world
+        self._scene = scene
+        self._log = log
+        self._earlier = len(log)
+        self._waits = waits
+        self._offsets = {} if offsets is None else offsets
+        self._asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked | None = None
+
+    def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
+        """The events as they happen, for a caller that waits."""
+        try:
+            for event in run.events(self._flow, self._world, self._log, tick):
+                self._note(event)
+                yield event
+        finally:
+            self._count()
+
+    async def aevents(self) -> AsyncGenerator[Event, None]:
+        """The events as they happen, for a caller that awaits."""
+        try:
+            async with aclosing(run.aevents(self._flow, self._world, self._log)) as happening:
+                async for event in happening:
+                    self._note(event)
+                    yield event
+        finally:
+            self._count()
+
+    async def happening(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
+        """The events for either caller: a sync flow's are waited for and do not suspend.
+
+        `tick` is called ten times a second meanwhile.
+        """
+        if self._waits == "sync":
+            with closing(self.events(tick)) as waited:
+                for event in waited:
+                    for each in self._again(event):
+                        yield each
+            return
+        with run.ticking(tick):
+            async with aclosing(self.aevents()) as awaited:
+                async for event in awaited:
+                    for each in self._again(event):
+                        yield each
+
+    def _again(self, event: Event) -> Iterator[Event]:
+        """The event, and before one of an earlier run what happened in the chats within it: they are not held again."""
+        if self._earlier > 0:
+            self._earlier -= 1
+            yield from call_context.within(event)
+        yield event
+
+    async def show(self, view: run.View) -> None:
+        """Runs the flow to its end in a view; what happens in chats within it is shown there too."""
+        # A chat within a chat is shown where that one is, and it may hold further ones.
+        shown = nullcontext() if isinstance(view, NestedView) else call_context.shown(view.show)
+        with closing(view), shown:
+            async with aclosing(self.happening(view.tick)) as happening:
+                async for event in happening:
+                    view.show(event)
+
+    def _note(self, event: Event) -> None:
+        call_context.keep(event)
+        match event:
+            case Said(sender=sender, recipient=recipient):
+                self._said(event, self._agents[sender], self._agents[recipient])
+            case Relayed(speaker=speaker, recipients=recipients):
+                self._relayed(event.agent, self._agents[speaker], [self._agents[name] for name in recipients])
+            case MessagesAsked() | ModelAsked() | SpeakerAsked() | SummaryAsked():
+                self._asked = event
+            case MessagesGiven(messages=messages, lasting=lasting) if isinstance(self._asked, MessagesAsked):
+                agent, peer = self._agents[self._asked.agent], self._agents[self._asked.peer]
+                agent.hear(peer, messages, self._offsets.get(agent.name, 0), lasting=lasting)
+            case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._asked is not None:
+                self._payer(self._asked).usages.add(event)
+
+    def _payer(self, asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked) -> "ConversableAgent":
+        """Whose model was asked; a chat is summed up by its recipient's, where it has one."""
+        if isinstance(asked, SummaryAsked) and self._agents[asked.recipient].model is not None:
+            return self._agents[asked.recipient]
+        return self._agents[asked.agent]
+
+    def _said(self, said: Said, sender: "ConversableAgent", recipient: "ConversableAgent") -> None:
+        sender.remember(said.message, recipient, sent=True)
+        if said.taken:
+            recipient.remember(said.by(recipient.name), sender, sent=False)
+        self._count()
+
+    def _relayed(self, agent: str, speaker: "ConversableAgent", recipients: "Sequence[ConversableAgent]") -> None:
+        # Only the flow of a group's manager passes messages on.
+        manager = cast("GroupChatManager", self._agents[agent])
+        manager.pass_on(relayed(self._scene, agent, speaker.name), speaker, recipients)
+
+    def _count(self) -> None:
+        """Tells the agents their counts; a reply that stops changes them without a message."""
+        for one, other in permutations(self._agents.values(), 2):
+            one.auto_replies[other] = self._scene.auto_replies(one.name, other.name)
+
+
+def reachable(*agents: "ConversableAgent") -> "dict[str, ConversableAgent]":
+    """The agents, and those that they bring in, by name.
+
+    Raises
+    ------
+    ConfigError
+        When two of them have one name.
+    """
+    found: dict[str, ConversableAgent] = {}
+    waiting = list(agents)
+    for agent in waiting:
+        known = found.setdefault(agent.name, agent)
+        if known is not agent:
+            raise ConfigError(f"two agents of one chat are called {agent.name!r}; give each its own name")
+        waiting += [each for each in agent.companions() if found.get(each.name) is not each]
+    return found
+
+
+def conversations(
+    one: "ConversableAgent", other: "ConversableAgent"
+) -> "list[tuple[ConversableAgent, ConversableAgent]]":
+    """Who speaks with whom in a chat of these two: they do, and whom one brings in does with that one."""
+    brought_in = [(each, agent) for agent in reachable(one, other).values() for each in agent.companions()]
+    return [(one, other), *(pair for pair in brought_in if set(pair) != {one, other})]
+
+
+def counts(agents: Iterable["ConversableAgent"]) -> dict[tuple[str, str], int]:
+    """How many replies in a row each of the agents has given to each other one."""
+    return {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
+
+
+def offsets(one: "ConversableAgent", other: "ConversableAgent") -> dict[str, int]:
+    """How many messages more or fewer than the first remembers each of the two remembers."""
+    return {one.name: 0, other.name: len(other.said(one)) - len(one.said(other))}

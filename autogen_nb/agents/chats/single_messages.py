@@ -1,0 +1,168 @@
+"""Single messages: ``send`` and ``generate_reply`` outside of a chat, by the same flow as a chat's."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from autogen_nb import run
+from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.chats.call_context import view
+from autogen_nb.agents.chats.chat_exchange import ChatExchange, conversations, counts, offsets, reachable
+from autogen_nb.agents.chats.question_handler import QuestionHandler
+from autogen_nb.agents.parts.builtin_steps import BuiltinStep
+from autogen_nb.agents.parts.outgoing_messages import plain_form, sendable
+from autogen_nb.core.chat import Flow, sent_message
+from autogen_nb.core.replies import Asking, Outcome, Reply, Scene, generated
+from autogen_nb.errors import ConfigError
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
+
+async def send(
+    sender: "ConversableAgent",
+    recipient: "ConversableAgent",
+    message: str | Mapping[str, Any],
+    request_reply: bool | None,
+    silent: bool | None,
+    waits: run.Waits,
+) -> None:
+    """Sends a message, and goes on for as long as somebody replies; a chat that asked for it delivers it itself.
+
+    Raises
+    ------
+    ValueError
+        When the message has neither content nor calls, or the two agents have one name.
+    """
+    checked = sendable(sender.hooks.sent(message, sender, recipient, bool(silent)))
+    call = call_context.current()
+    if call is not None and call.takes("send", sender, recipient):
+        call.passed.append((checked, request_reply))
+        return
+    scene = _scene(sender, recipient)
+    replying = {(a.name, b.name) for a, b in ((sender, recipient), (recipient, sender)) if a.replies_to(b)}
+    flow = sent_message(
+        sender.party(), recipient.party(), checked, request_reply=request_reply, replying=replying, scene=scene
+    )
+    await _exchange(sender, recipient, flow, scene, waits).show(view(silent=silent or sender.silent))
+
+
+async def receive(
+    recipient: "ConversableAgent",
+    sender: "ConversableAgent",
+    message: str | Mapping[str, Any],
+    request_reply: bool | None,
+    silent: bool | None,
+    waits: run.Waits,
+) -> None:
+    """Takes a message in, and replies if that is asked for; a chat that asked for it goes on by itself.
+
+    Raises
+    ------
+    ValueError
+        When the message has neither content nor calls.
+    """
+    checked = sendable(message)
+    call = call_context.current()
+    if call is not None and call.takes("receive", recipient, sender):
+        call.passed.append((checked, request_reply))
+        return
+    recipient.remember(checked, sender, sent=False)
+    if recipient.replies_to(sender) if request_reply is None else request_reply:
+        said = await generate_reply(recipient, sender, None, waits)
+        if said is not None:
+            await send(recipient, sender, said, None, silent, waits)
+
+
+async def generate_reply(
+    agent: "ConversableAgent",
+    sender: "ConversableAgent",
+    messages: Sequence[Mapping[str, Any]] | None,
+    waits: run.Waits,
+    exclude: Collection[Any] = (),
+) -> str | dict[str, Any] | None:
+    """What the agent says to the messages, or to what the sender and it have said; nothing is sent.
+
+    `exclude` are reply functions that are not tried.
+    """
+    # A chat that asks its agent's own method hands in what the agent remembers.
+    own = messages is not None and messages is agent.chat_messages.get(sender)
+    with agent.remembering(None if own else messages, sender):
+        return await _generated(agent, sender, waits, exclude)
+
+
+async def _generated(
+    agent: "ConversableAgent", sender: "ConversableAgent", waits: run.Waits, exclude: Collection[Any]
+) -> str | dict[str, Any] | None:
+    call = call_context.current()
+    asked = call is not None and call.takes("generate_reply", agent, sender)
+    party = agent.party(exclude)
+    outcome = await _outcome(agent, sender, lambda scene: generated(scene, party, sender.name), waits, silent=not asked)
+    return plain_form(outcome.message) if isinstance(outcome, Reply) else None
+
+
+async def own_step(
+    agent: "ConversableAgent",
+    own: BuiltinStep,
+    messages: Sequence[Mapping[str, Any]] | None,
+    sender: "ConversableAgent | None",
+    waits: run.Waits,
+) -> tuple[bool, str | dict[str, Any] | None]:
+    """What one of the agent's own steps says, and whether that is final."""
+    step = agent.own_step(own)
+    peer = sender or agent.nobody()
+    remembered = messages is not None and messages is agent.chat_messages.get(peer)
+    if step is None:
+        return False, None
+    with agent.remembering(None if remembered else messages, peer):
+        outcome = await _outcome(agent, peer, lambda scene: step(scene, agent.party(), peer.name), waits, silent=False)
+    if outcome is None:
+        return False, None
+    return True, plain_form(outcome.message) if isinstance(outcome, Reply) else None
+
+
+async def _outcome(
+    agent: "ConversableAgent",
+    sender: "ConversableAgent",
+    asking: Callable[[Scene], Asking[Outcome]],
+    waits: run.Waits,
+    *,
+    silent: bool,
+) -> Outcome:
+    scene = _scene(agent, sender)
+    if not scene.exchanged(agent.name, sender.name):
+        raise ConfigError(f"there is no message that {agent.name} could reply to; give messages, or who sent some")
+    found: list[Outcome] = []
+
+    def flow() -> Flow:
+        found.append((yield from asking(scene)))
+
+    shown = view(silent=silent or call_context.current() is None)
+    await _exchange(agent, sender, flow(), scene, waits).show(shown)
+    return found[0]
+
+
+def _scene(one: "ConversableAgent", other: "ConversableAgent") -> Scene:
+    if one.name == other.name:
+        raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
+    exchanges = [a.said(b) for a, b in conversations(one, other)]
+    return Scene(exchanges, (), counts(reachable(one, other).values()))
+
+
+def _exchange(
+    one: "ConversableAgent", other: "ConversableAgent", flow: Flow, scene: Scene, waits: run.Waits
+) -> ChatExchange:
+    agents = reachable(one, other)
+    found = offsets(one, other)
+    world = QuestionHandler(
+        agents,
+        call_context.human(),
+        opening=_never,
+        summary=_never,
+        waits=waits,
+        offsets=found,
+    )
+    return ChatExchange(agents.values(), flow, world, scene=scene, log=[], waits=waits, offsets=found)
+
+
+def _never() -> NoReturn:
+    raise AssertionError("a single message has neither an opening nor a summary")

@@ -1,0 +1,244 @@
+"""A chat between two agents, put together and run: sync, async, or event by event."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from autogen_nb import run
+from autogen_nb.agents.chats import call_context, chat_result
+from autogen_nb.agents.chats.chat_exchange import ChatExchange, conversations, counts, offsets, reachable
+from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.question_handler import QuestionHandler, reflection
+from autogen_nb.agents.parts.callbacks import naming_errors
+from autogen_nb.agents.parts.outgoing_messages import sendable
+from autogen_nb.core.chat import Flow, two_agent_chat
+from autogen_nb.core.persons import Human
+from autogen_nb.core.ports import Model
+from autogen_nb.core.replies import Scene
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import Said, SummaryGiven
+from autogen_nb.messages import Message
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
+SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What ``initiate_chat`` takes.
+
+    Parameters
+    ----------
+    message
+        The first message: a str, a dict, a callable of sender, recipient and context, or None to ask the person.
+    clear_history
+        Whether the two forget what they said to each other before.
+    silent
+        Whether the chat is not shown.
+    max_turns
+        How many messages the initiator sends at most; None for no limit.
+    summary_method
+        "last_msg", "reflection_with_llm", a callable of sender, recipient and `summary_args`, or None.
+    summary_args
+        ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a callable.
+    context
+        What is passed to `generate_init_message`; ``carryover`` is appended to the message.
+    cache
+        Where the agents' models keep their replies meanwhile, in place of caches of their own.
+    """
+
+    message: Any = None
+    clear_history: bool = True
+    silent: bool = False
+    max_turns: int | None = None
+    summary_method: SummaryMethod = "last_msg"
+    summary_args: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
+    cache: Any = None
+
+
+def options(
+    clear_history: bool = True,
+    silent: bool | None = False,
+    cache: Any = None,
+    max_turns: int | None = None,
+    summary_method: SummaryMethod = "last_msg",
+    summary_args: Mapping[str, Any] | None = None,
+    message: Any = None,
+    **context: Any,
+) -> ChatOptions:
+    """The options for AutoGen's arguments.
+
+    Raises
+    ------
+    ConfigError
+        For a value that is out of range.
+    """
+    if cache is not None and not hasattr(cache, "get"):
+        raise ConfigError(f"cache is {cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
+    if max_turns is not None and max_turns < 1:
+        raise ConfigError(f"max_turns is {max_turns!r}; it must be at least 1, or None for no limit")
+    if isinstance(summary_method, str) and summary_method not in ("last_msg", "reflection_with_llm"):
+        raise ConfigError(
+            f"summary_method is {summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
+        )
+    return ChatOptions(
+        message, clear_history, bool(silent), max_turns, summary_method, dict(summary_args or {}), context, cache
+    )
+
+
+class TwoAgentChat:
+    """One chat between two agents: its flow, its world and its log.
+
+    Parameters
+    ----------
+    human
+        Who is asked; by default the person at the place where the caller is.
+    log
+        The record so far: a chat that was cut off goes on at its first open question.
+    scene
+        What was said before, where a conversation goes on; by default what the two agents remember.
+    """
+
+    def __init__(
+        self,
+        initiator: "ConversableAgent",
+        recipient: "ConversableAgent",
+        chosen: ChatOptions,
+        *,
+        waits: run.Waits,
+        human: Human | None = None,
+        log: run.Log | None = None,
+        known: frozenset[str] = frozenset(),
+    ) -> None:
+        if initiator is recipient or initiator.name == recipient.name:
+            raise ConfigError(f"two agents called {initiator.name!r} cannot chat: their names must differ")
+        self.initiator = initiator
+        self.recipient = recipient
+        self.options = chosen
+        self.log: run.Log = [] if log is None else log
+        self._agents = reachable(initiator, recipient)
+        self._known = known
+        self._waits = waits
+        self._offsets: dict[str, int] = {}
+        self._world = QuestionHandler(
+            self._agents,
+            human or call_context.human(),
+            opening=self._opened,
+            summary=self._summarised,
+            waits=waits,
+            offsets=self._offsets,
+            silent=self.silent,
+            through=self._through,
+        )
+
+    @property
+    def silent(self) -> bool:
+        """Whether the chat is not shown."""
+        return self.options.silent or bool(self.initiator.silent)
+
+    def exchange(self) -> ChatExchange:
+        """The chat as a flow to run."""
+        pairs = conversations(self.initiator, self.recipient)
+        for one, other in pairs:
+            if self.options.clear_history:
+                one.clear_history(other)
+                other.clear_history(one)
+            one.prepare(other)
+        self.recipient.prepare(self.initiator)
+        self._offsets.update(offsets(self.initiator, self.recipient))
+        exchanges = [one.said(other) for one, other in pairs]
+        scene = Scene(exchanges, self._known, counts(self._agents.values()))
+        return ChatExchange(
+            self._agents.values(),
+            self._flow(scene),
+            self._world,
+            scene=scene,
+            log=self.log,
+            waits=self._waits,
+            offsets=self._offsets,
+        )
+
+    def result(self) -> ChatResult:
+        """What the log comes to."""
+        history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
+        log = tuple(self.log)
+        return ChatResult(
+            chat_history=history,
+            summary=self._summary(),
+            cost=chat_result.cost(log),
+            human_input=chat_result.human_input(log),
+            log=log,
+        )
+
+    def _flow(self, scene: Scene) -> Flow:
+        asked = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
+        return two_agent_chat(
+            self.initiator.party(),
+            self.recipient.party(),
+            opening=self._opening(),
+            max_turns=self.options.max_turns,
+            scene=scene,
+            summarise="ask" if asked else "no",
+        )
+
+    def _opening(self) -> Message | Literal["ask", "person"]:
+        message = self.options.message
+        if callable(message) or self.initiator.overrides("generate_init_message"):
+            return "ask"
+        if message is None:
+            return "person"
+        return sendable(self.initiator.generate_init_message(message, **self.options.context))
+
+    def _through(self, model: Model) -> Model:
+        from autogen_nb.models.cache import cached
+
+        return cached(model, self.options.cache)
+
+    def _opened(self) -> Message:
+        message, context = self.options.message, dict(self.options.context)
+        if callable(message):
+            with naming_errors("message"):
+                return sendable(message(self.initiator, self.recipient, context))
+        with naming_errors("generate_init_message"):
+            return sendable(self.initiator.generate_init_message(message, **context))
+
+    def _summarised(self) -> run.Here | run.There:
+        method, args = self.options.summary_method, self.options.summary_args
+        if callable(method):
+            return run.Here(lambda: self._called_summary(method, args))
+        model = self.recipient.model or self.initiator.model
+        if model is None:
+            raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
+        messages = self.recipient.chat_messages_for_summary(self.initiator)
+        return reflection(self._through(model), self.recipient, messages, args)
+
+    def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
+        with naming_errors("summary_method"):
+            return SummaryGiven(str(method(self.initiator, self.recipient, args)))
+
+    def _summary(self) -> str:
+        if self.options.summary_method is None:
+            return ""
+        given = next((event.text for event in reversed(self.log) if isinstance(event, SummaryGiven)), None)
+        if given is not None:
+            return given
+        last = next((event for event in reversed(self.log) if isinstance(event, Said)), None)
+        return "" if last is None else last.message.text.replace("TERMINATE", "")
+
+
+def run_sync(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: ChatOptions) -> ChatResult:
+    """The result of a chat, waited for and shown where the caller is."""
+    return run.unsuspended(_shown(TwoAgentChat(initiator, recipient, chosen, waits="sync")))
+
+
+async def run_async(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: ChatOptions) -> ChatResult:
+    """The same, awaited."""
+    return await _shown(TwoAgentChat(initiator, recipient, chosen, waits="async"))
+
+
+async def _shown(chat: TwoAgentChat) -> ChatResult:
+    await chat.exchange().show(call_context.view(silent=chat.silent))
+    return chat.result()

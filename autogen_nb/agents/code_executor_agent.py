@@ -1,0 +1,110 @@
+"""The member of a team that runs code."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autogen_nb.acts import Confirm
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.parts.prompts import ASSISTANT
+from autogen_nb.core.turns import Respond, RunLast, WriteAndRun
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import ApprovalAsked, ApprovalGiven
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """Code that is to run, and what was said before."""
+
+    code: str
+    context: Sequence[Mapping[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResponse:
+    """Whether it may run, and why or why not."""
+
+    approved: bool
+    reason: str = ""
+
+
+class CodeExecutorAgent(ConversableAgent):
+    """An agent that runs the code of the newest message that holds some.
+
+    Parameters
+    ----------
+    code_executor
+        What runs it.
+    model_client
+        A model that writes the code itself; the code runs at once, and the model tells the team what came of it.
+    max_retries_on_error
+        How often the model writes code anew that failed.
+    approval_func
+        Takes an `ApprovalRequest` for each block before it runs, and returns an `ApprovalResponse`; it may be async.
+    sources
+        Whose code it runs; None runs everybody's.
+    model_client_stream
+        Whether `run_stream` tells pieces of its replies as they come.
+    confirm
+        When a person is asked before code runs: "never", "risky", "always".
+    """
+
+    def __init__(
+        self,
+        name: str,
+        code_executor: Any,
+        *,
+        model_client: Any = None,
+        max_retries_on_error: int = 0,
+        approval_func: Callable[..., Any] | None = None,
+        sources: Sequence[str] | None = None,
+        description: str = "Runs the code of the others and tells them what it put out.",
+        system_message: str | None = ASSISTANT,
+        model_client_stream: bool = False,
+        confirm: Confirm = "never",
+    ) -> None:
+        if max_retries_on_error < 0:
+            raise ConfigError(f"max_retries_on_error is {max_retries_on_error!r}; it must be 0 or more")
+        super().__init__(
+            name,
+            system_message,
+            human_input_mode="NEVER",
+            code_execution_config={"executor": code_executor, "confirm": confirm},
+            llm_config=model_client or False,
+            description=description,
+        )
+        self.streams = model_client_stream
+        self._approval = approval_func
+        # The organisation's policy may ask for more than was given.
+        asked = confirm if self.code is None else self.code.confirm
+        self._confirm: Confirm = asked if approval_func is None else "always"
+        self._retries = max_retries_on_error
+        self._sources = None if sources is None else frozenset(sources)
+        if approval_func is not None:
+            self.judged = self._judged
+
+    def answers(self) -> Respond:
+        """How it answers in a team."""
+        ground = None if self.code is None else self.code.ground
+        if self.model is not None:
+            return WriteAndRun(self._retries, self._confirm, ground)
+        return RunLast(confirm=self._confirm, sources=self._sources, ground=ground)
+
+    def _judged(
+        self, asked: ApprovalAsked, context: Sequence[Mapping[str, Any]]
+    ) -> ApprovalGiven | Awaitable[ApprovalGiven]:
+        """What the caller's function decides about a block."""
+        assert self._approval is not None
+        approve, request = self._approval, ApprovalRequest(asked.block.code, context)
+
+        def read(said: Any) -> ApprovalGiven:
+            approved = getattr(said, "approved", None)
+            if not isinstance(approved, bool):
+                raise CallbackError(
+                    f"approval_func of {self.name} returned {said!r}; it must return an ApprovalResponse"
+                )
+            reason = str(getattr(said, "reason", ""))
+            return ApprovalGiven("run" if approved else "skip", reason=reason, by="approval_func")
+
+        return call_user_code(lambda: approve(request), f"approval_func of {self.name}", read)

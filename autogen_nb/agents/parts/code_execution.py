@@ -1,0 +1,176 @@
+"""Runs an agent's code, when a chat asks for it or when it is asked for by name.
+
+A chat reads one stream of outputs and of questions that the code asks meanwhile, in order. The person's answers come
+from the caller's thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import aclosing, suppress
+from typing import Any, TypeAlias, cast
+
+from autogen_nb.acts import Act, ActJudged
+from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.parts.agent_config import CodeConfig
+from autogen_nb.agents.parts.full_output_file import FullOutputFile
+from autogen_nb.core.bounded import BoundedOutputs
+from autogen_nb.core.ground import Ground
+from autogen_nb.core.persons import Attendant, Human
+from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
+from autogen_nb.core.report import text_of
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import (
+    ActAsked,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    OutputAdded,
+    Recorded,
+)
+from autogen_nb.human.headless import UNATTENDED
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Output
+from autogen_nb.run import Inquired, Inquiry, engine, kept
+
+_Item: TypeAlias = Output | RunEnded | Inquiry
+
+
+def there(human: Human) -> bool:
+    """Whether this human can be asked while code runs."""
+    return hasattr(human, "allow")
+
+
+def answered(human: Human, question: ActAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
+    """The person's answer; a refusal where there is nobody to ask."""
+    if not there(human):
+        return ActJudged(allowed=False, reason=UNATTENDED) if isinstance(question, ActAsked) else CodeInputGiven(None)
+    attendant = cast("Attendant", human)
+    return attendant.allow(question) if isinstance(question, ActAsked) else attendant.typed(question)
+
+
+async def running(
+    executor: Executor, asked: CodeAsked, whole: FullOutputFile, human: Human, ground: Ground | None = None
+) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
+    """What comes of the blocks, and between it what their code asks."""
+    begun = time.monotonic()
+    outputs = BoundedOutputs()
+    inquiries = _Inquiries(asked.agent)
+    async with aclosing(cast("Any", _items(executor, asked, inquiries, human, ground))) as items:
+        async for item in items:
+            if isinstance(item, Inquiry):
+                yield item
+            elif isinstance(item, RunEnded):
+                file = whole.close()
+                held, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - begun
+                yield CodeRan(item.exit_code, held, item.ran, item.note, seconds, tuple(inquiries.log), file)
+            else:
+                outputs.add(item)
+                whole.add(item)
+                yield OutputAdded(asked.agent, item)
+
+
+def _items(
+    executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human: Human, ground: Ground | None
+) -> AsyncIterator[_Item]:
+    if not hasattr(executor, "attended"):
+        return executor.run(asked.blocks)
+    attended = cast("AttendedExecutor", executor)
+    if not there(human):
+        return attended.attended(asked.blocks, None, asked.leave, ground)
+    return inquiries.among(attended.attended(asked.blocks, inquiries, asked.leave, ground))
+
+
+class _Inquiries:
+    """An `Inquirer` whose questions come as items of a stream; it keeps them, each followed by its answer."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self._loop = asyncio.get_running_loop()
+        # One at a time: who reads slowly is waited for.
+        self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
+        self.log: list[Recorded] = []
+
+    async def allow(self, act: Act, line: str) -> ActJudged:
+        answer = await self._asked(ActAsked(self._agent, act, line))
+        assert isinstance(answer, ActJudged)
+        return answer
+
+    async def typed(self, prompt: str, password: bool) -> str | None:
+        answer = await self._asked(CodeInputAsked(self._agent, prompt, password))
+        assert isinstance(answer, CodeInputGiven)
+        return answer.text
+
+    async def among(self, run: AsyncIterator[Output | RunEnded]) -> AsyncIterator[_Item]:
+        """The items of the run with the questions that it asks, in order; cancelled, it has let go of the run."""
+        task = asyncio.ensure_future(self._pass_on(run))
+        try:
+            item: object = None
+            while not isinstance(item, RunEnded):
+                item = await self._items.get()
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _pass_on(self, run: AsyncIterator[Output | RunEnded]) -> None:
+        try:
+            async with aclosing(cast("Any", run)) as items:
+                async for item in items:
+                    await self._items.put(item)
+        # Raised again where the items are read.
+        except Exception as error:  # noqa: BLE001
+            await self._items.put(error)
+
+    async def _asked(self, question: ActAsked | CodeInputAsked) -> Inquired:
+        given: asyncio.Future[Inquired] = self._loop.create_future()
+
+        def settle(answer: Inquired) -> None:
+            # The code may have ended meanwhile.
+            if not given.done():
+                given.set_result(answer)
+
+        await self._items.put(Inquiry(question, lambda answer: self._loop.call_soon_threadsafe(settle, answer)))
+        answer = await given
+        self.log += [question, kept(question, answer)]
+        return answer
+
+
+Code = tuple[str, str]
+"""A language and code, as AutoGen passes blocks to ``execute_code_blocks``."""
+
+
+class CodeRunner(Agent):
+    """An agent's code, as AutoGen 0.2 names it; `code` is None where it runs none."""
+
+    name: Any
+    code: CodeConfig | None
+
+    def execute_code_blocks(self, code_blocks: Sequence[Code]) -> tuple[int, str]:
+        """Exit code and output of blocks that run in order, up to the first that fails."""
+        logs: list[str] = []
+        for language, code in code_blocks:
+            exit_code, log, _ = self.run_code(code, lang=language)
+            logs.append(log)
+            if exit_code != 0:
+                return exit_code, "\n".join(logs)
+        return 0, "\n".join(logs)
+
+    def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
+        """Exit code, output, and container image (None: the code runs in no container) of one block."""
+        if self.code is None:
+            raise ConfigError(f"{self.name} runs no code; give it a code_execution_config")
+        return engine.call(self._run(CodeBlock(str(kwargs.get("lang") or "python"), code)))
+
+    async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
+        assert self.code is not None
+        outputs: list[Output] = []
+        async for item in self.code.executor.run((block,)):
+            if isinstance(item, RunEnded):
+                return item.exit_code, text_of(outputs) + (f"\n{item.note}" if item.note else ""), None
+            outputs.append(item)
+        raise ConfigError(f"{self.code.executor!r} ended a run without saying how")

@@ -1,0 +1,64 @@
+"""Messages as callers write them, and as AutoGen 0.2 passes them on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from autogen_nb.errors import ConfigError, WrongType
+from autogen_nb.messages import Message
+
+
+def sendable(message: str | Mapping[str, Any] | Message) -> Message:
+    """The message, if it says anything.
+
+    Raises
+    ------
+    ConfigError
+        When it has neither content nor calls, as in AutoGen 0.2.
+    """
+    checked = Message.of(message)
+    if checked.content is None and not checked.carries_calls:
+        raise ConfigError(f"the message {message!r} has no content and calls nothing; it cannot be sent")
+    return checked
+
+
+def plain_form(message: Message) -> str | dict[str, Any]:
+    """The message as text, where it is nothing else, and otherwise as a dict."""
+    said = message.to_dict()
+    return said["content"] if set(said) <= {"content", "role"} and isinstance(said["content"], str) else said
+
+
+def opening_message(message: Any, context: Mapping[str, Any]) -> str | dict[str, Any]:
+    """The message with the ``carryover`` of the context appended to its text.
+
+    Raises
+    ------
+    WrongType
+        For a message or a carryover of another type.
+    """
+    carryover = _block(context.get("carryover"))
+    if isinstance(message, str):
+        return message + carryover
+    if not isinstance(message, Mapping):
+        raise WrongType(f"a chat is opened by a str, a dict, a callable or None, not by {message!r}")
+    opening = dict(message)
+    content = opening.get("content")
+    if not carryover:
+        return opening
+    if isinstance(content, list):
+        # AutoGen 0.2 puts the carried text before the parts.
+        return opening | {"content": [{"type": "text", "text": carryover}, *content]}
+    return opening | {"content": (content or "") + carryover}
+
+
+def _block(carryover: Any) -> str:
+    if not carryover:
+        return ""
+    if isinstance(carryover, str):
+        return f"\nContext: \n{carryover}"
+    if not isinstance(carryover, list):
+        raise WrongType(f"carryover is {carryover!r}; it must be a str or a list")
+    return "\nContext: \n" + "\n".join(map(_item, carryover))
+
+
+def _item(item: Any) -> str:
+    return str(item["content"]) if isinstance(item, Mapping) and "content" in item else str(item)

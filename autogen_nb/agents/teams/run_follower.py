@@ -1,0 +1,224 @@
+"""Follows the events of a team's run: what each member's model is to be told, and what the caller is told.
+
+1. What is said to the team, every member hears. What a member does on the way to its answer is its own: it is kept
+   once the answer is said, and forgotten where the turn broke off, since no model takes calls without their results.
+2. The caller gets a message or an event for each thing that AgentChat has one for; the thread keeps them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.tool_use import FAILED
+from autogen_nb.agents.teams import team_messages as told
+from autogen_nb.agents.teams.team_member import TeamMember
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
+from autogen_nb.core.code import read
+from autogen_nb.core.roles import stored, wire
+from autogen_nb.events import (
+    CodeRan,
+    Ended,
+    EndingAsked,
+    EndingJudged,
+    Event,
+    FunctionsReturned,
+    HumanInputAsked,
+    ModelAsked,
+    ModelDelta,
+    ModelReplied,
+    ReplyGiven,
+    Said,
+)
+from autogen_nb.messages import Usage
+from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage
+
+
+@dataclass(slots=True)
+class TeamTranscript:
+    """What a team has said and done, as its callers know it."""
+
+    messages: list[BaseMessage] = field(default_factory=list)
+    heard: dict[str, int] = field(default_factory=dict)
+    """Up to where each member had heard it when it last spoke."""
+
+    def unheard(self, name: str) -> list[BaseChatMessage]:
+        """What was said since a member last spoke."""
+        return [each for each in self.messages[self.heard.get(name, 0) :] if isinstance(each, BaseChatMessage)]
+
+
+class RunFollower:
+    """Follows one run.
+
+    Parameters
+    ----------
+    given
+        The messages of the task as the caller gave them.
+    """
+
+    def __init__(
+        self, members: Mapping[str, TeamMember], thread: TeamTranscript, given: Sequence[BaseChatMessage]
+    ) -> None:
+        self._members = members
+        self._thread = thread
+        self._given = list(given)
+        self._tasks = {id(each) for each in given}
+        self._draft: list[Mapping[str, Any]] = []
+        self._speaker = ""
+        self._usage: Usage | None = None
+        self._calls: list[FunctionCall] = []
+        self._results: list[FunctionExecutionResult] = []
+        self._ran: list[CodeRan] = []
+        self._written = 0
+        self._may_call = True
+        self._over = False
+        self._turn = len(thread.messages)
+        self.stop_reason: str | None = None
+
+    @property
+    def turn(self) -> Sequence[BaseMessage]:
+        """What the turn that has just ended brought."""
+        return self._thread.messages[self._turn :]
+
+    def is_task(self, message: BaseMessage) -> bool:
+        """Whether the message is of the task."""
+        return id(message) in self._tasks
+
+    def known(self, name: str) -> list[Mapping[str, Any]]:
+        """What the model of a member is to be told of the conversation, and of its turn so far."""
+        return [*self._members[name].context, *self._draft]
+
+    def follow(self, event: Event) -> Iterator[BaseMessage]:
+        """What the caller is told of an event."""
+        self._begin(event)
+        for message in self._told(event):
+            if not isinstance(message, told.ModelClientStreamingChunkEvent):
+                self._thread.messages.append(message)
+            yield message
+
+    def _begin(self, event: Event) -> None:
+        """Takes what follows an answer, but for its judgement, as another turn."""
+        if self._over and not isinstance(event, EndingAsked | EndingJudged | Ended):
+            self._over, self._turn = False, len(self._thread.messages)
+            self._usage, self._calls, self._results, self._ran, self._written = None, [], [], [], 0
+        if (agent := getattr(event, "agent", "")) in self._members:
+            self._speaker = agent
+
+    def _told(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one row for each event
+        match event:
+            case ModelAsked(calls=calls):
+                self._may_call = calls == "some"
+            case ModelDelta(agent=agent, text=text) if self._members[agent].streams:
+                yield told.ModelClientStreamingChunkEvent(source=agent, content=text)
+            case ModelReplied():
+                yield from self._replied(event)
+            case FunctionsReturned(contents=contents):
+                yield self._returned(contents)
+            case HumanInputAsked(agent=agent):
+                yield told.UserInputRequestedEvent(source=agent, request_id=str(len(self._thread.messages)))
+            case ReplyGiven(usage=usage):
+                self._usage = usage
+            case CodeRan():
+                self._ran.append(event)
+            case Said(sender=sender, recipient=recipient) if sender == recipient:
+                yield self._noted(event)
+            case Said():
+                yield self._said(event)
+            case Ended(detail=detail):
+                self.stop_reason = detail
+            case _:
+                pass
+
+    def _replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
+        self._usage = replied.usage
+        if isinstance(speaker := self._members[self._speaker], ConversableAgent):
+            speaker.usages.add(replied)
+        # Of a model that calls where it may not, only the words are taken.
+        if not replied.message.carries_calls or not self._may_call:
+            return
+        usage = _usage(replied.usage)
+        self._draft += wire([stored(replied.message, self._speaker, own=True)])
+        if replied.message.text:
+            yield told.ThoughtEvent(source=self._speaker, content=replied.message.text)
+        asked = replied.message.calls
+        self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in asked]
+        yield told.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
+
+    def _returned(self, contents: Sequence[str]) -> BaseMessage:
+        self._results = [
+            FunctionExecutionResult(
+                content=content, name=call.name, call_id=call.id, is_error=content.startswith(FAILED)
+            )
+            for call, content in zip(self._calls, contents, strict=True)
+        ]
+        for each in self._results:
+            # A call in the older form has no number.
+            role = (
+                {"role": "tool", "tool_call_id": each.call_id}
+                if each.call_id
+                else {"role": "function", "name": each.name}
+            )
+            self._draft.append(role | {"content": each.content})
+        return told.ToolCallExecutionEvent(source=self._speaker, content=self._results)
+
+    def _noted(self, said: Said) -> BaseMessage:
+        """What a member keeps to itself: code that its model wrote, and what that put out."""
+        name, text = said.sender, said.message.text
+        if said.kind == "output":
+            self._draft.append(stored(said.message, name, own=False))
+            exit_code = self._ran[-1].exit_code if self._ran else 1
+            result = told.CodeResult(exit_code=exit_code, output=text)
+            return told.CodeExecutionEvent(source=name, result=result, retry_attempt=self._written - 1)
+        self._written += 1
+        self._draft.append(stored(said.message, name, own=True))
+        return told.CodeGenerationEvent(
+            source=name,
+            content=text,
+            code_blocks=list(read(text).blocks),
+            retry_attempt=self._written - 1,
+            models_usage=_usage(self._usage),
+        )
+
+    def _said(self, said: Said) -> BaseMessage:
+        message = self._given.pop(0) if said.kind == "task" and self._given else self._message(said)
+        self._over = not self._given
+        if said.kind != "task":
+            self._keep(said)
+        heard = stored(said.message, said.sender, own=False)
+        for member in self._members.values():
+            if said.kind == "task" or member.name != said.sender:
+                member.context.append(heard)
+        return message
+
+    def _keep(self, said: Said) -> None:
+        """Has the speaker remember its own turn."""
+        speaker = self._members[said.sender]
+        speaker.context += self._draft
+        self._draft = []
+        self._thread.heard[said.sender] = len(self._thread.messages) + 1
+        # The results of calls, and a handover, are in the draft already.
+        if said.kind not in ("tools", "handoff"):
+            speaker.context.append(stored(said.message, said.sender, own=True))
+
+    def _message(self, said: Said) -> BaseMessage:
+        content: Any = told.content_of(said.message)
+        common: dict[str, Any] = {"source": said.sender, "models_usage": _usage(self._usage)}
+        match said.kind:
+            case "stop":
+                return told.StopMessage(content=content, **common)
+            case "handoff":
+                return told.HandoffMessage(content=content, target=said.target, source=said.sender)
+            case "tools":
+                return told.ToolCallSummaryMessage(
+                    content=content, tool_calls=self._calls, results=self._results, source=said.sender
+                )
+            case _ if isinstance(content, list):
+                return told.MultiModalMessage(content=content, **common)
+            case "output":
+                return told.TextMessage(content=content, source=said.sender)
+            case _:
+                return told.TextMessage(content=content, **common)
+
+
+def _usage(usage: Usage | None) -> RequestUsage | None:
+    return None if usage is None else RequestUsage(usage.prompt_tokens, usage.completion_tokens)

@@ -1,0 +1,94 @@
+"""Who says who speaks next in a team: the caller's functions, or a model."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autogen_nb.agents.chats.speaker_selection import NOBODY, SEVERAL, ask_model_for_speaker, fill_template
+from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.teams.team_member import TeamMember
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
+from autogen_nb.core.ports import Model, Request
+from autogen_nb.core.speaker import mentioned
+from autogen_nb.errors import CallbackError
+from autogen_nb.events import Answer, CandidatesAsked, CandidatesGiven, SpeakerAsked, SpeakerGiven
+from autogen_nb.run import Here, There
+
+PROMPT = """\
+Several agents work on a task together:
+{roles}
+
+You speak for none of them: you decide who of {participants} speaks next. This is what they have said:
+
+{history}
+
+Who of {participants} should speak next? Answer with that one name, and with nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerSelector:
+    """How a team's next speaker is chosen.
+
+    Parameters
+    ----------
+    prompt
+        What the model is asked, with ``{roles}``, ``{participants}`` and ``{history}`` in it.
+    function
+        Says who speaks, by name; None leaves it to the model.
+    candidates
+        Says among whom the model chooses.
+    """
+
+    members: Mapping[str, TeamMember]
+    model: Model
+    prompt: str = PROMPT
+    function: Callable[..., Any] | None = None
+    candidates: Callable[..., Any] | None = None
+
+    def asked(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> Here | There:
+        """Who answers the question."""
+        if isinstance(question, CandidatesAsked):
+            return Here(lambda: self._called(self.candidates, "candidate_func", messages, self._narrowed))
+        if question.method == "function":
+            return Here(lambda: self._called(self.function, "selector_func", messages, self._chosen))
+        return There(lambda: ask_model_for_speaker(self.model, self._request(question, messages)))
+
+    def _chosen(self, said: Any) -> SpeakerGiven:
+        if said is None:
+            return SpeakerGiven(None, "auto")
+        if said not in self.members:
+            raise CallbackError(f"selector_func returned {said!r}; it must return one of {self._names()}, or None")
+        return SpeakerGiven(said)
+
+    def _narrowed(self, said: Any) -> CandidatesGiven:
+        names = list(said) if isinstance(said, list | tuple) else []
+        if not names or not all(name in self.members for name in names):
+            raise CallbackError(f"candidate_func returned {said!r}; it must return a list of some of {self._names()}")
+        return CandidatesGiven(tuple(dict.fromkeys(names)))
+
+    def _called(
+        self,
+        function: Callable[..., Any] | None,
+        name: str,
+        messages: Sequence[BaseMessage],
+        read: Callable[[Any], Answer],
+    ) -> Answer | Awaitable[Answer]:
+        # Only a team that has the function asks for it.
+        assert function is not None
+        return call_user_code(lambda: function(messages), name, read)
+
+    def _names(self) -> str:
+        return ", ".join(self.members)
+
+    def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> Request:
+        names = question.candidates
+        roles = "\n".join(
+            f"{name}: {' '.join(each.description.split())}".strip() for name, each in self.members.items()
+        )
+        history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
+        prompt = fill_template(self.prompt, roles=roles, participants=str(list(names)), history=history)
+        asked: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
+        for words in question.tried:
+            again = fill_template(SEVERAL if len(mentioned(words, names)) > 1 else NOBODY, agentlist=str(list(names)))
+            asked += [{"role": "assistant", "content": words}, {"role": "user", "content": again}]
+        return Request(tuple(asked))

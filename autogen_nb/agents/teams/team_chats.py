@@ -1,0 +1,342 @@
+"""Teams with AgentChat's names: several agents, one conversation, and who speaks when."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import ValidationError
+
+from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.teams.message_stream import MessageStream
+from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
+from autogen_nb.agents.teams.speaker_selector import PROMPT, SpeakerSelector
+from autogen_nb.agents.teams.team_exchange import TeamExchange
+from autogen_nb.agents.teams.team_member import TeamMember
+from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult, loaded, said_of, tasks
+from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
+from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
+from autogen_nb.core.persons import Human
+from autogen_nb.core.speaker import Selection
+from autogen_nb.core.team import ByChoice, ByTurns, Choice, TeamRun, team_chat
+from autogen_nb.core.turns import Room
+from autogen_nb.errors import ConfigError, SessionError
+from autogen_nb.event_json import from_json, to_json
+from autogen_nb.events import Said
+from autogen_nb.run import CancellationToken, Log, Waits
+
+
+class BaseGroupChat:
+    """What all teams share.
+
+    Parameters
+    ----------
+    participants
+        The members, in their order.
+    termination_condition
+        What ends a run; each run watches it anew.
+    max_turns
+        How many answers a run has at most.
+    name
+        What the team is called in its log.
+    description
+        What the team is for.
+    tells_end
+        Whether a result says how the run ended.
+    """
+
+    def __init__(
+        self,
+        participants: Sequence[Any],
+        *,
+        termination_condition: TerminationCondition | None = None,
+        max_turns: int | None = None,
+        name: str = "team",
+        description: str = "",
+        tells_end: bool = True,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self._members = _checked(participants, name)
+        self._condition = _condition(termination_condition)
+        self._max_turns = _turns(max_turns)
+        self._tells_end = tells_end
+        self._running = False
+        self._room = Room(name)
+        self._thread = TeamTranscript()
+
+    @property
+    def participants(self) -> list[TeamMember]:
+        """The members, in their order."""
+        return list(self._members.values())
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """What was said and done so far, as callers are told it."""
+        return list(self._thread.messages)
+
+    async def run(
+        self,
+        *,
+        task: Any = None,
+        cancellation_token: CancellationToken | None = None,
+        output_task_messages: bool = True,
+    ) -> TaskResult:
+        """What the team comes to.
+
+        Parameters
+        ----------
+        task
+            A text, a message, or several; None goes on with the earlier one.
+        cancellation_token
+            Cancels the run, which then raises ``asyncio.CancelledError``.
+        output_task_messages
+            Whether the result holds the messages of the task, too.
+        """
+        stream = self.run_stream(
+            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
+        )
+        return await stream.result()
+
+    def run_stream(
+        self,
+        *,
+        task: Any = None,
+        cancellation_token: CancellationToken | None = None,
+        output_task_messages: bool = True,
+    ) -> MessageStream:
+        """The messages as they come; the `TaskResult` is the last item."""
+        return MessageStream(
+            lambda: self.exchange(task),
+            token=cancellation_token,
+            tells_task=output_task_messages,
+            tells_end=self._tells_end,
+        )
+
+    def exchange(
+        self,
+        task: Any = None,
+        *,
+        log: Log | None = None,
+        human: Human | None = None,
+        waits: Waits = "async",
+    ) -> TeamExchange:
+        """A run of the team as a flow to be driven.
+
+        Parameters
+        ----------
+        log
+            The record so far: a run that was cut off goes on at its first open question, with agents that have heard
+            nothing of it.
+        human
+            Who is asked; by default the person at the place where the caller is.
+
+        Raises
+        ------
+        ConfigError
+            When the team is running already, a member cannot answer, or the task is none.
+        """
+        self._check_idle()
+        given = tasks(task)
+        conditions = JudgedConditions()
+        settings = TeamRun(
+            self.name,
+            {name: member.respond() for name, member in self._members.items()},
+            self._choice(),
+            [Said(each.source, self.name, said_of(each), kind="task") for each in given],
+            None if self._condition is None else self._condition.named(conditions),
+            self._max_turns,
+        )
+        if not given and not self._room.said:
+            raise ConfigError(f"{self.name} has nothing to work on; give it a task")
+        following = RunFollower(self._members, self._thread, given)
+        person = human or call_context.human()
+        world = TeamQuestionHandler(
+            self._members, person, self._thread, following, conditions, self._selecting(), waits
+        )
+        return TeamExchange(
+            team_chat(settings, self._room),
+            world,
+            following,
+            self._executors(),
+            room=self._room,
+            log=[] if log is None else log,
+            waits=waits,
+            hold=self._held,
+        )
+
+    async def reset(self) -> None:
+        """Forgets everything that was said, and so do the members.
+
+        Raises
+        ------
+        ConfigError
+            When the team is running.
+        """
+        self._check_idle()
+        self._room, self._thread = Room(self.name), TeamTranscript()
+        for member in self._members.values():
+            await member.on_reset(CancellationToken())
+        if self._condition is not None:
+            await self._condition.reset()
+
+    async def save_state(self) -> Mapping[str, Any]:
+        """All that was said, as JSON-ready values."""
+        return {
+            "type": type(self).__name__,
+            "version": 1,
+            "said": [to_json(said) for said in self._room.said],
+            "last_speaker": self._room.last_speaker,
+            "messages": [dict(message.dump()) for message in self._thread.messages],
+            "heard": dict(self._thread.heard),
+            "agents": {name: dict(await member.save_state()) for name, member in self._members.items()},
+        }
+
+    async def load_state(self, state: Mapping[str, Any]) -> None:
+        """Takes the team to where `save_state` was called; its members must have the same names.
+
+        Raises
+        ------
+        SessionError
+            When it is no such state, or that of another team.
+        """
+        if state.get("type") != type(self).__name__ or state.get("version") != 1:
+            raise SessionError(f"this is no state of a {type(self).__name__}: it says {state.get('type')!r}")
+        try:
+            await self._take(state)
+        except (KeyError, TypeError, AttributeError, ValidationError) as error:
+            raise SessionError(f"this state of a {type(self).__name__} does not have its shape: {error}") from error
+
+    async def _take(self, state: Mapping[str, Any]) -> None:
+        agents = state["agents"]
+        if set(agents) != set(self._members):
+            raise SessionError(
+                f"this is the state of a team of {', '.join(agents)}, and not of {', '.join(self._members)}"
+            )
+        said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
+        thread = TeamTranscript([loaded(each) for each in state["messages"]], dict(state["heard"]))
+        last = str(state["last_speaker"])
+        for name, member in self._members.items():
+            await member.load_state(agents[name])
+        self._room = Room(self.name, said, last)
+        self._room.answered(list(self._members))
+        self._thread = thread
+
+    def _choice(self) -> Choice:
+        return ByTurns(tuple(self._members))
+
+    def _selecting(self) -> SpeakerSelector | None:
+        return None
+
+    def _executors(self) -> list[Any]:
+        """What runs code and was not started by its owner."""
+        codes = (getattr(member, "code", None) for member in self._members.values())
+        executors = (code.executor for code in codes if code is not None)
+        return [each for each in executors if getattr(each, "held", True) is False]
+
+    def _check_idle(self) -> None:
+        if self._running:
+            raise ConfigError(f"{self.name} is running; await the end of that run, or cancel it first")
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Keeps the team for one run."""
+        self._check_idle()
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
+
+
+class RoundRobinGroupChat(BaseGroupChat):
+    """A team whose members speak in their order; the first one begins each task.
+
+    The parameters are those of `BaseGroupChat`.
+    """
+
+
+class SelectorGroupChat(BaseGroupChat):
+    """A team whose next speaker is chosen by a model, or by a function.
+
+    The other parameters are those of `BaseGroupChat`.
+
+    Parameters
+    ----------
+    model_client
+        The model that chooses.
+    selector_prompt
+        What it is asked, with ``{roles}``, ``{participants}`` and ``{history}`` in it.
+    allow_repeated_speaker
+        Whether an agent may speak twice in a row.
+    max_selector_attempts
+        How often the model is asked at most; then it goes by turns.
+    selector_func
+        Takes what was said, and returns the name of the next speaker, or None to leave it to the model;
+        it may be async.
+    candidate_func
+        Takes what was said, and returns the names among which the model chooses; it may be async.
+    """
+
+    def __init__(
+        self,
+        participants: Sequence[Any],
+        model_client: Any,
+        *,
+        selector_prompt: str = PROMPT,
+        allow_repeated_speaker: bool = False,
+        max_selector_attempts: int = 3,
+        selector_func: Callable[..., Any] | None = None,
+        candidate_func: Callable[..., Any] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(participants, **more)
+        if not hasattr(model_client, "reply"):
+            raise ConfigError(
+                f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"
+            )
+        if not isinstance(max_selector_attempts, int) or max_selector_attempts < 1:
+            raise ConfigError(f"max_selector_attempts is {max_selector_attempts!r}; it must be at least 1")
+        if len(self._members) < 2:  # noqa: PLR2004 - one is no choice
+            raise ConfigError("a SelectorGroupChat needs at least two participants; one has nobody to be chosen from")
+        self._repeats = allow_repeated_speaker
+        self._attempts = max_selector_attempts
+        self._selector = SpeakerSelector(self._members, model_client, selector_prompt, selector_func, candidate_func)
+
+    def _choice(self) -> Choice:
+        names = tuple(self._members)
+        follows = None if self._repeats else {name: frozenset(names) - {name} for name in names}
+        selection = Selection(self.name, names, "auto", follows, None, self._attempts - 1)
+        return ByChoice(selection, self._selector.function is not None, self._selector.candidates is not None)
+
+    def _selecting(self) -> SpeakerSelector | None:
+        return self._selector
+
+
+def _checked(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:
+    if not participants:
+        raise ConfigError("a team needs participants; give at least one agent")
+    for each in participants:
+        if not isinstance(each, TeamMember):
+            raise ConfigError(f"{each!r} cannot be in a team; give an agent, or a function as FunctionAgent(function)")
+    names = [each.name for each in participants]
+    twice = [name for name, count in Counter([*names, team]).items() if count > 1]
+    if twice:
+        raise ConfigError(f"two of a team are called {twice[0]!r}; give each its own name")
+    return dict(zip(names, participants, strict=True))
+
+
+def _condition(condition: Any) -> TerminationCondition | None:
+    if condition is not None and not isinstance(condition, TerminationCondition):
+        raise ConfigError(
+            f"termination_condition is {condition!r}; give a condition such as TextMentionTermination('DONE')"
+        )
+    return condition
+
+
+def _turns(max_turns: Any) -> int | None:
+    if max_turns is None:
+        return None
+    if not isinstance(max_turns, int) or isinstance(max_turns, bool) or max_turns < 1:
+        raise ConfigError(f"max_turns is {max_turns!r}; it must be a whole number, and at least 1")
+    return max_turns

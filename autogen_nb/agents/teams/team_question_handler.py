@@ -1,0 +1,108 @@
+"""Who answers the questions of a team's run: its members, the caller's own functions, a person."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+from autogen_nb import run
+from autogen_nb.agents.chats.question_handler import QuestionHandler, replied
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.teams.custom_agents import BaseChatAgent
+from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
+from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
+from autogen_nb.agents.teams.team_member import TeamMember
+from autogen_nb.agents.teams.termination_conditions import JudgedConditions
+from autogen_nb.core.persons import Human
+from autogen_nb.core.ports import Request
+from autogen_nb.core.roles import wire
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import (
+    Answer,
+    ApprovalAsked,
+    CandidatesAsked,
+    EndingAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    Question,
+    ReplyAsked,
+    SpeakerAsked,
+)
+from autogen_nb.run import Here, There
+
+
+@dataclass(frozen=True, slots=True)
+class TeamQuestionHandler:
+    """The world of a team's run.
+
+    Parameters
+    ----------
+    conditions
+        Those that end the run and that the world judges.
+    selecting
+        How the next speaker is chosen; None where it goes by turns.
+    """
+
+    members: Mapping[str, TeamMember]
+    human: Human
+    thread: TeamTranscript
+    following: RunFollower
+    conditions: JudgedConditions
+    selecting: SpeakerSelector | None
+    waits: run.Waits
+
+    def __call__(self, question: Question) -> Here | There:
+        """Who answers the question."""
+        match question:
+            case ModelAsked():
+                return self._model(question)
+            case ReplyAsked(agent=agent):
+                own = cast("BaseChatAgent", self.members[agent])
+                return Here(lambda: own.answer(self.thread.unheard(agent)))
+            case EndingAsked():
+                return Here(lambda: self.conditions.judged(question, tuple(self.following.turn)))
+            case SpeakerAsked() | CandidatesAsked():
+                assert self.selecting is not None
+                return self.selecting.asked(question, tuple(self.thread.messages))
+            case HumanInputAsked(agent=agent) if (ask := getattr(self.members[agent], "input_func", None)) is not None:
+                return Here(lambda: _typed(ask, question))
+            case ApprovalAsked(agent=agent) if (judge := getattr(self.members[agent], "judged", None)) is not None:
+                return Here(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
+            case _:
+                return self._cast()(question)
+
+    def _model(self, asked: ModelAsked) -> There:
+        agent = cast("ConversableAgent", self.members[asked.agent])
+        model = agent.model
+        assert model is not None
+        request = request_of(agent, self.following.known(agent.name), calls=asked.calls == "some")
+        return There(lambda: replied(model, request, agent.name))
+
+    def _context(self) -> list[Mapping[str, Any]]:
+        """What was said so far, for who decides about code."""
+        return [{"source": each.source, "content": each.to_text()} for each in self.thread.messages]
+
+    def _cast(self) -> QuestionHandler:
+        agents = {name: each for name, each in self.members.items() if isinstance(each, ConversableAgent)}
+        return QuestionHandler(agents, self.human, opening=_never, summary=_never, waits=self.waits)
+
+
+def request_of(agent: ConversableAgent, known: list[Mapping[str, Any]], *, calls: bool) -> Request:
+    """What a member's model is asked: its system message, then what it knows."""
+    system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
+    tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())
+    return Request((*system, *wire(known)), tools, functions)
+
+
+def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awaitable[Answer]:
+    """What the caller's own input function says; it takes the prompt, and maybe a token."""
+    takes = len(inspect.signature(function).parameters)
+    given = (asked.prompt, None) if takes > 1 else (asked.prompt,)
+    what = f"input_func of {asked.agent}"
+    return call_user_code(lambda: function(*given), what, lambda said: HumanInputGiven(str(said), by=asked.agent))
+
+
+def _never() -> NoReturn:
+    raise ConfigError("a team has neither an opening nor a summary that is asked for")
