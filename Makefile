@@ -14,7 +14,7 @@ AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-matrix torture places lab lint bench bench-quick bench-peers bench-policy lock clean browser sandbox
+.PHONY: help demo test test-matrix torture places lab lint docs bench bench-quick bench-peers bench-policy lock clean browser sandbox
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ lint: $(VENV)/.has-dev ## ruff and mypy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+docs: $(VENV)/.has-dev ## The site of docs/ and of the docstrings, in build/docs; warnings and broken links are errors
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
 
 bench: $(VENV)/.has-dev ## Every benchmark in turn, each with its raw floor
 	$(BIN)/python -m benchmarks

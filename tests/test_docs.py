@@ -1,40 +1,96 @@
-"""The pages in docs/ say what is so: their code runs, and what they link to is there."""
+"""The pages for readers say what is so: their code runs, what they link to is there, and no name is missing."""
 
 import re
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import autogen_nb
+from autogen_nb.cli import codes
+from autogen_nb.notebook.magics import AutogenMagics
+from autogen_nb.notebook.settings import Defaults
 from tests.driven import in_process
+from tests.pages import PAGES, PROJECT, code, has_magics, names, text
 
-PROJECT = Path(__file__).parent.parent
-PAGES = sorted((PROJECT / "docs").glob("*.md"))
-WITH_CODE = [page for page in PAGES if "\n```python\n" in page.read_text(encoding="utf-8")]
+DOCS = PROJECT / "docs"
+PROGRAMS = tuple(page for page in PAGES if code(page) and not has_magics(page))
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PROGRAMS, ids=names(PROGRAMS))
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python blocks of a page run in order, as one program."""
     monkeypatch.chdir(tmp_path)
-    code = re.findall(r"^```python\n(.*?)\n```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
     # From a file, as a reader's own functions come: their source can be had.
     program = tmp_path / "program.py"
-    program.write_text("\n".join(code), encoding="utf-8")
+    program.write_text("\n".join(code(page)), encoding="utf-8")
 
     done = in_process(f"import runpy; runpy.run_path({str(program)!r})")
 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_pages_with_code_are_found() -> None:
+    """The pages whose code is a program are run as such."""
+    assert {page.stem for page in PROGRAMS} == {"agents", "executors", "teams", "testing"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_links_lead_somewhere(page: Path) -> None:
     """What a page links to within the project is there."""
-    targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text(page))
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
-def test_pages_with_code_are_found() -> None:
-    """Both pages that have code are run."""
-    assert {page.stem for page in WITH_CODE} >= {"agents", "testing"}
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_evidence_is_there(page: Path) -> None:
+    """Each file or folder of the project that a page names exists."""
+    named = re.findall(r"`((?:tests|benchmarks|docs|scripts|notebooks|autogen_nb)/[^`:]*)", text(page))
+
+    assert [path for path in named if not (PROJECT / path).exists()] == []
+
+
+def test_the_commands_are_those_of_the_makefile() -> None:
+    """Each `make` command on the pages is a target."""
+    targets = set(re.findall(r"^([\w-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
+    said = {name for page in PAGES for name in re.findall(r"(?:`|^)make ([\w-]+)", text(page), re.MULTILINE)}
+
+    assert said - targets == set()
+    assert said >= {"demo", "test", "lab", "lint", "docs", "bench"}
+
+
+def test_the_options_are_those_of_the_magic() -> None:
+    """The table of options lists every option of `%%autogen`, and no other."""
+    rows = re.findall(r"^\| (`-.*?) \|", text(DOCS / "magics.md"), re.MULTILINE)
+    parser: Any = AutogenMagics.autogen_cell.parser
+
+    assert {option for row in rows for option in re.findall(r"`(-[^`]*)`", row)} == set(parser._option_string_actions)
+
+
+def test_the_defaults_are_those_of_the_settings() -> None:
+    """The page names every setting of `%config AutogenMagics`, and no other."""
+    named = re.search(r"`%config AutogenMagics` sets defaults: (.*)\.", text(DOCS / "magics.md"))
+
+    assert named is not None
+    assert set(re.findall(r"`(\w+)`", named[1])) == set(Defaults.class_own_traits(config=True))
+
+
+def test_the_exit_codes_are_those_of_the_command() -> None:
+    """The table lists every exit code of the command, and no other."""
+    rows = re.findall(r"^\| (\d[\d, ]*) \|", text(DOCS / "command-line.md"), re.MULTILINE)
+    ours = {value for name, value in vars(codes).items() if name.isupper() and isinstance(value, int)}
+
+    assert {int(code) for row in rows for code in row.split(", ")} == ours
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    """Each name of the package's front has one entry."""
+    pages = [DOCS / "api.md", *(DOCS / "api").glob("*.md")]
+    entry = re.compile(r"^\.\. auto(?!module)\w+:: (\S+)", re.MULTILINE)
+
+    found = Counter(name for page in pages for name in entry.findall(text(page)))
+
+    assert found == Counter(set(autogen_nb.__all__) - {"__version__"})

@@ -1,7 +1,8 @@
-"""The README says what is so: its code runs, and the names in it are those of the project."""
+"""The README is short, and its code and that of the pages with magics runs, in order, in one notebook."""
 
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,15 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autogen_nb.notebook.magics import AutogenMagics
-from autogen_nb.notebook.settings import Defaults
+from tests.cli.commands import ran
+from tests.pages import PAGES, PROJECT, README, code, has_magics, text
 
-PROJECT = Path(__file__).parent.parent
-TEXT = (PROJECT / "README.md").read_text(encoding="utf-8")
-CELLS = re.findall(r"^```python\n(.*?)\n```$", TEXT, re.DOTALL | re.MULTILINE)
+CELLS = [cell for page in PAGES if has_magics(page) for cell in code(page)]
 
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The README's Python as one notebook, run from a fresh kernel; a cell that fails raises here."""
+    """The Python of these pages as one notebook, run from a fresh kernel; a cell that fails raises here."""
     folder = tmp_path_factory.mktemp("readme")
     shutil.copytree(PROJECT / "notebooks" / "data", folder / "data")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
@@ -43,7 +42,7 @@ def cell(beginning: str) -> int:
 @pytest.mark.slow
 @pytest.mark.xdist_group("readme")
 class TestTheCode:
-    """Every Python block of the README, run in order in one notebook."""
+    """The README's blocks and those of the pages that go on from it."""
 
     def test_every_chat_is_done(self, executed: Any) -> None:
         """Each `%%autogen` cell comes to its answer."""
@@ -75,35 +74,24 @@ class TestTheCode:
         assert answers[0] == answers[1] != []
 
 
-def test_the_options_are_those_of_the_magic() -> None:
-    """The table of options lists every option of `%%autogen`, and no other."""
-    rows = re.findall(r"^\| (`-.*?) \|", TEXT, re.MULTILINE)
-    parser: Any = AutogenMagics.autogen_cell.parser
+@pytest.mark.kernel
+@pytest.mark.slow
+def test_the_command_answers(tmp_path: Path) -> None:
+    """The README's command line comes to its answer, and writes the notebook that it names."""
+    shutil.copytree(PROJECT / "notebooks" / "data", tmp_path / "data")
+    line = re.search(r"^autogen-nb (run .*)$", text(README), re.MULTILINE)
+    assert line is not None
 
-    assert {option for row in rows for option in re.findall(r"`(-[^`]*)`", row)} == set(parser._option_string_actions)
+    done = ran(*shlex.split(line[1]), cwd=tmp_path)
 
-
-def test_the_defaults_are_those_of_the_settings() -> None:
-    """The README names every setting of `%config AutogenMagics`, and no other."""
-    named = re.search(r"`%config AutogenMagics` sets defaults: (.*)\.", TEXT)
-
-    assert named is not None
-    assert set(re.findall(r"`(\w+)`", named[1])) == set(Defaults.class_own_traits(config=True))
-
-
-def test_the_commands_are_those_of_the_makefile() -> None:
-    """Each `make` command of the README is a target."""
-    targets = set(re.findall(r"^(\w+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
-
-    assert set(re.findall(r"`make (\w+)", TEXT)) <= targets
-    assert {"demo", "test", "lab", "bench"} <= set(re.findall(r"`make (\w+)", TEXT))
+    assert (done.code, done.err) == (0, "")
+    assert "`Gentoo` has the highest mean `body_mass_g`" in done.out
+    assert (tmp_path / "report.ipynb").exists()
 
 
-def test_what_it_points_to_is_there() -> None:
-    """Each file that the README links to or gives as evidence exists."""
-    named = re.findall(r"\]\(([^)#:]+)\)", TEXT) + re.findall(r"`((?:tests|benchmarks|docs)/[^`]+)`", TEXT)
-
-    assert [path for path in named if not (PROJECT / path).exists()] == []
+def test_it_is_read_in_five_minutes() -> None:
+    """The README has at most 1,200 words, code and tables included."""
+    assert len(text(README).split()) <= 1200
 
 
 def test_the_picture_is_light() -> None:
