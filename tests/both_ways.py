@@ -2,7 +2,7 @@
 
 usage: python both_ways.py PROGRAM
 
-PROGRAM is the one that lies with the record. It starts its chats by the sync methods; for "async" these are replaced,
+PROGRAM is `tests/parity/measured/run.py`. It starts its chats by the sync methods; for "async" these are replaced,
 where no loop runs, by ones that run the awaited twin in a loop of their own.
 """
 

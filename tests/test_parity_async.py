@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
-RUN = ROOT.parent / "shared" / "parity" / "run.py"
+RUN = ROOT / "tests" / "parity" / "measured" / "run.py"
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.kernel,
     pytest.mark.xdist_group("parity"),
-    pytest.mark.skipif(not RUN.exists(), reason="the record of AutoGen 0.2 does not lie beside this repository"),
 ]
 
 SCENARIOS = "S01,S02,S04,S06,S08,S10,S12,S14,S16,S18,S38,S41,S48,S51,S54,S58,S62,S63,S70".split(",")

@@ -1,6 +1,5 @@
 """The third document's programs do what its text says."""
 
-import ast
 import csv
 import io
 import re
@@ -15,10 +14,8 @@ import pytest
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.contract.ways import Cannot, image
 from tests.notebook.front_end import FrontEnd
-from tests.seeds.running import OURS, PROGRAMS, Ran, in_a_script, source
-from tests.tutorial.test_verbatim import lines
+from tests.seeds.running import PROGRAMS, Ran, in_a_script, source
 
-DOCUMENT = Path(__file__).parents[2].parent / "shared" / "seeds" / "2-code-execution.txt"
 pytestmark = pytest.mark.kernel
 
 
@@ -188,22 +185,6 @@ def test_an_executor_in_cells(notebook: FrontEnd, tmp_path: Path) -> None:
     assert ("'6'" in str(made.outputs), "'42'" in str(awaited.outputs)) == (True, True)
     assert stopped.outputs == []
     assert again.text == "None\n"
-
-
-@pytest.mark.skipif(not DOCUMENT.exists(), reason="the document does not lie beside this repository")
-@pytest.mark.parametrize("name", sorted(file.stem for file in PROGRAMS.iterdir()))
-def test_only_imports_are_changed(name: str) -> None:
-    """Every line of a program that is no import is the document's, word for word."""
-    ast.parse(source(name))
-    text, _, _ = source(name).partition(OURS)
-    document = lines(DOCUMENT.read_text(encoding="utf-8"))
-    changed = [
-        line
-        for line in lines(text)
-        if line and not line.startswith(("from autogen_nb", "import ")) and line not in document
-    ]
-
-    assert [line for line in changed if "from autogen_nb" not in line] == []
 
 
 def test_the_table_names_tests_that_exist() -> None:

@@ -1,0 +1,54 @@
+"""The source distribution has all that its tests read."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sdist")]
+
+READERS = ("test_better", "test_docs", "test_notebooks", "test_readme", "tutorial/test_verbatim")
+"""Tests that read the files of the project."""
+
+
+@pytest.fixture(scope="module")
+def unpacked(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The distribution as its reader has it."""
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as packed:
+        packed.extractall(folder, filter="data")
+    return next(path for path in folder.iterdir() if path.is_dir())
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_every_file_is_in_it(project: Path, unpacked: Path) -> None:
+    """Whatever git keeps is in it, but for what only the project's own server uses."""
+    listed = subprocess.run(["git", "ls-files"], cwd=project, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no checkout")
+    kept = [name for name in listed.stdout.splitlines() if not name.startswith(".ci/")]
+
+    assert len(kept) > 100
+    assert [name for name in kept if not (unpacked / name).exists()] == []
+
+
+def test_its_tests_pass(unpacked: Path) -> None:
+    """Tests that read the project's files find them there, and try the package that is there."""
+    tests = [f"tests/{name}.py" for name in READERS]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not kernel", *tests],
+        cwd=unpacked,
+        env={**os.environ, "PYTHONPATH": str(unpacked)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
