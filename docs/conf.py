@@ -24,6 +24,7 @@ autodoc_default_options = {
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
 napoleon_google_docstring = False
 # A `name` in a docstring links to what has this name, where the reference has it.
 default_role = "py:obj"

@@ -15,6 +15,7 @@ from tests.driven import in_process
 from tests.pages import PAGES, PROJECT, code, has_magics, names, text
 
 DOCS = PROJECT / "docs"
+LINKING = (*PAGES, *sorted((PROJECT / "notebooks").glob("*.ipynb")))
 PROGRAMS = tuple(page for page in PAGES if code(page) and not has_magics(page))
 
 
@@ -37,9 +38,9 @@ def test_pages_with_code_are_found() -> None:
     assert {page.stem for page in PROGRAMS} == {"agents", "executors", "teams", "testing"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+@pytest.mark.parametrize("page", LINKING, ids=names(LINKING))
 def test_links_lead_somewhere(page: Path) -> None:
-    """What a page links to within the project is there."""
+    """What a page or a notebook links to within the project is there."""
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text(page))
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
