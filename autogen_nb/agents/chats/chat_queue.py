@@ -2,13 +2,11 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.errors import ConfigError
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 _EXCLUDED = "finished_chat_indexes_to_exclude_from_carryover"
 _ABOUT_THE_QUEUE = ("sender", "recipient", "chat_id", "prerequisites", "verbose", _EXCLUDED)
@@ -72,8 +70,8 @@ def checked(chat_queue: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, An
     return chat_queue
 
 
-def _sender(chat: Mapping[str, Any]) -> "ConversableAgent":
-    sender: ConversableAgent = chat["sender"]
+def _sender(chat: Mapping[str, Any]) -> Participant:
+    sender: Participant = chat["sender"]
     return sender
 
 

@@ -4,9 +4,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import Any, assert_never, cast
 
 from autogen_nb.agents.chats import person_tool, speaker_selection
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.user_overrides import UserOverrides
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.full_output_file import FullOutputFile
@@ -50,9 +51,6 @@ from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
 from autogen_nb.run import Here, There, Waits
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-
 
 class QuestionHandler:
     """The agents of a chat, and the person beside them, as the world of a flow.
@@ -77,7 +75,7 @@ class QuestionHandler:
 
     def __init__(
         self,
-        agents: Mapping[str, "ConversableAgent"],
+        agents: Mapping[str, Participant],
         human: Human,
         *,
         opening: Callable[[], Message | Awaitable[Message]],
@@ -178,15 +176,13 @@ class QuestionHandler:
         return _opened(message) if isinstance(message, Awaitable) else OpeningGiven(message)
 
 
-def request_of(agent: "ConversableAgent", messages: list[dict[str, Any]]) -> Request:
+def request_of(agent: Participant, messages: list[dict[str, Any]]) -> Request:
     """What the agent's model is asked: its system message, then the conversation."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
     return Request((*system, *wire(messages)), agent.tools.definitions, agent.tools.functions)
 
 
-def reflection(
-    model: Model, agent: "ConversableAgent", messages: list[dict[str, Any]], args: Mapping[str, Any]
-) -> There:
+def reflection(model: Model, agent: Participant, messages: list[dict[str, Any]], args: Mapping[str, Any]) -> There:
     """The summary that a model makes of a conversation."""
     role = args.get("summary_role", "system")
     instruction = {"role": role, "content": args.get("summary_prompt", REFLECT)}
@@ -222,18 +218,18 @@ async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[M
                 yield ModelDelta(agent, part)
 
 
-def _own_run(agent: "ConversableAgent", asked: CodeAsked) -> CodeRan:
+def _own_run(agent: Participant, asked: CodeAsked) -> CodeRan:
     begun = time.monotonic()
     exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in asked.blocks])[:2]
     outputs = (Stream("stdout", str(log)),) if log else ()
     return CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - begun)
 
 
-async def _words_awaited(agent: "ConversableAgent", prompt: str) -> HumanInputGiven:
+async def _words_awaited(agent: Participant, prompt: str) -> HumanInputGiven:
     return _words(agent, await agent.a_get_human_input(prompt))
 
 
-def _words(agent: "ConversableAgent", text: str | None) -> HumanInputGiven:
+def _words(agent: Participant, text: str | None) -> HumanInputGiven:
     """What an overridden method said; None is taken for saying nothing, as AutoGen 0.2 takes it."""
     return HumanInputGiven("" if text is None else str(text), by=agent.name)
 

@@ -1,11 +1,12 @@
 """Asks the caller's own code: methods that a subclass overrides, reply functions, hooks."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import UserCodeCall
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts.outgoing_messages import plain_form
 from autogen_nb.core.persons import Human
 from autogen_nb.errors import CallbackError
@@ -25,9 +26,6 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Message
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-
 
 class UserOverrides:
     """The agents' own code as the world of a flow.
@@ -42,7 +40,7 @@ class UserOverrides:
 
     def __init__(
         self,
-        agents: Mapping[str, "ConversableAgent"],
+        agents: Mapping[str, Participant],
         human: Human,
         waits: run.Waits,
         *,
@@ -117,7 +115,7 @@ class UserOverrides:
             return ReplyFunctionReturned(*said, tuple(call.kept), replying)
 
         awaits = self._waits == "async"
-        return _answer(call, lambda: call.agent.called_reply(asked.number, call.peer, awaits=awaits), read)
+        return _answer(call, lambda: call.agent.call_reply_function(asked.number, call.peer, awaits=awaits), read)
 
     def _messages(self, asked: MessagesAsked) -> MessagesGiven:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
@@ -133,7 +131,7 @@ class UserOverrides:
     ) -> UserCodeCall:
         return UserCodeCall(method, self._agents[asked.agent], self._agents[asked.peer], self._human, self._waits)
 
-    def _method(self, agent: "ConversableAgent", name: str) -> Callable[..., Any]:
+    def _method(self, agent: Participant, name: str) -> Callable[..., Any]:
         awaited = f"a_{name}"
         chosen = awaited if self._waits == "async" and agent.overrides(awaited) else name
         method: Callable[..., Any] = getattr(agent, chosen)

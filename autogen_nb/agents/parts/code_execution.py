@@ -147,7 +147,6 @@ Code = tuple[str, str]
 class CodeRunner(Agent):
     """An agent's code, as AutoGen 0.2 names it; `code` is None where it runs none."""
 
-    name: Any
     code: CodeConfig | None
 
     def execute_code_blocks(self, code_blocks: Sequence[Code]) -> tuple[int, str]:
