@@ -13,8 +13,8 @@ from autogen_nb import run
 from autogen_nb.agents.chats import nested_chats, person_tool, single_messages
 from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats
 from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, SummaryMethod, TwoAgentChat
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, SummaryMethod, TwoAgentChat
 from autogen_nb.agents.parts import agent_config
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, StepReply

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
-from autogen_nb.agents.chats import call_context, speaker_selection
+from autogen_nb.agents.chats import call_context, speaker_questions
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.chats.group_settings import GroupSettings
 from autogen_nb.agents.conversable import ConversableAgent
@@ -213,7 +213,7 @@ async def _selected(
     def world(question: Question) -> run.Here | run.There:
         if isinstance(question, SpeakerAsked):
             method = cast("Callable[..., Any]", group.speaker_selection_method)
-            return speaker_selection.choose_speaker(group, selector, question, lambda: method(last, group))
+            return speaker_questions.choose_speaker(group, selector, question, lambda: method(last, group))
         # A choice asks for nothing else.
         return run.Here(lambda: human.input(cast("HumanInputAsked", question)))
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, assert_never, cast
 
-from autogen_nb.agents.chats import person_tool, speaker_selection
+from autogen_nb.agents.chats import person_tool, speaker_questions
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.user_overrides import UserOverrides
 from autogen_nb.agents.parts import code_execution, tool_use
@@ -112,7 +112,7 @@ class QuestionHandler:
             case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
                 return Here(lambda: self._own(question))
             case SpeakerAsked():
-                return speaker_selection.answer_speaker_question(
+                return speaker_questions.answer_speaker_question(
                     self._agents, question, awaits=self._awaits, through=self._through
                 )
             case OpeningAsked() | SummaryAsked():

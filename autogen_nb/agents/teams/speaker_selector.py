@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autogen_nb.agents.chats.speaker_selection import ask_model_for_speaker
+from autogen_nb.agents.chats.speaker_questions import ask_model_for_speaker
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import NAMED_NOBODY, NAMED_SEVERAL, fill_template
 from autogen_nb.agents.teams.team_member import TeamMember
