@@ -81,17 +81,17 @@ class AssistantAgent(ConversableAgent):
             raise ConfigError(f"max_tool_iterations is {max_tool_iterations!r}; it must be at least 1")
         super().__init__(
             name,
-            system_message,
-            is_termination_msg,
-            max_consecutive_auto_reply,
-            human_input_mode,
-            function_map,
-            code_execution_config,
-            llm_config if model_client is None else model_client,
-            default_auto_reply,
-            description,
-            chat_messages,
-            silent,
+            system_message=system_message,
+            is_termination_msg=is_termination_msg,
+            max_consecutive_auto_reply=max_consecutive_auto_reply,
+            human_input_mode=human_input_mode,
+            function_map=function_map,
+            code_execution_config=code_execution_config,
+            llm_config=llm_config if model_client is None else model_client,
+            default_auto_reply=default_auto_reply,
+            description=description,
+            chat_messages=chat_messages,
+            silent=silent,
         )
         self.streams = model_client_stream
         targets = {handoff.tool.called: handoff.target for handoff in handoffs_of(handoffs)}

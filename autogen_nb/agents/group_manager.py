@@ -55,17 +55,17 @@ class GroupChatManager(ConversableAgent):
             )
         super().__init__(
             name,
-            system_message,
-            is_termination_msg,
-            max_consecutive_auto_reply,
-            human_input_mode,
-            function_map,
-            code_execution_config,
-            llm_config,
-            default_auto_reply,
-            description,
-            chat_messages,
-            silent,
+            system_message=system_message,
+            is_termination_msg=is_termination_msg,
+            max_consecutive_auto_reply=max_consecutive_auto_reply,
+            human_input_mode=human_input_mode,
+            function_map=function_map,
+            code_execution_config=code_execution_config,
+            llm_config=llm_config,
+            default_auto_reply=default_auto_reply,
+            description=description,
+            chat_messages=chat_messages,
+            silent=silent,
         )
         self._groupchat = groupchat
         self._last_speaker: ConversableAgent | None = None

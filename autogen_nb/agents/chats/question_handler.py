@@ -191,7 +191,14 @@ def reflection(model: Model, agent: Participant, messages: list[dict[str, Any]],
     async def stream() -> AsyncIterator[Transient | Answer]:
         async for item in replied(model, request, agent.name):
             if isinstance(item, ModelReplied):
-                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached, item.host)
+                yield SummaryGiven(
+                    item.message.text,
+                    cost=item.cost,
+                    usage=item.usage,
+                    model=item.model,
+                    cached=item.cached,
+                    host=item.host,
+                )
 
     return There(stream)
 
@@ -206,13 +213,13 @@ async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[M
                 yield ModelReplied(
                     part.message,
                     part.model,
-                    part.usage,
-                    part.finish_reason,
-                    part.cost,
-                    seconds,
-                    part.cached,
-                    part.note,
-                    part.host,
+                    usage=part.usage,
+                    finish_reason=part.finish_reason,
+                    cost=part.cost,
+                    seconds=seconds,
+                    cached=part.cached,
+                    note=part.note,
+                    host=part.host,
                 )
             else:
                 yield ModelDelta(agent, part)

@@ -117,4 +117,11 @@ async def ask_model_for_speaker(model: Model, request: Request) -> AsyncIterator
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
-                yield SpeakerGiven(part.message.text, None, part.model, part.usage, part.cost, part.cached, part.host)
+                yield SpeakerGiven(
+                    part.message.text,
+                    model=part.model,
+                    usage=part.usage,
+                    cost=part.cost,
+                    cached=part.cached,
+                    host=part.host,
+                )
