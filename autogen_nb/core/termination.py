@@ -11,6 +11,9 @@ from typing import Protocol
 from autogen_nb.core.code import read
 from autogen_nb.messages import Message
 
+_SIGNS = "*_`.! \t\r"
+_PIECES = re.compile(r"[^\n]*\n|[^\n]+")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 """What may stand around a word that is alone in its line."""
 
@@ -68,9 +71,60 @@ class WithoutCode:
 
 
 def without(word: str, text: str) -> str:
-    """The text without the lines that hold the word alone, and without the white space that they leave."""
-    kept = [line for line in text.splitlines() if not _alone(word, line)]
-    return "\n".join(kept).strip()
+    """The text without the lines of prose that hold the word alone, and without the white space that they leave."""
+    lines = WordFilter(word)
+    return (lines.add(text) + lines.end()).strip()
+
+
+class WordFilter:
+    """A text that comes in pieces, without the lines of prose that hold a word alone; what could become one waits."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+        self._line: list[str] = []
+        self._unshown = ""
+        self._is_shown = False
+        self._gap = ""
+        self._fence = ""
+
+    def add(self, text: str) -> str:
+        """What is to be shown now."""
+        return "".join([self._add(piece) for piece in _PIECES.findall(text)])
+
+    def end(self) -> str:
+        """What is left."""
+        return self._end_line()
+
+    def _add(self, piece: str) -> str:
+        self._line.append(piece)
+        self._unshown += piece
+        if piece.endswith("\n"):
+            return self._end_line()
+        self._is_shown = self._is_shown or bool(self._fence) or not self._could_become(self._unshown)
+        return self._shown() if self._is_shown else ""
+
+    def _end_line(self) -> str:
+        line = "".join(self._line)
+        dropped = not (self._fence or self._is_shown) and _alone(self._word, line.rstrip("\r\n"))
+        mark = _FENCE.match(line)
+        if self._fence and mark is not None:
+            is_end = mark[1].startswith(self._fence) and not line[mark.end() :].strip()
+            self._fence = "" if is_end else self._fence
+        elif mark is not None:
+            self._fence = mark[1]
+        self._line, self._is_shown, self._unshown = [], False, "" if dropped else self._unshown
+        return self._shown()
+
+    def _shown(self) -> str:
+        # White space before a line that is left out is not needed, either.
+        text, self._unshown = self._gap + self._unshown, ""
+        kept = text.rstrip()
+        self._gap = text[len(kept) :]
+        return kept
+
+    def _could_become(self, line: str) -> bool:
+        rest = line.lstrip(_SIGNS)
+        return self._word.startswith(rest) or _alone(self._word, line)
 
 
 def _alone(word: str, line: str) -> bool:

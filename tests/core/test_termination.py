@@ -1,8 +1,12 @@
 """Conditions that end a chat."""
 
-import pytest
+from itertools import cycle
 
-from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode, without
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode, WordFilter, without
 from autogen_nb.messages import Message
 
 CALLS = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
@@ -85,8 +89,50 @@ def test_message_without_code_is_an_answer(message: Message, ends: bool) -> None
         ("**TERMINATE**\nIt is 42.", "It is 42."),
         ("I TERMINATE it", "I TERMINATE it"),
         ("TERMINATE", ""),
+        ("```\nTERMINATE\n```\nTERMINATE", "```\nTERMINATE\n```"),
     ],
 )
 def test_answer_is_what_stands_without_the_word(text: str, kept: str) -> None:
     """The line with the word alone goes, and the white space that it leaves."""
     assert without("TERMINATE", text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Done.\n\nTERMINATE",
+        "Done.\n\n**TERMINATE**.\n",
+        "TERMINATE",
+        "TERMINATE the job\nT\nTE",
+        "```python\nx = 1\nTERMINATE\n```\nTERMINATE",
+        "a\nTERMINATE\nb\n",
+        " \r\nHello\r\nTERMINATE\r\n",
+    ],
+)
+@given(sizes=st.lists(st.integers(1, 6), min_size=1))
+def test_a_line_of_the_word_alone_is_never_shown_however_it_streams(text: str, sizes: list[int]) -> None:
+    """What is shown so far is always the beginning of what is shown in the end."""
+    lines, shown, rest = WordFilter("TERMINATE"), "", text
+    whole = without("TERMINATE", text)
+    for size in cycle(sizes):
+        shown, rest = shown + lines.add(rest[:size]), rest[size:]
+        assert whole.startswith(shown.lstrip())
+        if not rest:
+            break
+
+    assert (shown + lines.end()).strip() == whole
+
+
+def test_what_cannot_become_the_word_is_shown_at_once() -> None:
+    """Only a line that could hold the word alone waits."""
+    lines = WordFilter("TERMINATE")
+
+    assert [lines.add(piece) for piece in ("Hi", " there", "\nTER", "M", "S", " and", "\n**")] == [
+        "Hi",
+        " there",
+        "",
+        "",
+        "\nTERMS",
+        " and",
+        "",
+    ]
