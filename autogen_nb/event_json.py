@@ -10,14 +10,17 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Event
 
-VERSION = 1
+VERSION = 2
 """Version of the JSON form; a change that an older reader cannot take raises it."""
+
+_READABLE = (1, VERSION)
+"""What version 2 adds, version 1 is read without: a model's reasoning."""
 
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
 
 def to_json(event: Event) -> dict[str, Any]:
-    """The event as JSON-ready values: ``{"v": 1, "type": ..., field: ...}``."""
+    """The event as JSON-ready values: ``{"v": 2, "type": ..., field: ...}``."""
     return {"v": VERSION, **_tagged(event)}
 
 
@@ -31,7 +34,7 @@ def from_json(value: Mapping[str, Any]) -> Event:
     """
     if not isinstance(value, Mapping):
         raise SessionError(f"an event is an object, not {value!r}")
-    if value.get("v") != VERSION:
+    if value.get("v") not in _READABLE:
         raise SessionError(f"an event of version {value.get('v')!r} cannot be read: this is version {VERSION}")
     cls = _EVENTS.get(str(value.get("type")))
     if cls is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from autogen_nb.acts import Act, ActJudged, Leave
-from autogen_nb.messages import CodeBlock, FunctionCall, Message, Usage
+from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.outputs import Output
 
 Decision: TypeAlias = Literal["run", "skip", "stop"]
@@ -89,6 +89,14 @@ class Ended:
 @dataclass(frozen=True, slots=True)
 class ModelDelta:
     """A piece of a reply that is being written."""
+
+    agent: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of what a model thinks before its reply."""
 
     agent: str
     text: str
@@ -307,6 +315,8 @@ class ModelReplied:
         What the person must be told of how it was got, such as that older outputs were left out of the request.
     host
         The server that the request went to; "" where none was asked.
+    reasoning
+        What the model thought, as far as it was told; no part of the message.
     """
 
     message: Message
@@ -318,6 +328,7 @@ class ModelReplied:
     cached: bool = False
     note: str = ""
     host: str = ""
+    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -541,7 +552,7 @@ class SummaryGiven:
 
 
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended
-Transient: TypeAlias = ModelDelta | OutputAdded
+Transient: TypeAlias = ModelDelta | ReasoningDelta | OutputAdded
 Question: TypeAlias = (
     OpeningAsked
     | TerminationAsked

@@ -22,8 +22,9 @@ FIELDS = (
     "tool_responses",
     "tool_call_id",
     "context",
+    "reasoning_details",
 )
-"""The keys of a message that are kept; AutoGen 0.2 keeps the same."""
+"""The keys of a message that are kept: those of AutoGen 0.2, and what a server wants back with its calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Message:
     """One message as its sender meant it; `role` is set only where the sender gave one.
 
     The shape of `function_call`, `tool_calls` and `tool_responses` is that of OpenAI's chat completions API
-    and of AutoGen 0.2's combined tool message.
+    and of AutoGen 0.2's combined tool message. `reasoning_details` are opaque; they go back as they came.
     """
 
     content: Content = None
@@ -42,6 +43,7 @@ class Message:
     tool_responses: list[Any] | None = None
     tool_call_id: str | None = None
     context: Any = None
+    reasoning_details: list[Any] | None = None
 
     @classmethod
     def of(cls, value: "str | Mapping[str, Any] | Message") -> "Message":
@@ -90,6 +92,18 @@ class Message:
         """The fields that are set, and `content` always."""
         found = {key: getattr(self, key) for key in FIELDS}
         return {key: value for key, value in found.items() if value is not None or key == "content"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """What a model thought before its answer, in how many seconds and tokens; `tokens` is None where it is not known.
+
+    It is shown and kept, but is no part of the message: no code in it runs, and no model is sent it.
+    """
+
+    text: str
+    seconds: float = 0.0
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 from autogen_nb import ConversableAgent, run
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.chats.question_handler import request_of
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.core.ports import Completion, Model, Request
 from autogen_nb.events import ModelAsked, ModelReplied
 from autogen_nb.human.headless import Nobody

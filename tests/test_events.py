@@ -68,7 +68,7 @@ def test_float_may_be_written_as_an_integer() -> None:
 @pytest.mark.parametrize(
     ("value", "match"),
     [
-        pytest.param({**SAID, "v": VERSION + 1}, "version 2 cannot be read", id="a later version"),
+        pytest.param({**SAID, "v": VERSION + 1}, "version 3 cannot be read", id="a later version"),
         pytest.param({"type": "Ended", "reason": "exit"}, "version None", id="no version"),
         pytest.param({"v": VERSION, "type": "Sung"}, "'Sung' is not an event", id="an unknown type"),
         pytest.param({"v": VERSION}, "None is not an event", id="no type"),

@@ -84,7 +84,7 @@ class CodeExecutorAgent(ConversableAgent):
         if approval_func is not None:
             self.judged = self._judged
 
-    def team_step(self) -> Respond:
+    def answers(self) -> Respond:
         """How it answers in a team."""
         ground = None if self.code is None else self.code.ground
         if self.model is not None:

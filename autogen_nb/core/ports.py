@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from autogen_nb.acts import Act, ActJudged, Leave
 from autogen_nb.core.ground import Ground
-from autogen_nb.messages import CodeBlock, Message, Usage
+from autogen_nb.messages import CodeBlock, Message, Reasoning, Usage
 from autogen_nb.outputs import Output
 
 
@@ -34,7 +34,7 @@ class Completion:
     """A model's whole reply; `usage` is None where the server did not say, `cost` (dollars) where it is not known.
 
     `cached` tells that it came from a cache; `note` is what the person must be told of how it was got; `host` is the
-    server that was asked, "" where none was.
+    server that was asked, "" where none was; `reasoning` is what the model thought, as far as it was told.
     """
 
     message: Message
@@ -45,6 +45,11 @@ class Completion:
     cached: bool = False
     note: str = ""
     host: str = ""
+    reasoning: Reasoning | None = None
+
+
+Part: TypeAlias = str | Reasoning | Completion
+"""What a reply comes in: pieces of text and of reasoning, then the whole."""
 
 
 class Model(Protocol):
@@ -54,8 +59,8 @@ class Model(Protocol):
     def name(self) -> str:
         """How the model is named to a person."""
 
-    def reply(self, request: Request) -> AsyncIterator[str | Completion]:
-        """Pieces of text as they come, then exactly one `Completion`, which is the last item.
+    def reply(self, request: Request) -> AsyncIterator[Part]:
+        """Pieces of thought and of text as they come, then exactly one `Completion`, which is the last item.
 
         Raises
         ------

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Self
 
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Completion, Model, Part, Request
 from autogen_nb.errors import BudgetReached, ConfigError
-from autogen_nb.messages import Usage
+from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models import sizes
 from autogen_nb.models.layers import Layer, completion_limit_of, price_of_model
 from autogen_nb.models.streams import closing_stream
@@ -202,7 +202,7 @@ class Budgeted(Layer):
                 "(dollars per 1,000 tokens, as price=[prompt, completion]), or a budget such as '20000 tokens'"
             )
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """What the inner model replies; it is counted before it is handed on.
 
         Raises
@@ -224,7 +224,7 @@ class Budgeted(Layer):
                             whole = item
                             self._count(whole, estimate, price)
                         else:
-                            written += len(item)
+                            written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
             except (GeneratorExit, asyncio.CancelledError):
                 # A reader who goes away in the middle has the server stop, but not charge nothing.
@@ -236,7 +236,8 @@ class Budgeted(Layer):
         if reply.cached:
             return
         if reply.usage is None:
-            self._spend(_by_estimate(estimate, sizes.of_message(reply.message.to_dict())), reply.cost, price)
+            thought = 0 if reply.reasoning is None else len(reply.reasoning.text)
+            self._spend(_by_estimate(estimate, sizes.of_message(reply.message.to_dict()) + thought), reply.cost, price)
             return
         self._spend(reply.usage, reply.cost, price)
         self._budget.measure(estimate.characters, reply.usage)

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Completion, Model, Part, Request
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.layers import Layer, identity_of
 from autogen_nb.models.recording import Digest, Entry, Recording
@@ -170,7 +170,7 @@ class Cached(Layer):
         """The same model with another cache in place of this one."""
         return Cached(self._model, cache)
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """A known reply as one piece and its `Completion`, which is marked as cached, else the inner model's.
 
         Its usage and cost are those of then: nothing is paid now.
@@ -178,6 +178,8 @@ class Cached(Layer):
         key = key_of(self._model, request)
         known, trouble = await asyncio.to_thread(self._found, key)
         if known is not None:
+            if known.reasoning is not None:
+                yield known.reasoning
             if known.message.text:
                 yield known.message.text
             yield known
@@ -254,6 +256,7 @@ def _completion(value: Any) -> Completion | None:
             and all(isinstance(text, str) for text in (reply.model, reply.finish_reason, note))
             and all(isinstance(count, int) for count in usage)
             and isinstance(reply.cost, float | int | None)
+            and (reply.reasoning is None or isinstance(reply.reasoning.text, str))
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -117,7 +117,7 @@ LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Functio
 
 
 class CreateResult(BaseModel):
-    """A model's reply: words, or calls; `thought` are words beside calls."""
+    """A model's reply: words, or calls; `thought` are words beside calls, or what was thought before words."""
 
     finish_reason: str
     content: str | list[FunctionCall]

@@ -10,8 +10,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, S
 from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Completion, Model, Part, Request
 from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Reasoning
 from autogen_nb.models.client_types import CreateResult, LLMMessage, RequestUsage, calls_from, on_the_wire
 from autogen_nb.models.entries import Configured, entry_model
 from autogen_nb.models.folding import Folding
@@ -43,7 +44,7 @@ class ChatCompletionClient(ABC):
         """The name of the model."""
         return self.model({}).name
 
-    def reply(self, request: Request) -> AsyncIterator[str | Completion]:
+    def reply(self, request: Request) -> AsyncIterator[Part]:
         """Pieces of text as they come, then the `Completion`."""
         return self._counted(self.model({}), request)
 
@@ -105,7 +106,9 @@ class ChatCompletionClient(ABC):
                     part = await _cancellable(anext(parts), cancellation_token)
                 except StopAsyncIteration:
                     return
-                yield result_of(part) if isinstance(part, Completion) else part
+                # A client streams words; what the model thought is its result's `thought`.
+                if not isinstance(part, Reasoning):
+                    yield result_of(part) if isinstance(part, Completion) else part
 
     async def close(self) -> None:  # noqa: B027 - a client need not hold anything
         """Lets go of connections; the client can be used again."""
@@ -135,7 +138,7 @@ class ChatCompletionClient(ABC):
         """About how many tokens the messages are, told by their characters."""
         return of_request(Request(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
 
-    async def _counted(self, model: Model, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def _counted(self, model: Model, request: Request) -> AsyncGenerator[Part, None]:
         async with aclosing(cast("Any", model.reply(request))) as parts:
             async for part in parts:
                 if isinstance(part, Completion):
@@ -216,8 +219,12 @@ def result_of(completion: Completion) -> CreateResult:
         content=calls or message.text,
         usage=usage_of(completion),
         cached=completion.cached,
-        thought=message.text or None if calls else None,
+        thought=(message.text or None) if calls else _thought(completion),
     )
+
+
+def _thought(completion: Completion) -> str | None:
+    return None if completion.reasoning is None else completion.reasoning.text
 
 
 def usage_of(completion: Completion) -> RequestUsage:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Model, Part, Request
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
 from autogen_nb.models.layers import identity_of
 from autogen_nb.models.streams import closing_stream
@@ -45,7 +45,7 @@ class Fallback:
         """A fallback over the same models, each as it is wrapped."""
         return Fallback([wrap(model) for model in self._models])
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """What the first model that answers replies; its name is in the `Completion`.
 
         Raises

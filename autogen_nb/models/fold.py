@@ -4,6 +4,8 @@
 2. A tool call belongs to its ``index``. A server that sends no index, or whole calls that all have index 0, is
    understood by the ids: another id is another call.
 3. Usage and model are those of the last chunk that tells them.
+4. What the model thinks is parted from its text, whether it comes in a field of its own (`reasoning_content`,
+   `reasoning`) or between tags in the content.
 """
 
 import json
@@ -11,7 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autogen_nb.core.ports import Completion
-from autogen_nb.messages import Message, Usage
+from autogen_nb.core.reasoning import ReasoningSplitter, split_unopened
+from autogen_nb.messages import Message, Reasoning, Usage
+
+_JOINED = ("text", "summary", "data")
 
 
 class Fold:
@@ -20,6 +25,11 @@ class Fold:
     def __init__(self) -> None:
         self.finish_reason: str | None = None
         self._text: list[str] = []
+        self._splitter = ReasoningSplitter()
+        self._thought: list[str] = []
+        self._untold: list[str] = []
+        self._details: list[dict[str, Any]] = []
+        self._reasoning_tokens: int | None = None
         self._calls: list[_Call] = []
         self._function: _Call | None = None
         self._usage: Usage | None = None
@@ -28,21 +38,41 @@ class Fold:
     @property
     def begun(self) -> bool:
         """Whether any of the reply itself has come."""
+        return bool(self._text or self._thought or self._calls or self._function)
+
+    @property
+    def answering(self) -> bool:
+        """Whether the model has begun to write its answer, or to call."""
         return bool(self._text or self._calls or self._function)
 
     def add(self, chunk: Mapping[str, Any]) -> str:
         """The text that the chunk adds, "" where it adds none; a whole ``chat.completion`` is one chunk."""
         self._model = chunk.get("model") or self._model
         self._usage = _usage(chunk.get("usage")) or self._usage
+        self._reasoning_tokens = _reasoning_tokens(chunk.get("usage")) or self._reasoning_tokens
         pieces = [self._choice(choice) for choice in _mappings(chunk.get("choices"))]
         return "".join(pieces)
 
+    def end(self) -> str:
+        """The text that was held back, since it could have become a tag."""
+        return self._parted(self._splitter.end())
+
+    def told(self, text: str) -> Iterator[str | Reasoning]:
+        """What is to be told: what the model thought since the last time, then the text."""
+        thought, self._untold = "".join(self._untold), []
+        if thought:
+            yield Reasoning(thought)
+        if text:
+            yield text
+
     def completion(self, model: str) -> Completion:
         """The whole reply; `model` names it where the server did not."""
-        text = "".join(self._text)
+        self.end()
+        unopened, text = split_unopened("".join(self._text))
+        thought = "".join((*self._thought, unopened)).strip()
         # Some servers give calls no id; the answer to a call must be able to name it.
         calls = [
-            {"id": call.id or f"call_{number}", "type": "function", "function": call.joined()}
+            {**call.more, "id": call.id or f"call_{number}", "type": "function", "function": call.joined()}
             for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
         ]
         called = bool(calls or self._function)
@@ -50,9 +80,11 @@ class Fold:
             content=text if text or not called else None,
             function_call=self._function.joined() if self._function else None,
             tool_calls=calls or None,
+            reasoning_details=(self._details or None) if called else None,
         )
         finish = self.finish_reason or ("tool_calls" if calls else "stop")
-        return Completion(message, self._model or model, self._usage, finish)
+        reasoning = Reasoning(thought, tokens=self._reasoning_tokens) if thought else None
+        return Completion(message, self._model or model, self._usage, finish, reasoning=reasoning)
 
     def _choice(self, choice: Mapping[str, Any]) -> str:
         if choice.get("index"):
@@ -61,13 +93,34 @@ class Fold:
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
             return ""
+        self._think(delta)
         for call in _mappings(delta.get("tool_calls")):
-            self._slot(call).extend(call.get("function"))
+            slot = self._slot(call)
+            slot.extend(call.get("function"))
+            # Such as the signature of a thought, without which the server refuses the call's result.
+            slot.more |= {name: value for name, value in call.items() if name not in _CALL}
         if delta.get("function_call"):
             self._function = self._function or _Call()
             self._function.extend(delta["function_call"])
         # A refusal (structured output) stands in the place of the content.
-        text = _text(delta.get("content")) or _text(delta.get("refusal"))
+        return self._parted(self._splitter.add(_text(delta.get("content")) or _text(delta.get("refusal"))))
+
+    def _think(self, delta: Mapping[str, Any]) -> None:
+        details = list(_mappings(delta.get("reasoning_details")))
+        for detail in details:
+            _extend(self._details, detail)
+        # A server may send the same words in several fields.
+        for name in ("reasoning_content", "reasoning"):
+            if isinstance(delta.get(name), str) and delta[name]:
+                self._parted((delta[name], ""))
+                return
+        self._parted(("".join(str(each.get("text") or each.get("summary") or "") for each in details), ""))
+
+    def _parted(self, parts: tuple[str, str]) -> str:
+        thought, text = parts
+        if thought:
+            self._thought.append(thought)
+            self._untold.append(thought)
         if text:
             self._text.append(text)
         return text
@@ -85,13 +138,17 @@ class Fold:
         return self._calls[-1]
 
 
+_CALL = ("index", "id", "type", "function")
+
+
 class _Call:
-    """A function or tool call that is being written."""
+    """A function or tool call that is being written; `more` is what else the server says of it."""
 
     def __init__(self, index: int = 0, name: str | None = None) -> None:
         self.index = index
         self.id = name
         self.function = ""
+        self.more: dict[str, Any] = {}
         self._arguments: list[str] = []
 
     def extend(self, function: Any) -> None:
@@ -124,6 +181,23 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "".join(part["text"] for part in _mappings(content) if isinstance(part.get("text"), str))
+
+
+def _extend(details: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
+    """Adds a piece of opaque reasoning: texts of the same item are joined, what else it says is kept."""
+    last = details[-1] if details else {}
+    if not details or any(last.get(name) != piece.get(name) for name in ("type", "index")) or "index" not in piece:
+        details.append(dict(piece))
+        return
+    for name, value in piece.items():
+        joined = name in _JOINED and isinstance(value, str) and isinstance(last.get(name), str)
+        last[name] = last[name] + value if joined else last.get(name) if value is None else value
+
+
+def _reasoning_tokens(usage: Any) -> int | None:
+    details = usage.get("completion_tokens_details") if isinstance(usage, Mapping) else None
+    count = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
+    return count if isinstance(count, int) else None
 
 
 def _usage(value: Any) -> Usage | None:

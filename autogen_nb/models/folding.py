@@ -17,7 +17,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Self
 
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Completion, Model, Part, Request
 from autogen_nb.errors import ContextTooLong
 from autogen_nb.models import sizes
 from autogen_nb.models.layers import Layer
@@ -39,7 +39,7 @@ class Folding(Layer):
         """The same around the inner model as it is wrapped."""
         return self._around(wrap)
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """What the inner model replies, to a shorter request where the whole one was too long.
 
         Raises

@@ -11,7 +11,7 @@ A model may say more of itself than `core.ports.Model` asks for. All of it is op
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Self
 
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Model, Part, Request
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai import OpenAIModel
 
@@ -45,7 +45,7 @@ class Layer:
         """How long the inner model's replies may be, in tokens."""
         return completion_limit_of(self._model)
 
-    def reply(self, request: Request) -> AsyncIterator[str | Completion]:
+    def reply(self, request: Request) -> AsyncIterator[Part]:
         """What the inner model replies."""
         return self._model.reply(request)
 

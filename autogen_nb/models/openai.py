@@ -11,6 +11,7 @@ here, because its typed layer transforms every message and every chunk (see `ben
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -19,9 +20,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Completion, Part, Request
 from autogen_nb.doors import through
 from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.messages import Reasoning
 from autogen_nb.models.account import (
     OPENAI_URL,
     PLACEHOLDER,
@@ -37,7 +39,7 @@ from autogen_nb.models.faults import BACKOFF, Failed, Server
 from autogen_nb.models.fold import Fold
 from autogen_nb.models.openai_errors import failed
 from autogen_nb.models.pictures import sent
-from autogen_nb.models.prices import cost_of, warm_up
+from autogen_nb.models.prices import cost_of, is_listed_at, warm_up
 from autogen_nb.models.reading import read
 from autogen_nb.models.tls import context_for
 from autogen_nb.models.tokens import checked_provider, token_of
@@ -175,8 +177,8 @@ class OpenAIModel:
         if known is not None:
             await known.life.aclose()
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
-        """Pieces of text as they come, those of one network packet together, then the `Completion`.
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
+        """Pieces of thought and of text as they come, those of one network packet together, then the `Completion`.
 
         Raises
         ------
@@ -189,25 +191,31 @@ class OpenAIModel:
         account = self._given.complete(self._model)
         host = Server("", account.url or OPENAI_URL).host
         policy().check_host(host)
+        if is_listed_at(account.url):
+            request = _without_reasoning(request)
         spoken = False
         for attempt in count():
-            fold = Fold()
+            fold, begun, thought = Fold(), time.monotonic(), None
             try:
                 async with aclosing(self._pieces(request, account, fold)) as pieces:
                     async for piece in pieces:
                         spoken = True
+                        thought = thought or (time.monotonic() - begun if fold.answering else None)
                         yield piece
             except Failed as failed:
                 failure = failed
             else:
                 completion = self._priced(fold.completion(self._model), account.url)
+                if completion.reasoning is not None:
+                    seconds = time.monotonic() - begun if thought is None else thought
+                    completion = replace(completion, reasoning=replace(completion.reasoning, seconds=seconds))
                 yield replace(completion, host=host)
                 return
             if spoken or not failure.again or attempt >= self._max_retries:
                 raise failure.error
             await asyncio.sleep(_pause(attempt) if failure.wait is None else failure.wait)
 
-    async def _pieces(self, request: Request, account: Account, fold: Fold) -> AsyncGenerator[str, None]:
+    async def _pieces(self, request: Request, account: Account, fold: Fold) -> AsyncGenerator[str | Reasoning, None]:
         server = Server(self._model, account.url or "", account.secret)
         bearer = None
         if account.provider is not None:
@@ -365,6 +373,12 @@ def _checked_client(client: Any, ca_bundle: object) -> Any:
 
 def _names_stream_options(failure: Failed) -> bool:
     return isinstance(failure.error, ModelRefused) and "stream_options" in str(failure)
+
+
+def _without_reasoning(request: Request) -> Request:
+    """The request without what another server wants back with its calls; OpenAI's and Azure's refuse it."""
+    messages = tuple({key: each[key] for key in each if key != "reasoning_details"} for each in request.messages)
+    return replace(request, messages=messages)
 
 
 def _pause(attempt: int) -> float:

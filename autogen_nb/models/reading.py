@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from typing import Any
 
+from autogen_nb.messages import Reasoning
 from autogen_nb.models.faults import Server, by_cause, by_event
 from autogen_nb.models.fold import Fold
 from autogen_nb.models.sse import EventStream
@@ -18,8 +19,10 @@ _DRAIN = 0.1
 """Seconds to wait, after ``[DONE]``, for the end of the response that lets the connection be used again."""
 
 
-async def read(blocks: AsyncIterator[bytes], kind: str, server: Server, fold: Fold) -> AsyncGenerator[str, None]:
-    """The text of the reply as it comes; at the end the fold is whole.
+async def read(
+    blocks: AsyncIterator[bytes], kind: str, server: Server, fold: Fold
+) -> AsyncGenerator[str | Reasoning, None]:
+    """What the model thinks and writes, as it comes; at the end the fold is whole.
 
     Parameters
     ----------
@@ -39,18 +42,18 @@ async def read(blocks: AsyncIterator[bytes], kind: str, server: Server, fold: Fo
             yield text
 
 
-async def _whole(blocks: AsyncIterator[bytes], server: Server, fold: Fold) -> AsyncGenerator[str, None]:
+async def _whole(blocks: AsyncIterator[bytes], server: Server, fold: Fold) -> AsyncGenerator[str | Reasoning, None]:
     parts = []
     while (block := await _next(blocks, server)) is not None:
         parts.append(block)
     text = _fold(b"".join(parts), server, fold)
     if not fold.finish_reason:
         raise server.unavailable("answered with JSON that is no reply")
-    if text:
-        yield text
+    for piece in fold.told(text + fold.end()):
+        yield piece
 
 
-async def _streamed(blocks: AsyncIterator[bytes], server: Server, fold: Fold) -> AsyncGenerator[str, None]:
+async def _streamed(blocks: AsyncIterator[bytes], server: Server, fold: Fold) -> AsyncGenerator[str | Reasoning, None]:
     events = EventStream()
     done = ended = False
     while not (done or ended):
@@ -58,10 +61,13 @@ async def _streamed(blocks: AsyncIterator[bytes], server: Server, fold: Fold) ->
         ended = block is None
         found = events.end() if block is None else events.feed(block)
         done = any(data.startswith(_DONE) for data in found)
-        if text := "".join([_fold(data, server, fold) for data in found if not data.startswith(_DONE)]):
-            yield text
+        text = "".join([_fold(data, server, fold) for data in found if not data.startswith(_DONE)])
+        for piece in fold.told(text):
+            yield piece
     if not fold.finish_reason and not (done and fold.begun):
         raise server.unavailable("broke off before the reply was whole")
+    for piece in fold.told(fold.end()):
+        yield piece
     if not ended:
         await _drain(blocks)
 

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Completion, Model, Part, Request
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Message, Reasoning, Usage
 from autogen_nb.models.streams import closing_stream
 
 VERSION = 1
@@ -54,6 +54,7 @@ class Entry:
             "usage": asdict(reply.usage) if reply.usage else None,
             "finish_reason": reply.finish_reason,
             "cost": reply.cost,
+            **({"reasoning": asdict(reply.reasoning)} if reply.reasoning else {}),
         }
 
     @classmethod
@@ -65,8 +66,16 @@ class Entry:
         if not isinstance(digest.messages, int) or not isinstance(value["message"], dict):
             raise TypeError("a field has another type")
         usage = Usage(**value["usage"]) if value["usage"] else None
-        message = Message.of(value["message"])
-        return cls(digest, Completion(message, value["model"], usage, value["finish_reason"], value["cost"]))
+        reasoning = Reasoning(**value["reasoning"]) if value.get("reasoning") else None
+        completion = Completion(
+            Message.of(value["message"]),
+            value["model"],
+            usage,
+            value["finish_reason"],
+            value["cost"],
+            reasoning=reasoning,
+        )
+        return cls(digest, completion)
 
 
 class Recording:
@@ -111,7 +120,7 @@ class Recording:
         other._model = wrap(self._model)  # noqa: SLF001 - it is another of this class
         return other
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """What the recorded model replies; a reply that was broken off is not kept."""
         async with aclosing(closing_stream(self._model.reply(request))) as items:
             async for item in items:

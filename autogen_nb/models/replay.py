@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Part, Request
 from autogen_nb.errors import RecordingEnded, SessionError
 from autogen_nb.models.recording import Digest, Entry, read_recording
-from autogen_nb.models.streams import pieces_of
+from autogen_nb.models.streams import pieces_of_reply
 
 
 class ReplayModel:
@@ -49,7 +49,7 @@ class ReplayModel:
         """The file, as it can be typed for a model."""
         return f"replay:{self._path}"
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """The next recorded reply; one that is broken off is given again. It costs nothing.
 
         Raises
@@ -68,7 +68,7 @@ class ReplayModel:
             )
         entry = self._entries[number]
         self._compare(entry, asked, number + 1)
-        for piece in pieces_of(entry.completion.message.text):
+        for piece in pieces_of_reply(entry.completion):
             yield piece
             await asyncio.sleep(0)
         self._next = number + 1

@@ -50,6 +50,8 @@ _LINE = f"margin:3px 0;{SMALL};line-height:1.5;overflow-wrap:anywhere"
 LINE = f"{_LINE};color:{TEXT}"
 MUTED_LINE = f"{_LINE};color:{MUTED}"
 
+THOUGHT = f"margin:2px 0 8px;padding:0 0 0 10px;border-left:2px solid {FAINT};{SMALL};color:{MUTED}"
+
 INSET = "20px"
 CALL = f"margin:6px 0 0;{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TEXT}"
 RETURNED = f"margin:2px 0 4px;padding-left:{INSET};{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TEXT}"

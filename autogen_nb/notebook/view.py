@@ -41,6 +41,7 @@ from autogen_nb.events import (
     OpeningAsked,
     OpeningGiven,
     OutputAdded,
+    ReasoningDelta,
     ReceiveAsked,
     ReceiveGiven,
     Relayed,
@@ -61,6 +62,7 @@ from autogen_nb.events import (
 from autogen_nb.notebook import decisions, rendering, styles, wording
 from autogen_nb.notebook.calls import CallsShown
 from autogen_nb.notebook.decisions import PersonAsked, PersonGiven
+from autogen_nb.notebook.draft import END_WORD, Draft, folded_thought
 from autogen_nb.notebook.pictures import pictures
 from autogen_nb.notebook.run_outputs import RunOutputs
 from autogen_nb.notebook.slots import Slot, Slots
@@ -78,7 +80,6 @@ _SHARE = 5
 """Rendering takes at most one part in this many of the time, however long a message grows."""
 
 _STATUS_EVERY = 1.0
-_END_WORD = "TERMINATE"
 
 
 class NotebookView:
@@ -108,8 +109,7 @@ class NotebookView:
         self._status = ""
         self._status_since = self._begun = self._run_since = clock()
         self._status_shown = 0.0
-        self._pieces: list[str] = []
-        self._writer = ""
+        self._draft: Draft | None = None
         self._message: Slot | None = None
         self._interval = _INTERVAL
         self._flushed = 0.0
@@ -134,8 +134,12 @@ class NotebookView:
             case ModelAsked(agent=agent):
                 self._tidy()
                 self.awaiting(f"{agent} is thinking")
-            case ModelDelta():
-                self._write(event)
+            case ModelDelta(agent=agent, text=text):
+                self._drafted(agent).write(text)
+                self._write()
+            case ReasoningDelta(agent=agent, text=text):
+                self._drafted(agent).think(text)
+                self._write()
             case ModelReplied():
                 self._replied = event
             case Said():
@@ -267,12 +271,20 @@ class NotebookView:
 
     # What a model says
 
-    def _write(self, delta: ModelDelta) -> None:
+    def _drafted(self, agent: str) -> Draft:
+        if self._draft is None:
+            self._draft = Draft(agent, self._clock)
+        return self._draft
+
+    def _write(self) -> None:
+        draft = self._draft
+        if draft is None or draft.empty:
+            return
         if self._message is None:
-            self._writer = delta.agent
             self._message = self._place()
-            self.awaiting(f"{delta.agent} is writing")
-        self._pieces.append(delta.text)
+        what = f"{draft.writer} is {'writing' if draft.answering else 'thinking'}"
+        if what != self._status:
+            self.awaiting(what)
         self._flush()
 
     def _flush(self) -> None:
@@ -282,41 +294,37 @@ class NotebookView:
         self._flushed = now
         if self._run is not None:
             self._run.flush()
-        if self._message is not None and self._pieces:
+        if self._message is not None and self._draft is not None:
             self._show_partial("writing")
             self._interval = max(_INTERVAL, (self._clock() - now) * _SHARE)
 
     def _show_partial(self, detail: str) -> None:
-        text = "".join(self._pieces)
-        self._pieces = [text]
-        tone = self._tones.get(self._writer, "assistant")
-        html = rendering.card(self._writer, rendering.markdown(text), detail=detail, tone=tone)
-        plain = f"{self._writer} ({detail}):\n{only_colours(text)}"
-        if self._message is not None:
-            self._message.show(*rendering.bundle(styles.FULL_HEIGHT + html, plain, kind="partial"))
+        if self._message is not None and self._draft is not None:
+            tone = self._tones.get(self._draft.writer, "assistant")
+            self._message.show(*rendering.bundle(*self._draft.shown(detail, tone), kind="partial"))
 
     def _said(self, said: Said) -> None:
-        text = without(_END_WORD, said.message.text) if self._replied else said.message.text
+        text = without(END_WORD, said.message.text) if self._replied else said.message.text
         reply, self._replied = self._replied, None
         if reply is None and self._shown_before(said):
             return
         slot, self._message = self._message, None
-        self._pieces, self._interval, self._flushed, self._status = [], _INTERVAL, 0.0, ""
+        self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
         calls, notes = said.message.calls, [reply.note] if reply and reply.note else []
         urls = said.message.pictures
-        if not (text or slot or calls or notes or urls):
+        thought = reply.reasoning if reply else None
+        if not (text or thought or slot or calls or notes or urls):
             return
         detail = wording.origin(reply, wording.addressed(said, self._pair))
-        body = rendering.markdown(text) + pictures(urls)
+        body = (folded_thought(thought) if thought else "") + rendering.markdown(text) + pictures(urls)
+        told = wording.thought(thought) if thought else ""
         tone = self._tones.get(said.sender) or ("assistant" if reply else "user")
 
         def around(more: str) -> str:
             return rendering.card(said.sender, body + more, detail=detail, tone=tone, notes=notes)
 
-        plain = "\n".join(
-            (f"{said.sender}{f' ({detail})' if detail else ''}:", *filter(None, (text, *map(in_words, urls), *notes)))
-        )
-        plain = only_colours(plain)
+        head = f"{said.sender}{f' ({detail})' if detail else ''}:"
+        plain = only_colours("\n".join((head, *filter(None, (told, text, *map(in_words, urls), *notes)))))
         slot = slot or self._place()
         if calls:
             self._calls = CallsShown(slot, calls, around=around, text=plain)
@@ -343,7 +351,7 @@ class NotebookView:
         self._replied = None
         if self._message is not None:
             self._show_partial("before its calls")
-            self._message, self._pieces = None, []
+            self._message, self._draft = None, None
         if self._calls is None or self._calls.calls != asked.calls:
             around = partial(rendering.card, asked.agent, tone=self._tones.get(asked.agent, "user"))
             self._calls = CallsShown(self._place(), asked.calls, around=around, text=f"{asked.agent}:")

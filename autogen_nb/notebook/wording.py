@@ -2,6 +2,7 @@
 
 from autogen_nb.acts import Act
 from autogen_nb.events import ChatStarted, Ended, ModelReplied, Said
+from autogen_nb.messages import Reasoning
 from autogen_nb.notebook.streams import only_colours
 from autogen_nb.notebook.styles import Tone
 from autogen_nb.notebook.totals import Totals
@@ -39,6 +40,12 @@ def origin(reply: ModelReplied | None, to: str = "") -> str:
     if reply is None:
         return to
     return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
+
+
+def thought(reasoning: Reasoning) -> str:
+    """How long a model thought before its answer, and in how many tokens, as far as that is known."""
+    tokens = "" if reasoning.tokens is None else f"{reasoning.tokens:,} tokens"
+    return joined(f"thought for {duration(reasoning.seconds)}", tokens)
 
 
 def addressed(said: Said, pair: ChatStarted | None) -> str:

@@ -22,6 +22,7 @@ from autogen_nb.events import (
     ModelDelta,
     OutputAdded,
     Question,
+    ReasoningDelta,
     Recorded,
     Transient,
 )
@@ -124,7 +125,7 @@ def _asked(question: Question, world: World) -> Generator[Effect, Any, Answer]:
         item: Transient | Inquiry | Answer = yield pump
         if isinstance(item, Inquiry):
             yield from _inquired(item, world)
-        elif isinstance(item, ModelDelta | OutputAdded):
+        elif isinstance(item, ModelDelta | ReasoningDelta | OutputAdded):
             yield item
         else:
             return item

@@ -27,6 +27,10 @@ class FakeReply:
     ----------
     content, tool_calls, function_call
         The reply; a tool call is ``{"name": ..., "arguments": str or mapping, "id": optional}``.
+    reasoning, reasoning_field
+        What the model thinks before it, and in which field of the message: ``reasoning_content`` or ``reasoning``.
+    more
+        Further fields of the message, such as ``reasoning_details``; streamed in one piece, before the content.
     pieces
         How `content` is cut when it is streamed; pieces of 8 characters where it is not given.
     finish_reason, model
@@ -50,10 +54,13 @@ class FakeReply:
     content: str | None = None
     tool_calls: Sequence[Mapping[str, Any]] = ()
     function_call: Mapping[str, Any] | None = None
+    reasoning: str = ""
+    reasoning_field: str = "reasoning_content"
+    more: Mapping[str, Any] = field(default_factory=dict)
     pieces: Sequence[str] | None = None
     finish_reason: str | None = None
     model: str | None = None
-    usage: Mapping[str, int] | Literal["words", "none"] = "words"
+    usage: Mapping[str, Any] | Literal["words", "none"] = "words"
     status: int = 200
     error: Mapping[str, Any] | str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -75,7 +82,9 @@ def error_body(reply: FakeReply) -> bytes:
 
 def completion_body(reply: FakeReply, request: Mapping[str, Any]) -> bytes:
     """The JSON body of a reply that is not streamed."""
-    message: dict[str, Any] = {"role": "assistant", "content": reply.content}
+    message: dict[str, Any] = {"role": "assistant", "content": reply.content, **reply.more}
+    if reply.reasoning:
+        message[reply.reasoning_field] = reply.reasoning
     if reply.tool_calls:
         message["tool_calls"] = [_tool_call(number, call) for number, call in enumerate(reply.tool_calls)]
     if reply.function_call:
@@ -109,6 +118,10 @@ def _data(reply: FakeReply, request: Mapping[str, Any]) -> Iterator[str]:
 
 def _deltas(reply: FakeReply) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": None if reply.content is None else ""}
+    for piece in _cut(reply.reasoning, _PIECE):
+        yield {reply.reasoning_field: piece}
+    if reply.more:
+        yield dict(reply.more)
     for piece in reply.pieces if reply.pieces is not None else _cut(reply.content or "", _PIECE):
         yield {"content": piece}
     if reply.function_call:
@@ -134,7 +147,7 @@ def _finish_reason(reply: FakeReply) -> str:
     return reply.finish_reason or called
 
 
-def _usage(reply: FakeReply, request: Mapping[str, Any]) -> Mapping[str, int] | None:
+def _usage(reply: FakeReply, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if isinstance(reply.usage, Mapping):
         return reply.usage
     if reply.usage == "none":
@@ -146,7 +159,8 @@ def _usage(reply: FakeReply, request: Mapping[str, Any]) -> Mapping[str, int] | 
 
 def _tool_call(number: int, call: Mapping[str, Any]) -> dict[str, Any]:
     function = _function(call.get("function", call))
-    return {"id": call.get("id", f"call_{number}"), "type": "function", "function": function}
+    own = {name: call[name] for name in call if name not in ("name", "arguments", "function")}
+    return {"id": f"call_{number}", "type": "function", **own, "function": function}
 
 
 def _function(call: Mapping[str, Any]) -> dict[str, str]:

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Completion, Part, Request
 from autogen_nb.messages import Message, Usage
-from autogen_nb.models.streams import pieces_of
+from autogen_nb.models.streams import pieces_of_reply
 
 ScriptedReply: TypeAlias = str | Message | Mapping[str, Any] | Completion | BaseException
 """A reply as text, as a message or its fields, as a whole completion, or an exception to raise."""
@@ -38,7 +38,7 @@ class ScriptedModel:
         """The name given."""
         return self._name
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """The next scripted reply; usage counts words.
 
         Raises
@@ -54,7 +54,7 @@ class ScriptedModel:
         if isinstance(scripted, BaseException):
             raise scripted
         completion = scripted if isinstance(scripted, Completion) else self._completion(scripted, request)
-        for piece in pieces_of(completion.message.text):
+        for piece in pieces_of_reply(completion):
             yield piece
             await asyncio.sleep(0)
         yield completion

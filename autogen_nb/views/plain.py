@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from autogen_nb.acts import ActJudged
 from autogen_nb.core.report import plain, text_of
+from autogen_nb.core.termination import WordFilter, without
 from autogen_nb.events import (
     ActAsked,
     CodeAsked,
@@ -20,6 +21,7 @@ from autogen_nb.events import (
     ModelDelta,
     ModelReplied,
     OutputAdded,
+    ReasoningDelta,
     Said,
     SpeakerAsked,
     SpeakerGiven,
@@ -27,10 +29,11 @@ from autogen_nb.events import (
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
 from autogen_nb.views import calls, inquiries, pictures
-from autogen_nb.views.replies import answered_by, chosen
+from autogen_nb.views.replies import answered_by, chosen, thought
 
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _RULE = "-" * 80
+_END_WORD = "TERMINATE"
 
 
 def _write(text: str) -> None:
@@ -47,6 +50,8 @@ class PlainView:
     def __init__(self, write: Callable[[str], None] = _write) -> None:
         self._raw = write
         self._streaming = ""
+        self._lines = WordFilter(_END_WORD)
+        self._thinking = False
         self._fresh = True
         self._shown_live = False
         self._replied: ModelReplied | None = None
@@ -62,9 +67,14 @@ class PlainView:
         match event:
             case ModelAsked(agent=agent, peer=peer):
                 self._peers[agent] = peer
-            case ModelDelta(agent=agent, text=text):
-                self._begin(agent)
+            case ReasoningDelta(agent=agent, text=text):
+                if not self._thinking:
+                    self._begin(agent)
+                    self._thinking = True
+                    self.line(">>> thinking")
                 self._write(text)
+            case ModelDelta(agent=agent, text=text):
+                self._stream(agent, self._lines.add(text))
             case ModelReplied():
                 self._replied = event
             case Said():
@@ -105,6 +115,7 @@ class PlainView:
 
     def close(self) -> None:
         """Ends the last line."""
+        self._end_stream()
         self._end_line()
 
     def _said(self, said: Said) -> None:
@@ -113,9 +124,10 @@ class PlainView:
         returned, self._returned = self._returned, None
         if reply is None and returned is not None and said.message.text == returned:
             return
+        text = said.message.text if reply is None else without(_END_WORD, said.message.text)
+        self._end_stream()
         if not streamed:
-            text = f"\n\n{said.message.text}" if said.message.text else ""
-            self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):{text}")
+            self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):" + (f"\n\n{text}" if text else ""))
         self._end_line()
         if reply is not None:
             self._answered(reply)
@@ -126,12 +138,13 @@ class PlainView:
             self.line(f">>> {calls.asked_in_words(call)}")
 
     def _answered(self, reply: ModelReplied) -> None:
-        for told in (answered_by(reply), reply.note):
+        for told in (thought(reply), answered_by(reply), reply.note):
             if told:
                 self.line(f"({told})")
 
     def _calling(self, asked: tuple[FunctionCall, ...]) -> None:
         # A member of a team calls on the way to its answer: the reply that asked for it is not said.
+        self._end_stream()
         self._replied, self._streaming = None, ""
         self._calls = asked
         for call in () if asked == self._named else asked:
@@ -145,6 +158,20 @@ class PlainView:
     def _chosen(self, given: SpeakerGiven) -> None:
         if line := chosen(self._choice, given):
             self.line(f">>> {line}")
+
+    def _stream(self, agent: str, text: str) -> None:
+        if not text:
+            return
+        if self._thinking:
+            self._thinking = False
+            self.line(">>> answering")
+        self._begin(agent)
+        self._write(text)
+
+    def _end_stream(self) -> None:
+        """Writes what still waits, since it could have become the end word's line."""
+        self._write(self._lines.end())
+        self._lines, self._thinking = WordFilter(_END_WORD), False
 
     def _begin(self, agent: str) -> None:
         if self._streaming != agent:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.acts import ActJudged
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.event_json import to_json
 from autogen_nb.events import (

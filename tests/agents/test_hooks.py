@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.parts.message_hooks import folded
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven

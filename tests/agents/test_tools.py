@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.parts.tool_schema import schema
-from autogen_nb.agents.parts.tool_use import register_function, result_text
+from autogen_nb.agents.parts.tool_schema import register_function, schema
+from autogen_nb.agents.parts.tool_use import result_text
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 

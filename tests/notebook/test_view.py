@@ -20,14 +20,16 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
+    ReasoningDelta,
     Relayed,
     ReplyAsked,
     Said,
     SpeakerAsked,
     SpeakerGiven,
 )
-from autogen_nb.messages import CodeBlock, FunctionCall, Message, Usage
+from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.notebook.calls import asked_html, returned_html
+from autogen_nb.notebook.draft import folded_thought
 from autogen_nb.notebook.view import NotebookView
 from tests.notebook.corpus import HOSTILE
 from tests.notebook.markup import code_of, problems, text_of
@@ -280,6 +282,49 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
     page.view.tick()
 
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
+
+
+def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:
+    """Not even for a moment while it streams."""
+    reply = Message("It is 42.\n\nTERMINATE")
+    for piece in ("It is 42.", "\n\nTER", "MIN", "ATE"):
+        page.show(ModelDelta("assistant", piece))
+        page.view.tick()
+    page.show(ModelReplied(reply), Said("assistant", "user", reply))
+
+    assert page.texts == ["assistant (< 0.1 s):\nIt is 42."]
+    assert "TER" not in str(page.published)
+
+
+def test_a_thought_is_open_while_it_streams_then_folded(
+    published: list[dict[str, Any]],
+) -> None:
+    """No code in it looks as if it were to run: it stands behind the line that tells of it."""
+    now = [0.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(ModelAsked("assistant", "user", 1))
+    now[0] += 1
+    page.show(ReasoningDelta("assistant", "Is it?"))
+    thinking = page.html[-1]
+    now[0] += 3
+    page.show(ModelDelta("assistant", "Yes."))
+    writing = page.html[-1]
+    reply = Message("Yes.")
+    page.show(
+        ModelReplied(reply, "m", seconds=4, reasoning=Reasoning("Is it?", 3, 17)), Said("assistant", "user", reply)
+    )
+
+    assert "<details" not in thinking
+    assert text_of(thinking.rpartition("</style>")[2]).endswith("\u00b7 thinkingIs it?\n")
+    assert "thought for 3 s</summary>" in writing
+    assert "thought for 3 s \u00b7 17 tokens</summary>" in page.html[-1]
+    assert page.texts == ["assistant (m \u00b7 4 s):\nthought for 3 s \u00b7 17 tokens\nYes."]
+
+
+@pytest.mark.parametrize("vector", HOSTILE)
+def test_nothing_of_a_thought_acts(vector: str) -> None:
+    """It is a model's text, as its answer is."""
+    assert problems(folded_thought(Reasoning(vector))) == []
 
 
 @pytest.mark.parametrize("vector", HOSTILE)

@@ -13,11 +13,12 @@ from autogen_nb.events import (
     ModelDelta,
     ModelReplied,
     OutputAdded,
+    ReasoningDelta,
     Said,
     SpeakerAsked,
     SpeakerGiven,
 )
-from autogen_nb.messages import CodeBlock, FunctionCall, Message
+from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning
 from autogen_nb.outputs import Result, Stream
 from autogen_nb.views.plain import PlainView
 
@@ -68,6 +69,36 @@ def test_output_as_it_comes() -> None:
 def test_output_of_a_run_that_was_replayed() -> None:
     """Where outputs did not come live, those of the answer are written."""
     assert written(ASKED, CodeRan(1, (Stream("stdout", "one\n"),))) == ">>> running\none\n>>> exit code 1\n"
+
+
+def test_the_line_that_ends_a_chat_is_not_written() -> None:
+    """Whether the reply streamed or not; a word of the same beginning is."""
+    reply = Message("Done.\n\nTERMINATE")
+    pieces = ("Done.", "\n\nTERM", "INATE")
+    streamed = written(
+        *(ModelDelta("assistant", piece) for piece in pieces), ModelReplied(reply), Said("assistant", "user", reply)
+    )
+    whole = written(ModelReplied(reply), Said("assistant", "user", reply))
+    other = written(
+        ModelDelta("assistant", "One\nT"), ModelReplied(Message("One\nT")), Said("assistant", "user", reply)
+    )
+
+    assert streamed == f"{RULE}\nassistant:\n\nDone.\n"
+    assert whole == f"{RULE}\nassistant (to user):\n\nDone.\n"
+    assert other == f"{RULE}\nassistant:\n\nOne\nT\n"
+
+
+def test_a_thought_is_written_as_it_comes() -> None:
+    """It stands before the answer, and how long it took after it; one that did not stream is one line."""
+    reply = ModelReplied(Message("Yes."), reasoning=Reasoning("Hm.", 2.04, 1234))
+    said = Said("assistant", "user", Message("Yes."))
+    pieces = (ReasoningDelta("assistant", "H"), ReasoningDelta("assistant", "m."), ModelDelta("assistant", "Yes."))
+    streamed = written(*pieces, reply, said)
+
+    assert streamed == (
+        f"{RULE}\nassistant:\n\n>>> thinking\nHm.\n>>> answering\nYes.\n(thought for 2.0 s, 1,234 tokens)\n"
+    )
+    assert written(reply, said) == f"{RULE}\nassistant (to user):\n\nYes.\n(thought for 2.0 s, 1,234 tokens)\n"
 
 
 CALL = {"id": "c", "function": {"name": "add", "arguments": '{"a": 1}'}}

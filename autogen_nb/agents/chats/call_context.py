@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from autogen_nb import run
-from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.core.ground import Ground
 from autogen_nb.core.persons import Human
 from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
 
 Method: TypeAlias = Literal["generate_reply", "receive", "reply function", "send"]
 _RECORDED = get_args(Recorded)
@@ -36,14 +38,14 @@ class UserCodeCall:
     """
 
     method: Method
-    agent: Participant
-    peer: Participant
+    agent: "ConversableAgent"
+    peer: "ConversableAgent"
     human: Human
     waits: run.Waits
     kept: list[Recorded] = field(default_factory=list)
     passed: list[tuple[Message, bool | None]] = field(default_factory=list)
 
-    def takes(self, method: Method, agent: Participant, peer: Participant) -> bool:
+    def takes(self, method: Method, agent: "ConversableAgent", peer: "ConversableAgent") -> bool:
         """Whether it is this very method that was called."""
         return (self.method, self.agent, self.peer) == (method, agent, peer)
 

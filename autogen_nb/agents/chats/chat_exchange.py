@@ -3,12 +3,11 @@
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, nullcontext
 from itertools import permutations
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import NestedView
-from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.core.chat import Flow
 from autogen_nb.core.group import relayed
 from autogen_nb.core.replies import Scene
@@ -27,6 +26,10 @@ from autogen_nb.events import (
     SummaryGiven,
 )
 
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+    from autogen_nb.agents.group_manager import GroupChatManager
+
 
 class ChatExchange:
     """One flow with its world and its log; the agents remember what is said in it.
@@ -43,7 +46,7 @@ class ChatExchange:
 
     def __init__(
         self,
-        agents: Iterable[Participant],
+        agents: Iterable["ConversableAgent"],
         flow: Flow,
         world: run.World,
         *,
@@ -52,7 +55,7 @@ class ChatExchange:
         waits: run.Waits,
         offsets: Mapping[str, int] | None = None,
     ) -> None:
-        self._agents: Mapping[str, Participant] = {agent.name: agent for agent in agents}
+        self._agents: Mapping[str, ConversableAgent] = {agent.name: agent for agent in agents}
         self._flow = flow
         self._world = world
         self._scene = scene
@@ -127,23 +130,23 @@ class ChatExchange:
                 agent, peer = self._agents[self._asked.agent], self._agents[self._asked.peer]
                 agent.hear(peer, messages, self._offsets.get(agent.name, 0), lasting=lasting)
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._asked is not None:
-                self._payer(self._asked).count_usage(event)
+                self._payer(self._asked).usages.add(event)
 
-    def _payer(self, asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked) -> Participant:
+    def _payer(self, asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked) -> "ConversableAgent":
         """Whose model was asked; a chat is summed up by its recipient's, where it has one."""
         if isinstance(asked, SummaryAsked) and self._agents[asked.recipient].model is not None:
             return self._agents[asked.recipient]
         return self._agents[asked.agent]
 
-    def _said(self, said: Said, sender: Participant, recipient: Participant) -> None:
+    def _said(self, said: Said, sender: "ConversableAgent", recipient: "ConversableAgent") -> None:
         sender.remember(said.message, recipient, sent=True)
         if said.taken:
             recipient.remember(said.by(recipient.name), sender, sent=False)
         self._count()
 
-    def _relayed(self, agent: str, speaker: Participant, recipients: "Sequence[Participant]") -> None:
+    def _relayed(self, agent: str, speaker: "ConversableAgent", recipients: "Sequence[ConversableAgent]") -> None:
         # Only the flow of a group's manager passes messages on.
-        manager = cast("GroupLeader", self._agents[agent])
+        manager = cast("GroupChatManager", self._agents[agent])
         manager.pass_on(relayed(self._scene, agent, speaker.name), speaker, recipients)
 
     def _count(self) -> None:
@@ -152,7 +155,7 @@ class ChatExchange:
             one.auto_replies[other] = self._scene.auto_replies(one.name, other.name)
 
 
-def reachable(*agents: Participant) -> dict[str, Participant]:
+def reachable(*agents: "ConversableAgent") -> "dict[str, ConversableAgent]":
     """The agents, and those that they bring in, by name.
 
     Raises
@@ -160,7 +163,7 @@ def reachable(*agents: Participant) -> dict[str, Participant]:
     ConfigError
         When two of them have one name.
     """
-    found: dict[str, Participant] = {}
+    found: dict[str, ConversableAgent] = {}
     waiting = list(agents)
     for agent in waiting:
         known = found.setdefault(agent.name, agent)
@@ -170,17 +173,19 @@ def reachable(*agents: Participant) -> dict[str, Participant]:
     return found
 
 
-def conversations(one: Participant, other: Participant) -> list[tuple[Participant, Participant]]:
+def conversations(
+    one: "ConversableAgent", other: "ConversableAgent"
+) -> "list[tuple[ConversableAgent, ConversableAgent]]":
     """Who speaks with whom in a chat of these two: they do, and whom one brings in does with that one."""
     brought_in = [(each, agent) for agent in reachable(one, other).values() for each in agent.companions()]
     return [(one, other), *(pair for pair in brought_in if set(pair) != {one, other})]
 
 
-def counts(agents: Iterable[Participant]) -> dict[tuple[str, str], int]:
+def counts(agents: Iterable["ConversableAgent"]) -> dict[tuple[str, str], int]:
     """How many replies in a row each of the agents has given to each other one."""
     return {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
 
 
-def offsets(one: Participant, other: Participant) -> dict[str, int]:
+def offsets(one: "ConversableAgent", other: "ConversableAgent") -> dict[str, int]:
     """How many messages more or fewer than the first remembers each of the two remembers."""
     return {one.name: 0, other.name: len(other.said(one)) - len(one.said(other))}

@@ -1,16 +1,18 @@
 """The tool by which a model asks the person, for agents of AutoGen 0.2's kind and for teams."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.parts.tool_use import register_function
+from autogen_nb.agents.parts.tool_schema import register_function
 from autogen_nb.core.asking import DESCRIPTION, NO_ONE, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.human_input import EXIT
 from autogen_nb.core.replies import Step, generate_function_call_reply
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
 
 
 def ask_person(
@@ -27,7 +29,7 @@ def ask_person(
     return _later(given) if isinstance(given, Awaitable) else _told(given)
 
 
-def tell_of_asking(caller: Participant, executor: Participant) -> None:
+def tell_of_asking(caller: "ConversableAgent", executor: "ConversableAgent") -> None:
     """Lets the caller's model ask the person, through the executor."""
     register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
 

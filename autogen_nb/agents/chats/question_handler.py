@@ -4,10 +4,9 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import Any, assert_never, cast
+from typing import TYPE_CHECKING, Any, assert_never, cast
 
-from autogen_nb.agents.chats import person_tool, speaker_questions
-from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.chats import person_tool, speaker_selection
 from autogen_nb.agents.chats.user_overrides import UserOverrides
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.full_output_file import FullOutputFile
@@ -36,6 +35,7 @@ from autogen_nb.events import (
     OpeningAsked,
     OpeningGiven,
     Question,
+    ReasoningDelta,
     ReceiveAsked,
     ReplyAsked,
     ReplyFunctionAsked,
@@ -47,9 +47,12 @@ from autogen_nb.events import (
     TerminationJudged,
     Transient,
 )
-from autogen_nb.messages import Message
+from autogen_nb.messages import Message, Reasoning
 from autogen_nb.outputs import Stream
 from autogen_nb.run import Here, There, Waits
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
 
 
 class QuestionHandler:
@@ -75,7 +78,7 @@ class QuestionHandler:
 
     def __init__(
         self,
-        agents: Mapping[str, Participant],
+        agents: Mapping[str, "ConversableAgent"],
         human: Human,
         *,
         opening: Callable[[], Message | Awaitable[Message]],
@@ -112,7 +115,7 @@ class QuestionHandler:
             case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
                 return Here(lambda: self._own(question))
             case SpeakerAsked():
-                return speaker_questions.answer_speaker_question(
+                return speaker_selection.answer_speaker_question(
                     self._agents, question, awaits=self._awaits, through=self._through
                 )
             case OpeningAsked() | SummaryAsked():
@@ -176,13 +179,15 @@ class QuestionHandler:
         return _opened(message) if isinstance(message, Awaitable) else OpeningGiven(message)
 
 
-def request_of(agent: Participant, messages: list[dict[str, Any]]) -> Request:
+def request_of(agent: "ConversableAgent", messages: list[dict[str, Any]]) -> Request:
     """What the agent's model is asked: its system message, then the conversation."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
     return Request((*system, *wire(messages)), agent.tools.definitions, agent.tools.functions)
 
 
-def reflection(model: Model, agent: Participant, messages: list[dict[str, Any]], args: Mapping[str, Any]) -> There:
+def reflection(
+    model: Model, agent: "ConversableAgent", messages: list[dict[str, Any]], args: Mapping[str, Any]
+) -> There:
     """The summary that a model makes of a conversation."""
     role = args.get("summary_role", "system")
     instruction = {"role": role, "content": args.get("summary_prompt", REFLECT)}
@@ -191,19 +196,14 @@ def reflection(model: Model, agent: Participant, messages: list[dict[str, Any]],
     async def stream() -> AsyncIterator[Transient | Answer]:
         async for item in replied(model, request, agent.name):
             if isinstance(item, ModelReplied):
-                yield SummaryGiven(
-                    item.message.text,
-                    cost=item.cost,
-                    usage=item.usage,
-                    model=item.model,
-                    cached=item.cached,
-                    host=item.host,
-                )
+                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached, item.host)
 
     return There(stream)
 
 
-async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[ModelDelta | ModelReplied]:
+async def replied(
+    model: Model, request: Request, agent: str
+) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelReplied]:
     """What a model replies, piece by piece and then as a whole."""
     begun = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
@@ -213,30 +213,33 @@ async def replied(model: Model, request: Request, agent: str) -> AsyncIterator[M
                 yield ModelReplied(
                     part.message,
                     part.model,
-                    usage=part.usage,
-                    finish_reason=part.finish_reason,
-                    cost=part.cost,
-                    seconds=seconds,
-                    cached=part.cached,
-                    note=part.note,
-                    host=part.host,
+                    part.usage,
+                    part.finish_reason,
+                    part.cost,
+                    seconds,
+                    part.cached,
+                    part.note,
+                    part.host,
+                    part.reasoning,
                 )
+            elif isinstance(part, Reasoning):
+                yield ReasoningDelta(agent, part.text)
             else:
                 yield ModelDelta(agent, part)
 
 
-def _own_run(agent: Participant, asked: CodeAsked) -> CodeRan:
+def _own_run(agent: "ConversableAgent", asked: CodeAsked) -> CodeRan:
     begun = time.monotonic()
     exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in asked.blocks])[:2]
     outputs = (Stream("stdout", str(log)),) if log else ()
     return CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - begun)
 
 
-async def _words_awaited(agent: Participant, prompt: str) -> HumanInputGiven:
+async def _words_awaited(agent: "ConversableAgent", prompt: str) -> HumanInputGiven:
     return _words(agent, await agent.a_get_human_input(prompt))
 
 
-def _words(agent: Participant, text: str | None) -> HumanInputGiven:
+def _words(agent: "ConversableAgent", text: str | None) -> HumanInputGiven:
     """What an overridden method said; None is taken for saying nothing, as AutoGen 0.2 takes it."""
     return HumanInputGiven("" if text is None else str(text), by=agent.name)
 

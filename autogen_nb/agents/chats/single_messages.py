@@ -1,13 +1,12 @@
 """Single messages: ``send`` and ``generate_reply`` outside of a chat, by the same flow as a chat's."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import view
 from autogen_nb.agents.chats.chat_exchange import ChatExchange, conversations, counts, offsets, reachable
-from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep
 from autogen_nb.agents.parts.outgoing_messages import plain_form, sendable
@@ -15,10 +14,13 @@ from autogen_nb.core.chat import Flow, sent_message
 from autogen_nb.core.replies import Asking, Outcome, Reply, Scene, generated
 from autogen_nb.errors import ConfigError
 
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
 
 async def send(
-    sender: Participant,
-    recipient: Participant,
+    sender: "ConversableAgent",
+    recipient: "ConversableAgent",
     message: str | Mapping[str, Any],
     request_reply: bool | None,
     silent: bool | None,
@@ -39,14 +41,14 @@ async def send(
     scene = _scene(sender, recipient)
     replying = {(a.name, b.name) for a, b in ((sender, recipient), (recipient, sender)) if a.replies_to(b)}
     flow = sent_message(
-        sender.spec(), recipient.spec(), checked, request_reply=request_reply, replying=replying, scene=scene
+        sender.party(), recipient.party(), checked, request_reply=request_reply, replying=replying, scene=scene
     )
     await _exchange(sender, recipient, flow, scene, waits).show(view(silent=silent or sender.silent))
 
 
 async def receive(
-    recipient: Participant,
-    sender: Participant,
+    recipient: "ConversableAgent",
+    sender: "ConversableAgent",
     message: str | Mapping[str, Any],
     request_reply: bool | None,
     silent: bool | None,
@@ -72,8 +74,8 @@ async def receive(
 
 
 async def generate_reply(
-    agent: Participant,
-    sender: Participant,
+    agent: "ConversableAgent",
+    sender: "ConversableAgent",
     messages: Sequence[Mapping[str, Any]] | None,
     waits: run.Waits,
     exclude: Collection[Any] = (),
@@ -89,38 +91,38 @@ async def generate_reply(
 
 
 async def _generated(
-    agent: Participant, sender: Participant, waits: run.Waits, exclude: Collection[Any]
+    agent: "ConversableAgent", sender: "ConversableAgent", waits: run.Waits, exclude: Collection[Any]
 ) -> str | dict[str, Any] | None:
     call = call_context.current()
     asked = call is not None and call.takes("generate_reply", agent, sender)
-    party = agent.spec(exclude)
+    party = agent.party(exclude)
     outcome = await _outcome(agent, sender, lambda scene: generated(scene, party, sender.name), waits, silent=not asked)
     return plain_form(outcome.message) if isinstance(outcome, Reply) else None
 
 
-async def take_step(
-    agent: Participant,
-    step: BuiltinStep,
+async def own_step(
+    agent: "ConversableAgent",
+    own: BuiltinStep,
     messages: Sequence[Mapping[str, Any]] | None,
-    sender: Participant | None,
+    sender: "ConversableAgent | None",
     waits: run.Waits,
 ) -> tuple[bool, str | dict[str, Any] | None]:
-    """What one of the agent's built-in steps says, and whether that is final."""
-    found = agent.builtin_step(step)
-    peer = sender or agent.anonymous_sender()
+    """What one of the agent's own steps says, and whether that is final."""
+    step = agent.own_step(own)
+    peer = sender or agent.nobody()
     remembered = messages is not None and messages is agent.chat_messages.get(peer)
-    if found is None:
+    if step is None:
         return False, None
     with agent.remembering(None if remembered else messages, peer):
-        outcome = await _outcome(agent, peer, lambda scene: found(scene, agent.spec(), peer.name), waits, silent=False)
+        outcome = await _outcome(agent, peer, lambda scene: step(scene, agent.party(), peer.name), waits, silent=False)
     if outcome is None:
         return False, None
     return True, plain_form(outcome.message) if isinstance(outcome, Reply) else None
 
 
 async def _outcome(
-    agent: Participant,
-    sender: Participant,
+    agent: "ConversableAgent",
+    sender: "ConversableAgent",
     asking: Callable[[Scene], Asking[Outcome]],
     waits: run.Waits,
     *,
@@ -139,14 +141,16 @@ async def _outcome(
     return found[0]
 
 
-def _scene(one: Participant, other: Participant) -> Scene:
+def _scene(one: "ConversableAgent", other: "ConversableAgent") -> Scene:
     if one.name == other.name:
         raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
     exchanges = [a.said(b) for a, b in conversations(one, other)]
     return Scene(exchanges, (), counts(reachable(one, other).values()))
 
 
-def _exchange(one: Participant, other: Participant, flow: Flow, scene: Scene, waits: run.Waits) -> ChatExchange:
+def _exchange(
+    one: "ConversableAgent", other: "ConversableAgent", flow: Flow, scene: Scene, waits: run.Waits
+) -> ChatExchange:
     agents = reachable(one, other)
     found = offsets(one, other)
     world = QuestionHandler(

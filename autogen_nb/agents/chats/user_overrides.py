@@ -1,12 +1,11 @@
 """Asks the caller's own code: methods that a subclass overrides, reply functions, hooks."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import UserCodeCall
-from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts.outgoing_messages import plain_form
 from autogen_nb.core.persons import Human
 from autogen_nb.errors import CallbackError
@@ -26,6 +25,9 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Message
 
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
+
 
 class UserOverrides:
     """The agents' own code as the world of a flow.
@@ -40,7 +42,7 @@ class UserOverrides:
 
     def __init__(
         self,
-        agents: Mapping[str, Participant],
+        agents: Mapping[str, "ConversableAgent"],
         human: Human,
         waits: run.Waits,
         *,
@@ -115,7 +117,7 @@ class UserOverrides:
             return ReplyFunctionReturned(*said, tuple(call.kept), replying)
 
         awaits = self._waits == "async"
-        return _answer(call, lambda: call.agent.call_reply_function(asked.number, call.peer, awaits=awaits), read)
+        return _answer(call, lambda: call.agent.called_reply(asked.number, call.peer, awaits=awaits), read)
 
     def _messages(self, asked: MessagesAsked) -> MessagesGiven:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
@@ -131,7 +133,7 @@ class UserOverrides:
     ) -> UserCodeCall:
         return UserCodeCall(method, self._agents[asked.agent], self._agents[asked.peer], self._human, self._waits)
 
-    def _method(self, agent: Participant, name: str) -> Callable[..., Any]:
+    def _method(self, agent: "ConversableAgent", name: str) -> Callable[..., Any]:
         awaited = f"a_{name}"
         chosen = awaited if self._waits == "async" and agent.overrides(awaited) else name
         method: Callable[..., Any] = getattr(agent, chosen)

@@ -147,6 +147,7 @@ Code = tuple[str, str]
 class CodeRunner(Agent):
     """An agent's code, as AutoGen 0.2 names it; `code` is None where it runs none."""
 
+    name: Any
     code: CodeConfig | None
 
     def execute_code_blocks(self, code_blocks: Sequence[Code]) -> tuple[int, str]:
@@ -159,11 +160,11 @@ class CodeRunner(Agent):
                 return exit_code, "\n".join(logs)
         return 0, "\n".join(logs)
 
-    def run_code(self, code: str, *, lang: str | None = None) -> tuple[int, str, str | None]:
+    def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
         """Exit code, output, and container image (None: the code runs in no container) of one block."""
         if self.code is None:
             raise ConfigError(f"{self.name} runs no code; give it a code_execution_config")
-        return engine.call(self._run(CodeBlock(lang or "python", code)))
+        return engine.call(self._run(CodeBlock(str(kwargs.get("lang") or "python"), code)))
 
     async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
         assert self.code is not None

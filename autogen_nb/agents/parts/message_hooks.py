@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.callbacks import naming_errors
 from autogen_nb.core.human_input import EXIT
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept
 from autogen_nb.messages import Message
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
 
 Hookable: TypeAlias = Literal[
     "process_last_received_message", "process_all_messages_before_reply", "process_message_before_send"
@@ -67,7 +69,7 @@ class MessageHooks:
         changed[-1] = self._last(changed[-1])
         return tuple(folded(changed, messages))
 
-    def sent(self, message: Any, sender: Agent, recipient: Agent, silent: bool) -> Any:
+    def sent(self, message: Any, sender: "ConversableAgent", recipient: "ConversableAgent", silent: bool) -> Any:
         """What the hooks make of a message that is sent."""
         for hook in self.lists["process_message_before_send"]:
             message = self._called(

@@ -27,30 +27,30 @@ def plain_form(message: Message) -> str | dict[str, Any]:
     return said["content"] if set(said) <= {"content", "role"} and isinstance(said["content"], str) else said
 
 
-def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]:
-    """The message that opens a chat, with what earlier chats carried over appended to its text.
+def opening_message(message: Any, context: Mapping[str, Any]) -> str | dict[str, Any]:
+    """The message with the ``carryover`` of the context appended to its text.
 
     Raises
     ------
     WrongType
         For a message or a carryover of another type.
     """
-    carried = _carryover_block(carryover)
+    carryover = _block(context.get("carryover"))
     if isinstance(message, str):
-        return message + carried
+        return message + carryover
     if not isinstance(message, Mapping):
         raise WrongType(f"a chat is opened by a str, a dict, a callable or None, not by {message!r}")
     opening = dict(message)
     content = opening.get("content")
-    if not carried:
+    if not carryover:
         return opening
     if isinstance(content, list):
         # AutoGen 0.2 puts the carried text before the parts.
-        return opening | {"content": [{"type": "text", "text": carried}, *content]}
-    return opening | {"content": (content or "") + carried}
+        return opening | {"content": [{"type": "text", "text": carryover}, *content]}
+    return opening | {"content": (content or "") + carryover}
 
 
-def _carryover_block(carryover: Any) -> str:
+def _block(carryover: Any) -> str:
     if not carryover:
         return ""
     if isinstance(carryover, str):

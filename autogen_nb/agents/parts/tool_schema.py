@@ -14,11 +14,31 @@ from autogen_nb.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from autogen_nb.agents.conversable import ConversableAgent
+
 _TOLD = "_autogen_nb_tool"
 F = TypeVar("F", bound=Callable[..., Any])
 _FIELD = "parameter_"
 """Before a field's name, so that a parameter may be called `json` or `_x`, which fields of pydantic may not."""
 Style: TypeAlias = Literal["tool", "function"]
+
+
+def register_function(
+    f: F, *, caller: "ConversableAgent", executor: "ConversableAgent", name: str | None = None, description: str
+) -> F:
+    """The function, now told to the caller's model as a tool and run by the executor.
+
+    Parameters
+    ----------
+    f
+        A function, sync or async, whose parameters are annotated; ``Annotated[int, "what it is"]`` describes one.
+    name
+        How models call it; by default its own name.
+    description
+        What it does, for the model.
+    """
+    f = caller.register_for_llm(name=name, description=description)(f)
+    return executor.register_for_execution(name=name)(f)
 
 
 def told(function: Callable[..., Any], name: str | None, description: str | None = None) -> tuple[str, str]:

@@ -27,6 +27,7 @@ class ToolUser(Agent):
         Functions by the name that models call them by.
     """
 
+    name: Any
     model: Model | None
 
     def __init__(self, function_map: Mapping[str, Callable[..., Any]] | None = None) -> None:
@@ -119,22 +120,6 @@ class ToolUser(Agent):
 
 def _answer(func_call: Mapping[str, Any], result: Any) -> dict[str, Any]:
     return {"name": str(func_call.get("name", "")), "role": "function", "content": result_text(result)}
-
-
-def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str | None = None, description: str) -> F:
-    """The function, now told to the caller's model as a tool and run by the executor.
-
-    Parameters
-    ----------
-    f
-        A function, sync or async, whose parameters are annotated; ``Annotated[int, "what it is"]`` describes one.
-    name
-        How models call it; by default its own name.
-    description
-        What it does, for the model.
-    """
-    f = caller.register_for_llm(name=name, description=description)(f)
-    return executor.register_for_execution(name=name)(f)
 
 
 def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:

@@ -2,11 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, Recorded, SpeakerGiven, SummaryGiven
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
 
 Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
 """The answers that a model gave."""
@@ -42,12 +45,10 @@ class UsageTotals:
 class UsageTracker(Agent):
     """An agent's usage of its model, as AutoGen 0.2 names it."""
 
+    name: Any
+
     def __init__(self) -> None:
         self.usages = UsageTotals()
-
-    def count_usage(self, reply: Paid) -> None:
-        """Counts what a reply of the agent's model took."""
-        self.usages.add(reply)
 
     def get_total_usage(self) -> dict[str, Any] | None:
         """Tokens and dollars of all replies of the agent's model; None where there were none."""
@@ -70,7 +71,7 @@ def paid(log: Iterable[Recorded]) -> Iterator[Paid]:
         yield from paid(getattr(event, "inner", ()))
 
 
-def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:
+def gather_usage_summary(agents: "Iterable[ConversableAgent]") -> dict[str, Any]:
     """The usage of several agents together, with and without what came from a cache.
 
     Returns

@@ -4,9 +4,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.callbacks import call_user_code
-from autogen_nb.agents.teams.solo_agent import SoloAgent
+from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, said_of
 from autogen_nb.core.turns import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
@@ -15,7 +14,7 @@ from autogen_nb.messages import Usage
 from autogen_nb.run import CancellationToken
 
 
-class BaseChatAgent(SoloAgent):
+class BaseChatAgent(TeamMember):
     """The base for a member of one's own: a subclass has an async ``on_messages(messages, cancellation_token)``.
 
     It is given what was said since it last spoke, and returns a `Response`, a message, a text, or None for nothing,
@@ -23,8 +22,10 @@ class BaseChatAgent(SoloAgent):
     """
 
     def __init__(self, name: str, description: str = "") -> None:
-        Agent.__init__(self, name)
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigError(f"an agent's name is {name!r}; it must be a text that is not empty")
         super().__init__()
+        self.name = name
         self.description = description
 
     def respond(self) -> Respond:
@@ -33,7 +34,7 @@ class BaseChatAgent(SoloAgent):
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
         """What its own code says to the messages that it has not heard."""
-        if type(self).on_messages is SoloAgent.on_messages:
+        if type(self).on_messages is TeamMember.on_messages:
             raise ConfigError(f"{type(self).__name__} has no on_messages of its own, so {self.name} has nothing to say")
         return self._answered(lambda: self.on_messages(messages, CancellationToken()), "on_messages")
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages as told
 from autogen_nb.agents.teams.team_member import TeamMember
@@ -130,7 +131,10 @@ class RunFollower:
 
     def _replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
         self._usage = replied.usage
-        self._members[self._speaker].count_usage(replied)
+        if isinstance(speaker := self._members[self._speaker], ConversableAgent):
+            speaker.usages.add(replied)
+        if replied.reasoning is not None:
+            yield told.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
         # Of a model that calls where it may not, only the words are taken.
         if not replied.message.carries_calls or not self._may_call:
             return

@@ -41,10 +41,9 @@ class BaseGroupChat:
         What the team is called in its log.
     description
         What the team is for.
+    tells_end
+        Whether a result says how the run ended.
     """
-
-    tells_end = True
-    """Whether a result says how the run ended."""
 
     def __init__(
         self,
@@ -54,12 +53,14 @@ class BaseGroupChat:
         max_turns: int | None = None,
         name: str = "team",
         description: str = "",
+        tells_end: bool = True,
     ) -> None:
         self.name = name
         self.description = description
         self._members = _checked(participants, name)
         self._condition = _condition(termination_condition)
         self._max_turns = _turns(max_turns)
+        self._tells_end = tells_end
         self._running = False
         self._room = Room(name)
         self._thread = TeamTranscript()
@@ -109,7 +110,7 @@ class BaseGroupChat:
             lambda: self.exchange(task),
             token=cancellation_token,
             tells_task=output_task_messages,
-            tells_end=self.tells_end,
+            tells_end=self._tells_end,
         )
 
     def exchange(
@@ -255,12 +256,6 @@ class RoundRobinGroupChat(BaseGroupChat):
     """
 
 
-class SoloTeam(BaseGroupChat):
-    """A single agent that is run by itself."""
-
-    tells_end = False
-
-
 class SelectorGroupChat(BaseGroupChat):
     """A team whose next speaker is chosen by a model, or by a function.
 
@@ -293,18 +288,9 @@ class SelectorGroupChat(BaseGroupChat):
         max_selector_attempts: int = 3,
         selector_func: Callable[..., Any] | None = None,
         candidate_func: Callable[..., Any] | None = None,
-        termination_condition: TerminationCondition | None = None,
-        max_turns: int | None = None,
-        name: str = "team",
-        description: str = "",
+        **more: Any,
     ) -> None:
-        super().__init__(
-            participants,
-            termination_condition=termination_condition,
-            max_turns=max_turns,
-            name=name,
-            description=description,
-        )
+        super().__init__(participants, **more)
         if not hasattr(model_client, "reply"):
             raise ConfigError(
                 f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
 from autogen_nb import run
-from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler, replied
+from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.teams.custom_agents import BaseChatAgent
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
 from autogen_nb.agents.teams.team_member import TeamMember
@@ -58,7 +59,8 @@ class TeamQuestionHandler:
             case ModelAsked():
                 return self._model(question)
             case ReplyAsked(agent=agent):
-                return Here(lambda: self.members[agent].answer(self.thread.unheard(agent)))
+                own = cast("BaseChatAgent", self.members[agent])
+                return Here(lambda: own.answer(self.thread.unheard(agent)))
             case EndingAsked():
                 return Here(lambda: self.conditions.judged(question, tuple(self.following.turn)))
             case SpeakerAsked() | CandidatesAsked():
@@ -72,7 +74,7 @@ class TeamQuestionHandler:
                 return self._cast()(question)
 
     def _model(self, asked: ModelAsked) -> There:
-        agent = cast("Participant", self.members[asked.agent])
+        agent = cast("ConversableAgent", self.members[asked.agent])
         model = agent.model
         assert model is not None
         request = request_of(agent, self.following.known(agent.name), calls=asked.calls == "some")
@@ -83,11 +85,11 @@ class TeamQuestionHandler:
         return [{"source": each.source, "content": each.to_text()} for each in self.thread.messages]
 
     def _cast(self) -> QuestionHandler:
-        agents = {name: each for name, each in self.members.items() if isinstance(each, Participant)}
+        agents = {name: each for name, each in self.members.items() if isinstance(each, ConversableAgent)}
         return QuestionHandler(agents, self.human, opening=_never, summary=_never, waits=self.waits)
 
 
-def request_of(agent: Participant, known: list[Mapping[str, Any]], *, calls: bool) -> Request:
+def request_of(agent: ConversableAgent, known: list[Mapping[str, Any]], *, calls: bool) -> Request:
     """What a member's model is asked: its system message, then what it knows."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
     tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())

@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Completion, Part, Request
 from autogen_nb.messages import Message
 from autogen_nb.models.offline.conversation import INTRODUCTION, read
 from autogen_nb.models.offline.plan import next_step
@@ -27,7 +27,7 @@ class OfflineModel:
         """How the model is named to a person."""
         return "offline"
 
-    async def reply(self, request: Request) -> AsyncGenerator[str | Completion, None]:
+    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
         """Pieces of about a word, then the whole reply; it holds a block, or none when the task is done."""
         text = compose(request)
         for piece in _PIECE.findall(text):

@@ -1,14 +1,13 @@
 """A chat between two agents, put together and run: sync, async, or event by event."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context, chat_result
 from autogen_nb.agents.chats.chat_exchange import ChatExchange, conversations, counts, offsets, reachable
 from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler, reflection
 from autogen_nb.agents.parts.callbacks import naming_errors
 from autogen_nb.agents.parts.outgoing_messages import sendable
@@ -19,6 +18,9 @@ from autogen_nb.core.replies import Scene
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Said, SummaryGiven
 from autogen_nb.messages import Message
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
 
 SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
 
@@ -41,17 +43,10 @@ class ChatOptions:
         "last_msg", "reflection_with_llm", a callable of sender, recipient and `summary_args`, or None.
     summary_args
         ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a callable.
-    carryover
-        What is told of earlier chats, below the message.
     context
-        What a function that gives the message, or an overridden `generate_init_message`, is told beside.
+        What is passed to `generate_init_message`; ``carryover`` is appended to the message.
     cache
         Where the agents' models keep their replies meanwhile, in place of caches of their own.
-
-    Raises
-    ------
-    ConfigError
-        For a value that is out of range.
     """
 
     message: Any = None
@@ -60,24 +55,38 @@ class ChatOptions:
     max_turns: int | None = None
     summary_method: SummaryMethod = "last_msg"
     summary_args: Mapping[str, Any] = field(default_factory=dict)
-    carryover: str | Sequence[Any] | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
     cache: Any = None
 
-    def __post_init__(self) -> None:
-        if self.cache is not None and not hasattr(self.cache, "get"):
-            raise ConfigError(f"cache is {self.cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
-        if self.max_turns is not None and self.max_turns < 1:
-            raise ConfigError(f"max_turns is {self.max_turns!r}; it must be at least 1, or None for no limit")
-        if isinstance(self.summary_method, str) and self.summary_method not in ("last_msg", "reflection_with_llm"):
-            raise ConfigError(
-                f"summary_method is {self.summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
-            )
 
-    @property
-    def told(self) -> dict[str, Any]:
-        """What a function that gives the message is told: the context, with the carryover if there is one."""
-        return {**self.context} if self.carryover is None else {**self.context, "carryover": self.carryover}
+def options(
+    clear_history: bool = True,
+    silent: bool | None = False,
+    cache: Any = None,
+    max_turns: int | None = None,
+    summary_method: SummaryMethod = "last_msg",
+    summary_args: Mapping[str, Any] | None = None,
+    message: Any = None,
+    **context: Any,
+) -> ChatOptions:
+    """The options for AutoGen's arguments.
+
+    Raises
+    ------
+    ConfigError
+        For a value that is out of range.
+    """
+    if cache is not None and not hasattr(cache, "get"):
+        raise ConfigError(f"cache is {cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
+    if max_turns is not None and max_turns < 1:
+        raise ConfigError(f"max_turns is {max_turns!r}; it must be at least 1, or None for no limit")
+    if isinstance(summary_method, str) and summary_method not in ("last_msg", "reflection_with_llm"):
+        raise ConfigError(
+            f"summary_method is {summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
+        )
+    return ChatOptions(
+        message, clear_history, bool(silent), max_turns, summary_method, dict(summary_args or {}), context, cache
+    )
 
 
 class TwoAgentChat:
@@ -95,8 +104,8 @@ class TwoAgentChat:
 
     def __init__(
         self,
-        initiator: Participant,
-        recipient: Participant,
+        initiator: "ConversableAgent",
+        recipient: "ConversableAgent",
         chosen: ChatOptions,
         *,
         waits: run.Waits,
@@ -129,11 +138,6 @@ class TwoAgentChat:
     def silent(self) -> bool:
         """Whether the chat is not shown."""
         return self.options.silent or bool(self.initiator.silent)
-
-    async def hold(self) -> ChatResult:
-        """Runs the chat to its end, shown where the caller is."""
-        await self.exchange().show(call_context.view(silent=self.silent))
-        return self.result()
 
     def exchange(self) -> ChatExchange:
         """The chat as a flow to run."""
@@ -172,8 +176,8 @@ class TwoAgentChat:
     def _flow(self, scene: Scene) -> Flow:
         asked = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
         return two_agent_chat(
-            self.initiator.spec(),
-            self.recipient.spec(),
+            self.initiator.party(),
+            self.recipient.party(),
             opening=self._opening(),
             max_turns=self.options.max_turns,
             scene=scene,
@@ -186,7 +190,7 @@ class TwoAgentChat:
             return "ask"
         if message is None:
             return "person"
-        return sendable(self.initiator.generate_init_message(message, **self.options.told))
+        return sendable(self.initiator.generate_init_message(message, **self.options.context))
 
     def _through(self, model: Model) -> Model:
         from autogen_nb.models.cache import cached
@@ -194,7 +198,7 @@ class TwoAgentChat:
         return cached(model, self.options.cache)
 
     def _opened(self) -> Message:
-        message, context = self.options.message, self.options.told
+        message, context = self.options.message, dict(self.options.context)
         if callable(message):
             with naming_errors("message"):
                 return sendable(message(self.initiator, self.recipient, context))
@@ -223,3 +227,18 @@ class TwoAgentChat:
             return given
         last = next((event for event in reversed(self.log) if isinstance(event, Said)), None)
         return "" if last is None else last.message.text.replace("TERMINATE", "")
+
+
+def run_sync(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: ChatOptions) -> ChatResult:
+    """The result of a chat, waited for and shown where the caller is."""
+    return run.unsuspended(_shown(TwoAgentChat(initiator, recipient, chosen, waits="sync")))
+
+
+async def run_async(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: ChatOptions) -> ChatResult:
+    """The same, awaited."""
+    return await _shown(TwoAgentChat(initiator, recipient, chosen, waits="async"))
+
+
+async def _shown(chat: TwoAgentChat) -> ChatResult:
+    await chat.exchange().show(call_context.view(silent=chat.silent))
+    return chat.result()

@@ -1,0 +1,85 @@
+"""What a model thinks, told apart from what it answers, where a server leaves both in one text.
+
+1. A leading ``<think>`` begins a thought, which ends at the next ``</think>`` or with the text; another may follow.
+2. Some templates write the opening tag into the prompt: a ``</think>`` that nothing opened ends a thought that began
+   with the text.
+3. Tags in pairs further on, in inline code, and within a line of a fenced block, are words of the answer.
+"""
+
+import re
+
+OPEN = "<think>"
+CLOSE = "</think>"
+
+_TAGS = re.compile(f"{OPEN}|{CLOSE}")
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+
+
+class ReasoningSplitter:
+    """Splits a text that comes in pieces; what could become a tag waits."""
+
+    def __init__(self) -> None:
+        self._thinking = False
+        self._answering = False
+        self._begun = False
+        self._held = ""
+
+    def add(self, text: str) -> tuple[str, str]:
+        """What the piece adds to the thought and to the answer."""
+        thought: list[str] = []
+        self._held += text
+        while not self._answering:
+            if self._thinking:
+                before, closed, after = self._held.partition(CLOSE)
+                if not closed:
+                    cut = len(before) - _beginning_of(CLOSE, before)
+                    self._held = before[cut:]
+                    return "".join([*thought, before[:cut]]), ""
+                thought.append(before)
+                self._thinking, self._held = False, after
+            rest = self._held.lstrip()
+            if rest.startswith(OPEN):
+                self._thinking = self._begun = True
+                self._held = rest[len(OPEN) :]
+            elif OPEN.startswith(rest):
+                return "".join(thought), ""
+            else:
+                self._answering = True
+                self._held = rest if self._begun else self._held
+        answer, self._held = self._held, ""
+        return "".join(thought), answer
+
+    def end(self) -> tuple[str, str]:
+        """What was held back."""
+        rest, self._held = self._held, ""
+        if self._thinking:
+            return rest, ""
+        return "", rest if rest.strip() or not self._begun else ""
+
+
+def split_unopened(text: str) -> tuple[str, str]:
+    """The thought and the answer of a text whose opening tag may be missing; the thought is "" where it holds none."""
+    depth = cut = 0
+    for tag in _TAGS.finditer(text):
+        if _is_quoted(text, tag):
+            continue
+        if tag[0] == OPEN:
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            cut = tag.end()
+    return (text[:cut].removesuffix(CLOSE), text[cut:].lstrip()) if cut else ("", text)
+
+
+def _is_quoted(text: str, tag: re.Match[str]) -> bool:
+    """Whether the tag is inline code, or a part of a line of code."""
+    begin = text.rfind("\n", 0, tag.start()) + 1
+    line = text[begin:].partition("\n")[0]
+    fenced = len(_FENCE.findall(text, 0, begin)) % 2
+    return line.strip() != tag[0] if fenced else bool(text.count("`", begin, tag.start()) % 2)
+
+
+def _beginning_of(tag: str, text: str) -> int:
+    """How many characters at the end of the text are the beginning of the tag."""
+    return next(size for size in range(min(len(tag) - 1, len(text)), -1, -1) if text.endswith(tag[:size]))

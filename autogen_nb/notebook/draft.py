@@ -1,0 +1,77 @@
+"""A model's reply while it is being written: its thought, open until the answer begins, then the answer."""
+
+from collections.abc import Callable
+
+from autogen_nb.core.reasoning import split_unopened
+from autogen_nb.core.termination import WordFilter
+from autogen_nb.messages import Reasoning
+from autogen_nb.notebook import rendering, styles, wording
+from autogen_nb.notebook.streams import only_colours
+from autogen_nb.notebook.styles import SpeakerTone
+
+END_WORD = "TERMINATE"
+"""The word that ends a chat; a line that holds it alone says nothing to a person."""
+
+
+class Draft:
+    """A reply so far.
+
+    Parameters
+    ----------
+    clock
+        Gives seconds that only grow.
+    """
+
+    def __init__(self, writer: str, clock: Callable[[], float]) -> None:
+        self.writer = writer
+        self._clock = clock
+        self._lines = WordFilter(END_WORD)
+        self._pieces: list[str] = []
+        self._thoughts: list[str] = []
+        self._begun = clock()
+        self._seconds = 0.0
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to show yet."""
+        return not self._pieces and not self._thoughts
+
+    @property
+    def answering(self) -> bool:
+        """Whether the answer itself has begun."""
+        return bool(self._pieces)
+
+    def think(self, text: str) -> None:
+        """Adds to the thought."""
+        self._thoughts.append(text)
+
+    def write(self, text: str) -> None:
+        """Adds to the answer; what could become the word that ends the chat waits."""
+        if shown := self._lines.add(text):
+            self._seconds = self._seconds if self._pieces else self._clock() - self._begun
+            self._pieces.append(shown)
+
+    def shown(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
+        """The HTML and the text of it."""
+        if detail != "writing":
+            self._pieces.append(self._lines.end())
+        unopened, text = split_unopened("".join(self._pieces))
+        thought = Reasoning("".join((*self._thoughts, unopened)).strip(), self._seconds or self._clock() - self._begun)
+        above = ""
+        if thought.text and not text and detail == "writing":
+            above, detail = _inset(thought.text), "thinking"
+        elif thought.text:
+            above = folded_thought(thought)
+        html = rendering.card(self.writer, above + rendering.markdown(text), detail=detail, tone=tone)
+        told = wording.thought(thought) if thought.text and detail != "thinking" else ""
+        plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", told, only_colours(text))))
+        return styles.FULL_HEIGHT + html, plain
+
+
+def folded_thought(thought: Reasoning) -> str:
+    """What a model thought, behind a line that says how long that took."""
+    return rendering.opened_by(wording.thought(thought), _inset(thought.text), style=styles.MUTED_LINE)
+
+
+def _inset(thought: str) -> str:
+    return f'<div style="{styles.THOUGHT}">{rendering.markdown(thought)}</div>'

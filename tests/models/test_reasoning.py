@@ -1,0 +1,208 @@
+"""Reasoning models: what they think is shown and kept, and is neither run nor sent back."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb import AssistantAgent, UserProxyAgent
+from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.event_json import from_json, to_json
+from autogen_nb.events import CodeAsked, ModelReplied
+from autogen_nb.messages import Reasoning
+from autogen_nb.models.cache import Cache, Cached
+from autogen_nb.models.client_types import UserMessage
+from autogen_nb.models.clients import OpenAIChatCompletionClient
+from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.recording import Recording
+from autogen_nb.models.replay import ReplayModel
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.models.asking import HELLO
+
+USAGE = {"prompt_tokens": 3, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}
+THOUGHT = "Is it safe?\n```python\nprint('thought')\n```\n"
+ANSWER = "It is.\n```python\nprint('answered')\n```"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    """A server that is given its replies by the test."""
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+@pytest.fixture
+def model(server: FakeOpenAI) -> OpenAIModel:
+    """A model at that server."""
+    return OpenAIModel(model="thinker", base_url=server.base_url)
+
+
+def parts(model: Model) -> tuple[str, str, Completion]:
+    """What streamed of the thought and of the answer, and the whole reply."""
+
+    async def asked() -> list[Any]:
+        return [part async for part in model.reply(Request((HELLO,)))]
+
+    *pieces, completion = asyncio.run(asked())
+    thought = "".join(piece.text for piece in pieces if isinstance(piece, Reasoning))
+    return thought, "".join(piece for piece in pieces if isinstance(piece, str)), completion
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("flush", ["whole", "each"])
+def test_a_field_of_its_own(server: FakeOpenAI, model: OpenAIModel, field: str, flush: Any) -> None:
+    """A server that parts the two itself is taken at its word, with the tokens that it counts."""
+    server.add(FakeReply(ANSWER, reasoning=THOUGHT, reasoning_field=field, usage=USAGE, flush=flush))
+
+    thought, answer, completion = parts(model)
+
+    assert (thought, answer) == (THOUGHT, ANSWER)
+    assert completion.message.content == ANSWER
+    assert completion.reasoning is not None
+    assert (completion.reasoning.text, completion.reasoning.tokens) == (THOUGHT.strip(), 7)
+
+
+def test_the_time_of_a_thought_ends_with_its_answer_s_beginning(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """An answer that is long in coming is no thought."""
+    pieces = ["<think>", "Hm.", "</think>", *("word " for _ in range(10))]
+    server.add(FakeReply("x", pieces=pieces, flush="each", piece_delay=0.05))
+
+    seconds = parts(model)[2].reasoning
+
+    assert seconds is not None
+    assert 0.1 < seconds.seconds < 0.6
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 100])
+def test_tags_across_chunks(server: FakeOpenAI, model: OpenAIModel, size: int) -> None:
+    """Wherever the network cuts the tags, neither of them is to be seen."""
+    text = f"<think>\n{THOUGHT}</think>\n\n{ANSWER}"
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    server.add(FakeReply(text, pieces=pieces, flush="each"))
+
+    thought, answer, completion = parts(model)
+
+    assert (thought.strip(), answer) == (THOUGHT.strip(), ANSWER)
+    assert completion.message.content == ANSWER
+    assert completion.reasoning is not None
+    assert completion.reasoning.text == THOUGHT.strip()
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    ("text", "thought", "answer"),
+    [
+        (f"<think>{THOUGHT}", THOUGHT.strip(), ""),
+        (f"{THOUGHT}</think>\n\n{ANSWER}", THOUGHT.strip(), ANSWER),
+        ("In HTML:\n```html\n<think>x</think>\n```", None, "In HTML:\n```html\n<think>x</think>\n```"),
+        ("<thi", None, "<thi"),
+    ],
+    ids=["unclosed", "unopened", "in a fence", "no tag"],
+)
+def test_tags_that_are_not_a_pair(
+    server: FakeOpenAI, model: OpenAIModel, stream: bool, text: str, thought: str | None, answer: str
+) -> None:
+    """A thought that is not closed is all thought, one that is not opened began with the text, and code is code."""
+    body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    server.add(
+        FakeReply(text) if stream else FakeReply(body=json.dumps(body).encode(), content_type="application/json")
+    )
+
+    completion = parts(model)[2]
+
+    assert (completion.reasoning.text if completion.reasoning else None) == thought
+    assert completion.message.content == answer
+
+
+@pytest.mark.kernel
+def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) -> None:
+    """Code that is thought of does not run, code after it does; the thought is in the log and in no request."""
+    server.add(f"<think>\n{THOUGHT}</think>\n{ANSWER}", FakeReply("TERMINATE", reasoning="That was all."))
+    assistant = AssistantAgent(
+        "assistant", llm_config={"model": "thinker", "base_url": server.base_url, "cache_seed": None}
+    )
+    user = UserProxyAgent(
+        "user",
+        human_input_mode="NEVER",
+        code_execution_config={"work_dir": str(tmp_path), "use_docker": False},
+    )
+
+    result = user.initiate_chat(assistant, message="Is it?", silent=True)
+
+    ran = [block.code for event in result.log if isinstance(event, CodeAsked) for block in event.blocks]
+    thoughts = [event.reasoning.text for event in result.log if isinstance(event, ModelReplied) and event.reasoning]
+    sent = json.dumps([request.body for request in server.requests])
+    assert ran == ["print('answered')"]
+    assert thoughts == [THOUGHT.strip(), "That was all."]
+    assert "Is it safe" not in sent + str(result.chat_history)
+    assert "Is it?" in sent
+    assert [from_json(to_json(event)) for event in result.log] == list(result.log)
+
+
+def test_what_is_opaque_goes_back_with_the_calls_that_it_came_with(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Signatures and encrypted thoughts are returned as they came, in one piece; the thought's text is not."""
+    first = {"type": "reasoning.text", "index": 0, "text": "Add"}
+    rest = {"type": "reasoning.text", "index": 0, "text": " them.", "signature": "s1g"}
+    sealed = {"type": "reasoning.encrypted", "index": 1, "data": "c2VhbGVk"}
+    signed = {"google": {"thought_signature": "c2lnbmVk"}}
+    call = {"name": "add", "arguments": {"a": 1}, "id": "c1", "extra_content": signed}
+    reply = FakeReply(None, tool_calls=[call], reasoning="Add them.", more={"reasoning_details": [first, rest, sealed]})
+    server.add(reply, "2")
+    assistant = AssistantAgent(
+        "assistant", llm_config={"model": "thinker", "base_url": server.base_url, "cache_seed": None}
+    )
+    user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, max_consecutive_auto_reply=1)
+    assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
+
+    user.initiate_chat(assistant, message="Add.", silent=True)
+
+    asked = server.requests[1].body["messages"][-2]
+    assert asked["reasoning_details"] == [{**first, **rest, "text": "Add them."}, sealed]
+    assert asked["tool_calls"][0]["extra_content"] == signed
+    assert not {"reasoning", "reasoning_content"} & set(asked)
+    assert asked.get("content") is None
+
+
+def add(a: int) -> int:
+    """Adds one."""
+    return a + 1
+
+
+def test_a_cache_and_a_recording_keep_it(server: FakeOpenAI, tmp_path: Path) -> None:
+    """A reply from the cache and one that is played again think the same, in the same time."""
+    server.add(FakeReply("Yes.", reasoning="Hm.", usage=USAGE))
+    client = OpenAIChatCompletionClient(model="thinker", base_url=server.base_url)
+    layered = Recording(Cached(client, Cache(tmp_path)), tmp_path / "r.jsonl")
+
+    first, again, played = parts(layered), parts(layered), parts(ReplayModel(tmp_path / "r.jsonl"))
+
+    assert [found[:2] for found in (first, again, played)] == [("Hm.", "Yes.")] * 3
+    assert first[2].reasoning == again[2].reasoning == played[2].reasoning
+    assert first[2].reasoning is not None
+    assert len(server.requests) == 1
+
+
+def test_a_recording_from_before_is_played(tmp_path: Path) -> None:
+    """A reply that was kept without reasoning has none."""
+    reply = {"v": 1, "asked": {"messages": 1, "last": ""}, "message": {"content": "Yes."}, "model": "m"}
+    (tmp_path / "r.jsonl").write_text(json.dumps({**reply, "usage": None, "finish_reason": "stop", "cost": None}))
+
+    assert parts(ReplayModel(tmp_path / "r.jsonl"))[2].reasoning is None
+
+
+def test_a_client_tells_it_as_the_thought(server: FakeOpenAI) -> None:
+    """AgentChat's client streams the words alone; its result has the thought beside them."""
+    server.add(FakeReply("Yes.", reasoning="Hm."), "<think>Hm.</think>Yes.")
+    client = OpenAIChatCompletionClient(model="thinker", base_url=server.base_url)
+
+    async def asked() -> tuple[Any, list[Any]]:
+        question = [UserMessage(content="?", source="user")]
+        return await client.create(question), [part async for part in client.create_stream(question)]
+
+    created, streamed = asyncio.run(asked())
+
+    assert (created.content, created.thought) == ("Yes.", "Hm.")
+    assert ("".join(streamed[:-1]), streamed[-1].content, streamed[-1].thought) == ("Yes.", "Yes.", "Hm.")
