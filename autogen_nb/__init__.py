@@ -26,26 +26,26 @@ _PUBLIC = {
     "GroupChatManager": "autogen_nb.agents.group_manager",
     "register_function": "autogen_nb.agents.parts.tool_schema",
     "UserProxyAgent": "autogen_nb.agents.user_proxy",
-    "Budget": "autogen_nb.models.budget",
-    "Cache": "autogen_nb.models.cache",
-    "config_list_from_json": "autogen_nb.models.config_list",
-    "config_list_from_models": "autogen_nb.models.config_list",
-    "config_list_gpt4_gpt35": "autogen_nb.models.config_list",
-    "config_list_openai_aoai": "autogen_nb.models.config_list",
-    "filter_config": "autogen_nb.models.config_list",
-    "get_config_list": "autogen_nb.models.config_list",
+    "Budget": "autogen_nb.models.wrappers.budget",
+    "Cache": "autogen_nb.models.wrappers.cache",
+    "config_list_from_json": "autogen_nb.models.config.config_list",
+    "config_list_from_models": "autogen_nb.models.config.config_list",
+    "config_list_gpt4_gpt35": "autogen_nb.models.config.config_list",
+    "config_list_openai_aoai": "autogen_nb.models.config.config_list",
+    "filter_config": "autogen_nb.models.config.config_list",
+    "get_config_list": "autogen_nb.models.config.config_list",
     # AgentChat's names.
     "Alias": "autogen_nb.executors.handed_functions",
     "ApprovalRequest": "autogen_nb.agents.code_executor_agent",
     "ApprovalResponse": "autogen_nb.agents.code_executor_agent",
     "AssistantMessage": "autogen_nb.models.client_types",
-    "AzureOpenAIChatCompletionClient": "autogen_nb.models.clients",
+    "AzureOpenAIChatCompletionClient": "autogen_nb.models.model_clients",
     "BaseAgentEvent": "autogen_nb.agents.teams.team_messages",
     "BaseChatAgent": "autogen_nb.agents.teams.custom_agents",
     "BaseChatMessage": "autogen_nb.agents.teams.team_messages",
     "BaseGroupChat": "autogen_nb.agents.teams.team_chats",
     "CancellationToken": "autogen_nb.run",
-    "ChatCompletionClient": "autogen_nb.models.clients",
+    "ChatCompletionClient": "autogen_nb.models.model_clients",
     "CodeBlock": "autogen_nb.messages",
     "CodeExecutionEvent": "autogen_nb.agents.teams.team_messages",
     "CodeExecutor": "autogen_nb.executors.code_executor",
@@ -55,10 +55,10 @@ _PUBLIC = {
     "CommandLineCodeResult": "autogen_nb.executors.code_executor",
     "Console": "autogen_nb.agents.teams.console",
     "CreateResult": "autogen_nb.models.client_types",
-    "DockerCommandLineCodeExecutor": "autogen_nb.executors.command_line_code",
-    "DockerJupyterCodeExecutor": "autogen_nb.executors.jupyter_code",
+    "DockerCommandLineCodeExecutor": "autogen_nb.executors.command_line_code_executor",
+    "DockerJupyterCodeExecutor": "autogen_nb.executors.jupyter_code_executor",
     "DockerJupyterServer": "autogen_nb.executors.jupyter_servers",
-    "EmbeddedIPythonCodeExecutor": "autogen_nb.executors.jupyter_code",
+    "EmbeddedIPythonCodeExecutor": "autogen_nb.executors.jupyter_code_executor",
     "ExternalTermination": "autogen_nb.agents.teams.termination_conditions",
     "FunctionAgent": "autogen_nb.agents.teams.custom_agents",
     "FunctionCallTermination": "autogen_nb.agents.teams.termination_conditions",
@@ -73,14 +73,14 @@ _PUBLIC = {
     "Image": "autogen_nb.models.client_types",
     "IPythonCodeResult": "autogen_nb.executors.code_executor",
     "ImportFromModule": "autogen_nb.executors.handed_functions",
-    "JupyterCodeExecutor": "autogen_nb.executors.jupyter_code",
+    "JupyterCodeExecutor": "autogen_nb.executors.jupyter_code_executor",
     "JupyterConnectionInfo": "autogen_nb.executors.jupyter_servers",
-    "LocalCommandLineCodeExecutor": "autogen_nb.executors.command_line_code",
+    "LocalCommandLineCodeExecutor": "autogen_nb.executors.command_line_code_executor",
     "LocalJupyterServer": "autogen_nb.executors.jupyter_servers",
     "MaxMessageTermination": "autogen_nb.agents.teams.termination_conditions",
     "ModelClientStreamingChunkEvent": "autogen_nb.agents.teams.team_messages",
     "MultiModalMessage": "autogen_nb.agents.teams.team_messages",
-    "OpenAIChatCompletionClient": "autogen_nb.models.clients",
+    "OpenAIChatCompletionClient": "autogen_nb.models.model_clients",
     "RequestUsage": "autogen_nb.models.client_types",
     "Response": "autogen_nb.agents.teams.team_messages",
     "RoundRobinGroupChat": "autogen_nb.agents.teams.team_chats",
@@ -144,13 +144,13 @@ def _register_surfaces() -> None:
         return
 
     def terminal() -> run.Surface:
-        from autogen_nb.human.terminal import TerminalHuman
-        from autogen_nb.views.plain import PlainView
+        from autogen_nb.human.terminal_human import TerminalHuman
+        from autogen_nb.views.plain_view import PlainView
 
         return run.Surface(PlainView, TerminalHuman)
 
     def notebook() -> run.Surface:
-        from autogen_nb.notebook.surface import surface
+        from autogen_nb.notebook.view.notebook_surface import surface
 
         return surface()
 

@@ -50,7 +50,7 @@ class Engine:
         if self.here():
             work.close()
             raise ConfigError("a sync call was made on the engine's own thread; await its async form instead")
-        pump = Pump(lambda: alone(work))
+        pump = StreamBridge(lambda: alone(work))
         try:
             return pump.get(lambda: None)
         finally:
@@ -105,7 +105,7 @@ engine = Engine()
 """The process's engine."""
 
 
-class Pump(Generic[T]):
+class StreamBridge(Generic[T]):
     """A stream on the engine, read item by item from another thread, by waiting or by awaiting.
 
     It begins with the first reading, when whoever will end it has it in hand, whatever interrupts them.

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from autogen_nb.acts import Act, ActJudged, Leave
+from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.outputs import Output
 
@@ -177,7 +177,7 @@ class HumanInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """May this block run? `index` of `total` in its message; `reasons` say why it is asked, `acts` what it does.
+    """May this block run? `index` of `total` in its message; `reasons` say why it is asked, `effects` what it does.
 
     `always` tells that every block is shown, whatever it does: then no rule answers in the person's place.
     """
@@ -187,7 +187,7 @@ class ApprovalAsked:
     index: int = 0
     total: int = 1
     reasons: tuple[str, ...] = ()
-    acts: tuple[Act, ...] = ()
+    effects: tuple[Effect, ...] = ()
     always: bool = False
 
 
@@ -221,12 +221,12 @@ class ApprovalGiven:
 class CodeAsked:
     """Run these blocks, in order, up to the first that fails.
 
-    `leave` is what they may do without a question while they run; None where nothing is asked about.
+    `permissions` is what they may do without a question while they run; None where nothing is asked about.
     """
 
     agent: str
     blocks: tuple[CodeBlock, ...]
-    leave: Leave | None = None
+    permissions: Permissions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,11 +247,11 @@ class CodeRan:
 
 
 @dataclass(frozen=True, slots=True)
-class ActAsked:
+class EffectAsked:
     """May the code that runs do this? It waits at that line; `line` is the line's text, where it is known."""
 
     agent: str
-    act: Act
+    effect: Effect
     line: str = ""
 
 
@@ -559,7 +559,7 @@ Question: TypeAlias = (
     | HumanInputAsked
     | ApprovalAsked
     | CodeAsked
-    | ActAsked
+    | EffectAsked
     | CodeInputAsked
     | FunctionsAsked
     | ModelAsked
@@ -579,7 +579,7 @@ Answer: TypeAlias = (
     | HumanInputGiven
     | ApprovalGiven
     | CodeRan
-    | ActJudged
+    | EffectJudged
     | CodeInputGiven
     | FunctionsReturned
     | ModelReplied
@@ -602,7 +602,7 @@ ANSWERS: Mapping[type[Question], type[Answer]] = {
     HumanInputAsked: HumanInputGiven,
     ApprovalAsked: ApprovalGiven,
     CodeAsked: CodeRan,
-    ActAsked: ActJudged,
+    EffectAsked: EffectJudged,
     CodeInputAsked: CodeInputGiven,
     FunctionsAsked: FunctionsReturned,
     ModelAsked: ModelReplied,

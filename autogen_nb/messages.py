@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from autogen_nb.doors import through
+from autogen_nb.lazy_export import lazy_export
 
 Content: TypeAlias = str | list[Any] | None
 """Text, or the list of parts of a multimodal message, as OpenAI's chat completions API has them."""
@@ -141,7 +141,7 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
 
-__getattr__, _ = through(
+__getattr__, _ = lazy_export(
     __name__,
     "BaseAgentEvent",
     "BaseChatMessage",

@@ -1,5 +1,5 @@
 """`Console`, where AgentChat has it."""
 
-from autogen_nb.doors import through
+from autogen_nb.lazy_export import lazy_export
 
-__getattr__, __all__ = through(__name__, "Console")
+__getattr__, __all__ = lazy_export(__name__, "Console")

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autogen_nb.acts import Act, ActJudged, Leave
-from autogen_nb.core.ground import Ground
-from autogen_nb.kernels.environment import scrubbed
-from autogen_nb.kernels.guarding import Guarded, Terms
-from autogen_nb.kernels.kernel import Finished, Kernel
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import Effect, EffectJudged, Permissions
+from autogen_nb.kernels.guard_client import Guarded, Terms
+from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.places.environment import scrubbed
 from autogen_nb.outputs import Failure
 from tests.corpus import FILES, OWN, PRELUDE, Snippet
 
@@ -40,7 +40,7 @@ del logging, os
 class Came:
     """What came of a snippet: what was asked about, and how it ended."""
 
-    asked: tuple[Act, ...]
+    asked: tuple[Effect, ...]
     failed: str
 
 
@@ -53,7 +53,7 @@ class Corpus:
         self.home = folder / "home"
         environ = scrubbed(os.environ) | {"HOME": str(self.home)}
         self._kernel = Kernel(cwd=self.folder, environ=environ, grace=3.0)
-        self._asked: list[Act] = []
+        self._asked: list[Effect] = []
 
     async def run(self, snippet: Snippet) -> Came:
         """What comes of a snippet after the prelude, among fresh files."""
@@ -64,8 +64,8 @@ class Corpus:
         await self._execute(f"import os; os.chdir({str(self.folder)!r})\n{PRELUDE}", None)
         await self._execute(CLEAN.format(folder=str(self.folder)), None)
         self._asked = []
-        ground = Ground(str(self.folder), str(self.folder / OWN), str(self.home))
-        failed = await self._execute(snippet.code, Guarded(Leave(), ground, self._deny))
+        scope = PathScope(str(self.folder), str(self.folder / OWN), str(self.home))
+        failed = await self._execute(snippet.code, Guarded(Permissions(), scope, self._deny))
         if snippet.risky and not self._asked:
             # It ran, whatever it did to Python itself.
             await self._kernel.restart()
@@ -74,16 +74,16 @@ class Corpus:
     async def close(self) -> None:
         await self._kernel.shutdown()
 
-    async def _deny(self, act: Act, _: str) -> ActJudged:
-        self._asked.append(act)
-        return ActJudged(allowed=False, reason="the benchmark denies it")
+    async def _deny(self, effect: Effect, _: str) -> EffectJudged:
+        self._asked.append(effect)
+        return EffectJudged(allowed=False, reason="the benchmark denies it")
 
     async def _execute(self, code: str, terms: Terms) -> str:
         failed = ""
         async for item in self._kernel.execute(code, timeout=SECONDS, terms=terms):
             if isinstance(item, Failure):
                 failed = failed or f"{item.ename}: {item.evalue}"
-            elif isinstance(item, Finished):
+            elif isinstance(item, BlockOutcome):
                 failed = failed or item.note
         return failed
 

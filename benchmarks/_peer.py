@@ -19,8 +19,8 @@ Run = Callable[[str], Awaitable[str]]
 
 
 async def ours() -> tuple[Run, Callable[[], Awaitable[Any]]]:
-    executors = import_module("autogen_nb.executors.jupyter")
-    report, messages = import_module("autogen_nb.core.report"), import_module("autogen_nb.messages")
+    executors = import_module("autogen_nb.executors.jupyter_executor")
+    report, messages = import_module("autogen_nb.core.text.execution_report"), import_module("autogen_nb.messages")
     executor = executors.JupyterExecutor(timeout=TIMEOUT)
     await executor.start()
 

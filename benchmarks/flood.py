@@ -24,9 +24,9 @@ async def flooded(url: str) -> list[float]:
     from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import CodeAsked, CodeRan
-    from autogen_nb.executors.jupyter import JupyterExecutor
-    from autogen_nb.human.headless import Nobody
-    from autogen_nb.notebook.view import NotebookView
+    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.human.headless import NobodyToAsk
+    from autogen_nb.notebook.view.notebook_view import NotebookView
 
     executor = JupyterExecutor()
     await _started(executor)
@@ -37,7 +37,7 @@ async def flooded(url: str) -> list[float]:
         code_execution_config={"executor": executor},
     )
     assistant = AssistantAgent("assistant", llm_config={"model": "fake", "base_url": url})
-    chat = TwoAgentChat(user, assistant, ChatOptions("go", max_turns=2), waits="async", human=Nobody())
+    chat = TwoAgentChat(user, assistant, ChatOptions("go", max_turns=2), waits="async", human=NobodyToAsk())
     view = NotebookView()
     begun, took, blocks = 0.0, 0.0, 0
     process, most, done = psutil.Process(), 0, threading.Event()
@@ -70,7 +70,7 @@ async def flooded(url: str) -> list[float]:
 async def _started(executor: object) -> None:
     """The kernel is up on the loop that the chat will use, so that its start is no part of the block."""
     from autogen_nb import run
-    from autogen_nb.executors.jupyter import JupyterExecutor
+    from autogen_nb.executors.jupyter_executor import JupyterExecutor
 
     assert isinstance(executor, JupyterExecutor)
     import asyncio

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from autogen_nb.acts import Leave
-from autogen_nb.core.ground import Ground
-from autogen_nb.kernels import preparing
-from autogen_nb.kernels.guarding import Guarded
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import Permissions
+from autogen_nb.kernels import preparation
+from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import Kernel
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
@@ -52,21 +52,21 @@ async def started(folder: Path, *, guard: bool) -> Kernel:
 @contextmanager
 def hookless(folder: Path) -> Iterator[None]:
     """Kernels that start meanwhile have the whole guard, but nothing calls it."""
-    source = preparing._GUARD["guard"].read_text("utf-8")  # noqa: SLF001 - one line of it is what is measured
+    source = preparation._GUARD["guard"].read_text("utf-8")  # noqa: SLF001 - one line of it is what is measured
     assert source.count(HOOK) == 1
     (folder / "hookless.py").write_text(source.replace(HOOK, ""), "utf-8")
-    preparing._packed.cache_clear()  # noqa: SLF001 - it was packed with the hook
+    preparation._packed.cache_clear()  # noqa: SLF001 - it was packed with the hook
     try:
-        with patch.dict(preparing._GUARD, guard=folder / "hookless.py"):  # noqa: SLF001 - where it is packed from
+        with patch.dict(preparation._GUARD, guard=folder / "hookless.py"):  # noqa: SLF001 - where it is packed from
             yield
     finally:
-        preparing._packed.cache_clear()  # noqa: SLF001 - it was packed without the hook
+        preparation._packed.cache_clear()  # noqa: SLF001 - it was packed without the hook
 
 
 async def milliseconds(kernel: Kernel, code: str, folder: Path) -> float:
     """The processor time that the kernel takes for the code."""
     source = f"import time\nbegun = time.process_time()\n{code}\nprint(time.process_time() - begun)"
-    terms = Guarded(Leave(), Ground(str(folder), str(folder / "own"), "/"))
+    terms = Guarded(Permissions(), PathScope(str(folder), str(folder / "own"), "/"))
     texts = [getattr(item, "text", "") async for item in kernel.execute(source, terms=terms)]
     return 1000 * float("".join(texts))
 

@@ -15,11 +15,11 @@ from autogen_nb import ConversableAgent, run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.question_handler import request_of
 from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Completion, Model, ModelRequest
 from autogen_nb.events import ModelAsked, ModelReplied
-from autogen_nb.human.headless import Nobody
+from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.messages import Message
-from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import ScriptedExecutor
 from benchmarks._notebook import server
 from benchmarks._sizes import sized
@@ -37,7 +37,7 @@ class Steady:
 
     name = "steady"
 
-    async def reply(self, request: Request) -> AsyncIterator[str | Completion]:
+    async def reply(self, request: ModelRequest) -> AsyncIterator[str | Completion]:
         """The same words again."""
         del request
         yield Completion(Message(WORDS), self.name)
@@ -91,7 +91,7 @@ async def seconds(chat: TwoAgentChat) -> float:
 
 def rate(pair: tuple[ConversableAgent, ConversableAgent], messages: int, waits: run.Waits) -> float:
     """Messages in a second of the processor: other programs do not count."""
-    chat = TwoAgentChat(*pair, ChatOptions(WORDS, max_turns=messages // 2), waits=waits, human=Nobody())
+    chat = TwoAgentChat(*pair, ChatOptions(WORDS, max_turns=messages // 2), waits=waits, human=NobodyToAsk())
     took = run.unsuspended(seconds(chat)) if waits == "sync" else asyncio.run(seconds(chat))
     return messages / took
 
@@ -117,7 +117,7 @@ def replies(model: Model, earlier: int) -> tuple[float, float]:
         agent.chat_messages[peer].extend(said)
     chosen = ChatOptions(WORDS, max_turns=TURNS, clear_history=False)
     asked, took, turns = 0.0, list[float](), list[float]()
-    for event in TwoAgentChat(one, other, chosen, waits="sync", human=Nobody()).exchange().events():
+    for event in TwoAgentChat(one, other, chosen, waits="sync", human=NobodyToAsk()).exchange().events():
         now = time.perf_counter()
         if isinstance(event, ModelAsked):
             if took:

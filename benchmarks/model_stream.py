@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import openai
 
-from autogen_nb.core.ports import Request
-from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from benchmarks._sizes import sized
 
@@ -55,7 +55,7 @@ async def floor(url: str, model: str, asked: list[dict[str, str]]) -> None:
 
 
 async def ours(client: OpenAIModel, asked: list[dict[str, str]]) -> None:
-    async for _ in client.reply(Request(asked)):
+    async for _ in client.reply(ModelRequest(asked)):
         pass
 
 

@@ -4,9 +4,9 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 
-from autogen_nb.core.approval import asks
-from autogen_nb.core.ground import Ground
-from autogen_nb.core.reading import acts
+from autogen_nb.core.analysis import effects
+from autogen_nb.core.policy.code_approval import asks
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
 from benchmarks._guarded import guarded
 from benchmarks._sizes import sized
@@ -15,7 +15,7 @@ from tests.corpus import OWN, SNIPPETS, Snippet
 
 CORPUS = sized(SNIPPETS, quick=SNIPPETS[::11])
 FOLDER = "/home/ann/work"
-GROUND = Ground(FOLDER, f"{FOLDER}/{OWN}", "/home/ann")
+GROUND = PathScope(FOLDER, f"{FOLDER}/{OWN}", "/home/ann")
 
 
 def read(snippet: Snippet) -> bool:
@@ -44,7 +44,7 @@ def milliseconds() -> list[float]:
     times = []
     for each in CORPUS:
         begun = time.perf_counter()
-        acts.__wrapped__(CodeBlock(each.language, each.code), GROUND)
+        effects.__wrapped__(CodeBlock(each.language, each.code), GROUND)
         times.append(1000 * (time.perf_counter() - begun))
     return times
 

@@ -19,12 +19,12 @@ async def stream(url: str, *, seen: bool) -> float:
     from autogen_nb.agents.assistant import AssistantAgent
     from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
-    from autogen_nb.human.headless import Nobody
-    from autogen_nb.notebook.view import NotebookView
+    from autogen_nb.human.headless import NobodyToAsk
+    from autogen_nb.notebook.view.notebook_view import NotebookView
 
     assistant = AssistantAgent("assistant", llm_config={"model": "fake", "base_url": url})
     user = UserProxyAgent("user", code_execution_config=False)
-    chat = TwoAgentChat(user, assistant, ChatOptions("go", max_turns=1), waits="async", human=Nobody())
+    chat = TwoAgentChat(user, assistant, ChatOptions("go", max_turns=1), waits="async", human=NobodyToAsk())
     view = NotebookView() if seen else None
     begun = time.perf_counter()
     async for event in chat.exchange().aevents():

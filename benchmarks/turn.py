@@ -25,9 +25,9 @@ async def turns(url: str, count: int) -> list[list[float]]:
     from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import ModelAsked, ModelReplied
-    from autogen_nb.executors.jupyter import JupyterExecutor
-    from autogen_nb.human.headless import Nobody
-    from autogen_nb.notebook.view import NotebookView
+    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.human.headless import NobodyToAsk
+    from autogen_nb.notebook.view.notebook_view import NotebookView
 
     config = {"model": "fake", "base_url": url}
     executor = JupyterExecutor()
@@ -38,7 +38,7 @@ async def turns(url: str, count: int) -> list[list[float]]:
         code_execution_config={"executor": executor},
     )
     assistant = AssistantAgent("assistant", llm_config=config, max_consecutive_auto_reply=count + 1)
-    chat = TwoAgentChat(user, assistant, ChatOptions("go"), waits="async", human=Nobody())
+    chat = TwoAgentChat(user, assistant, ChatOptions("go"), waits="async", human=NobodyToAsk())
     view = NotebookView()
     measured_turns: list[list[float]] = []
     begun, model = 0.0, 0.0

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 
-from autogen_nb.core.chat import Flow
+from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import (
     Answer,
     CodeAsked,
@@ -18,7 +18,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.outputs import Stream
-from autogen_nb.run import Here, Log, There, World, aevents, events
+from autogen_nb.run import Log, OnCaller, OnEngine, World, aevents, events
 
 SHOWN: dict[type, Transient] = {
     ModelAsked: ModelDelta("assistant", "..."),
@@ -38,25 +38,25 @@ def live(answer: Callable[[Question], Answer]) -> World:
         await asyncio.sleep(0)
         return answer(question)
 
-    def world(question: Question) -> Here | There:
+    def world(question: Question) -> OnCaller | OnEngine:
         if type(question) in SHOWN:
-            return There(lambda: stream(question))
-        return Here(lambda: (awaited if "Human" in type(question).__name__ else answer)(question))
+            return OnEngine(lambda: stream(question))
+        return OnCaller(lambda: (awaited if "Human" in type(question).__name__ else answer)(question))
 
     return world
 
 
-def streaming(*items: Transient | Answer) -> There:
+def streaming(*items: Transient | Answer) -> OnEngine:
     """A stream of these."""
 
     async def stream() -> AsyncIterator[Transient | Answer]:
         for item in items:
             yield item
 
-    return There(stream)
+    return OnEngine(stream)
 
 
-def nobody(question: Question) -> Here | There:
+def nobody(question: Question) -> OnCaller | OnEngine:
     """A world that must not be asked."""
     raise AssertionError(question)
 

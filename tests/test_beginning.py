@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from autogen_nb.run import begun, engine
+from autogen_nb.run import engine, in_background
 
 
 async def where() -> str:
@@ -22,7 +22,7 @@ def test_without_a_loop_it_is_over_when_the_call_returns() -> None:
         done.append(await where())
         return 7
 
-    waiting = begun(work())
+    waiting = in_background(work())
 
     assert done == ["autogen_nb engine"]
     assert asyncio.run(waiting) == 7
@@ -35,7 +35,7 @@ def test_without_a_loop_errors_come_at_once() -> None:
         raise ValueError(7)
 
     with pytest.raises(ValueError, match="7"):
-        _ = begun(fails())
+        _ = in_background(fails())
 
 
 def test_with_a_loop_it_runs_whether_or_not_it_is_awaited() -> None:
@@ -48,10 +48,14 @@ def test_with_a_loop_it_runs_whether_or_not_it_is_awaited() -> None:
         return found
 
     async def program() -> list[str]:
-        _ = begun(work())
+        _ = in_background(work())
         assert over.wait(30)
         # Awaited as it is, as a task, and by `gather`.
-        return [await begun(work()), await asyncio.create_task(begun(work())), *await asyncio.gather(begun(work()))]
+        return [
+            await in_background(work()),
+            await asyncio.create_task(in_background(work())),
+            *await asyncio.gather(in_background(work())),
+        ]
 
     assert asyncio.run(program()) == ["autogen_nb engine"] * 3
 
@@ -70,7 +74,7 @@ def test_who_gives_up_cancels_it(as_task: bool, steps: int) -> None:
             ended.set()
 
     async def program() -> None:
-        waiting = begun(work())
+        waiting = in_background(work())
         assert begins.wait(30)
         task = asyncio.create_task(waiting) if as_task else asyncio.ensure_future(_awaited(waiting))
         for _ in range(steps or not as_task):
@@ -88,7 +92,7 @@ def test_on_the_engine_it_is_the_work_itself() -> None:
     """The engine does not wait for itself."""
 
     async def outer() -> str:
-        return await begun(where())
+        return await in_background(where())
 
     assert engine.call(outer()) == "autogen_nb engine"
 
@@ -97,7 +101,7 @@ def test_it_can_be_closed() -> None:
     """Closing what nobody awaits is no matter."""
 
     async def program() -> None:
-        begun(where()).close()
+        in_background(where()).close()
 
     asyncio.run(program())
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import autogen_nb
-from autogen_nb.cli import codes
+from autogen_nb.cli import exit_codes
 from autogen_nb.notebook.magics import AutogenMagics
 from autogen_nb.notebook.settings import Defaults
 from tests.driven import in_process
@@ -82,7 +82,7 @@ def test_the_defaults_are_those_of_the_settings() -> None:
 def test_the_exit_codes_are_those_of_the_command() -> None:
     """The table lists every exit code of the command, and no other."""
     rows = re.findall(r"^\| (\d[\d, ]*) \|", text(DOCS / "command-line.md"), re.MULTILINE)
-    ours = {value for name, value in vars(codes).items() if name.isupper() and isinstance(value, int)}
+    ours = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
 
     assert {int(code) for row in rows for code in row.split(", ")} == ours
 

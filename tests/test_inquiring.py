@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from autogen_nb.acts import Act, ActJudged
-from autogen_nb.core.chat import Flow
+from autogen_nb.core.chats.two_agent_chat import Flow
+from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.events import (
-    ActAsked,
     Answer,
     CodeAsked,
     CodeInputAsked,
     CodeInputGiven,
     CodeRan,
+    EffectAsked,
     Event,
     ModelReplied,
     Question,
@@ -22,12 +22,12 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import CodeBlock, Message
-from autogen_nb.run import Here, Inquired, Inquiry, There, World
+from autogen_nb.run import Inquired, Inquiry, OnCaller, OnEngine, World
 from tests.driven import adriven, driven, streaming
 
 Drive = Callable[..., list[Event]]
 both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "awaited"])
-ACT = ActAsked("user", Act("network", "api.example.org", "connects to api.example.org"))
+ACT = EffectAsked("user", Effect("network", "api.example.org", "connects to api.example.org"))
 PASSWORD = CodeInputAsked("user", "Password: ", password=True)
 
 
@@ -37,7 +37,9 @@ def flow() -> Flow:
     assert isinstance(answer, CodeRan)
 
 
-def inquired(question: ActAsked | CodeInputAsked, seen: list[Inquired]) -> AsyncIterator[Transient | Inquiry | Answer]:
+def inquired(
+    question: EffectAsked | CodeInputAsked, seen: list[Inquired]
+) -> AsyncIterator[Transient | Inquiry | Answer]:
     """A run that asks once, on the engine's loop."""
 
     async def stream() -> AsyncIterator[Transient | Inquiry | Answer]:
@@ -50,15 +52,15 @@ def inquired(question: ActAsked | CodeInputAsked, seen: list[Inquired]) -> Async
     return stream()
 
 
-def world(question: ActAsked | CodeInputAsked, answer: Inquired, seen: list[Inquired], threads: list[int]) -> World:
+def world(question: EffectAsked | CodeInputAsked, answer: Inquired, seen: list[Inquired], threads: list[int]) -> World:
     """A person who gives this answer while code runs."""
 
     def answered() -> Inquired:
         threads.append(threading.get_ident())
         return answer
 
-    def asked(each: Question) -> Here | There:
-        return There(lambda: inquired(question, seen)) if isinstance(each, CodeAsked) else Here(answered)
+    def asked(each: Question) -> OnCaller | OnEngine:
+        return OnEngine(lambda: inquired(question, seen)) if isinstance(each, CodeAsked) else OnCaller(answered)
 
     return asked
 
@@ -69,7 +71,7 @@ def test_code_that_runs_asks_and_goes_on_with_the_answer(drive: Drive) -> None:
     log: list[Recorded] = []
     seen: list[Inquired] = []
     threads: list[int] = []
-    given = ActJudged(allowed=True, by="you")
+    given = EffectJudged(allowed=True, by="you")
 
     events = drive(flow(), world(ACT, given, seen, threads), log)
 
@@ -93,7 +95,7 @@ def test_password_is_given_to_the_code_alone(drive: Drive) -> None:
 @both
 def test_replay_asks_nobody(drive: Drive) -> None:
     """The answer that is in the log holds all that was asked meanwhile."""
-    given = ActJudged(allowed=False, reason="no")
+    given = EffectJudged(allowed=False, reason="no")
     log: list[Recorded] = [CodeAsked("user", (CodeBlock("python", "x"),)), CodeRan(1, inner=(ACT, given))]
 
     events = drive(flow(), lambda _: streaming(ModelReplied(Message("not asked"))), log)

@@ -9,10 +9,10 @@ import pytest
 from autogen_nb import run
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.agents.parts.agent_config import code_config
-from autogen_nb.core.organisation import NO_POLICY, Policy
+from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.openai import OpenAIModel
-from autogen_nb.notebook.orders import Order
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.settings import Defaults, terms
 from autogen_nb.testing import FakeOpenAI, ScriptedExecutor
 from autogen_nb.trusted import policy_file
@@ -78,7 +78,7 @@ def test_changed_file_holds_at_once(lay: Lay) -> None:
     before = run.policy()
     lay("[code]\nconfirm = 'always'")
 
-    assert (before, run.policy()) == (Policy(confirm="risky"), Policy(confirm="always"))
+    assert (before, run.policy()) == (OrganisationPolicy(confirm="risky"), OrganisationPolicy(confirm="always"))
 
 
 def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
@@ -122,11 +122,12 @@ def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "confirm"), [(Order("go", confirm="never"), "risky"), (Order("go", confirm="always"), "always")]
+    ("order", "confirm"),
+    [(CellOptions("go", confirm="never"), "risky"), (CellOptions("go", confirm="always"), "always")],
 )
-def test_cell_may_only_be_stricter(order: Order, confirm: str) -> None:
+def test_cell_may_only_be_stricter(order: CellOptions, confirm: str) -> None:
     """A cell's option loosens nothing, and the status line says whose policy holds."""
-    found = terms(order, Defaults(), attended=True, law=Policy(confirm="risky", budget="0.50"))
+    found = terms(order, Defaults(), attended=True, law=OrganisationPolicy(confirm="risky", budget="0.50"))
 
     assert found.confirm == confirm
     assert found.most == "0.50"
@@ -137,8 +138,8 @@ def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatc
     """AUTOGEN_NB_CONFIRM=never is honoured unless the policy forbids it."""
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "never")
 
-    free = terms(Order("go"), Defaults(), attended=True)
-    bound = terms(Order("go"), Defaults(), attended=True, law=Policy(confirm="always"))
+    free = terms(CellOptions("go"), Defaults(), attended=True)
+    bound = terms(CellOptions("go"), Defaults(), attended=True, law=OrganisationPolicy(confirm="always"))
 
     assert (free.confirm, free.remark) == ("never", "code runs unasked (AUTOGEN_NB_CONFIRM=never)")
     assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
@@ -156,4 +157,4 @@ def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
 def test_budget_that_cannot_be_is_told() -> None:
     """What the policy's budget may be is what a person's may."""
     with pytest.raises(ConfigError, match=r"your organisation's policy: the budget is 'much'"):
-        terms(Order("go"), Defaults(), attended=True, law=Policy(budget="much"))
+        terms(CellOptions("go"), Defaults(), attended=True, law=OrganisationPolicy(budget="much"))

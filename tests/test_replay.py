@@ -10,27 +10,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autogen_nb.acts import CONFIRMS, ActJudged
-from autogen_nb.core.chat import Flow, Opening, two_agent_chat
-from autogen_nb.core.endings import Asked, Both, Either, MaxMessage, TextMention
-from autogen_nb.core.group import RunGroup
-from autogen_nb.core.human_input import MODES
-from autogen_nb.core.replies import (
+from autogen_nb.core.chats.code_step import RunCode
+from autogen_nb.core.chats.group_flow import RunGroup
+from autogen_nb.core.chats.human_input import MODES
+from autogen_nb.core.chats.reply_steps import (
+    AgentSpec,
     AskFunction,
     Own,
-    Party,
     check_termination_and_human_reply,
     generate_function_call_reply,
     generate_oai_reply,
 )
-from autogen_nb.core.running import RunCode
-from autogen_nb.core.speaker import METHODS, Selection
-from autogen_nb.core.team import ByChoice, ByTurns, TeamRun, team_chat
-from autogen_nb.core.turns import AskPerson, Respond, Room, RunLast, Think, WriteAndRun, ask_member
+from autogen_nb.core.chats.speaker_selection import METHODS, Selection
+from autogen_nb.core.chats.team_endings import AllOf, AnyOf, AskedCondition, MaxMessage, TextMention
+from autogen_nb.core.chats.team_flow import ByChoice, ByTurns, TeamRun, team_chat
+from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, TeamState, Think, WriteAndRun, ask_member
+from autogen_nb.core.chats.two_agent_chat import Flow, Opening, two_agent_chat
+from autogen_nb.effects import CONFIRMS, EffectJudged
 from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import (
-    ActAsked,
     Answer,
     ApprovalAsked,
     ApprovalGiven,
@@ -41,6 +40,7 @@ from autogen_nb.events import (
     CodeInputAsked,
     CodeInputGiven,
     CodeRan,
+    EffectAsked,
     Ended,
     EndingAsked,
     EndingJudged,
@@ -111,7 +111,7 @@ class Script:
         """The chat, from its beginning."""
         rng = Random(self.settings)
         runs = RunCode(rng.choice(("auto", 0, 3)), rng.choice(CONFIRMS), together=rng.random() < 0.3)
-        user = Party(
+        user = AgentSpec(
             "user",
             (check_termination_and_human_reply, AskFunction(2, "f"), generate_function_call_reply, runs),
             human_input_mode=rng.choice(MODES),
@@ -119,7 +119,7 @@ class Script:
             default_reply=rng.choice((None, Message(""), Message("on"), Message("on"))),
             own=rng.choice(OWN),
         )
-        assistant = Party("assistant", (check_termination_and_human_reply, generate_oai_reply), own=rng.choice(OWN))
+        assistant = AgentSpec("assistant", (check_termination_and_human_reply, generate_oai_reply), own=rng.choice(OWN))
         openings: tuple[Opening, ...] = (Message("go"), "ask", "person")
         more = {
             "opening": rng.choice(openings),
@@ -143,9 +143,9 @@ class Script:
         return log
 
 
-def group(rng: Random, *members: Party) -> Party:
+def group(rng: Random, *members: AgentSpec) -> AgentSpec:
     """The manager of a group of these and one more."""
-    members = (*members, Party("third", default_reply=Message("third"), own=rng.choice(OWN)))
+    members = (*members, AgentSpec("third", default_reply=Message("third"), own=rng.choice(OWN)))
     selection = Selection(
         "manager",
         tuple(member.name for member in members),
@@ -154,7 +154,7 @@ def group(rng: Random, *members: Party) -> Party:
         {"user": {"f"}},
     )
     told = rng.choice((None, Message("Meet.")))
-    return Party("manager", (RunGroup(members, selection, rng.choice((1, 4, 7)), told),), own=rng.choice(OWN))
+    return AgentSpec("manager", (RunGroup(members, selection, rng.choice((1, 4, 7)), told),), own=rng.choice(OWN))
 
 
 def team(rng: Random) -> Flow:
@@ -167,12 +167,12 @@ def team(rng: Random) -> Flow:
     }
     names = tuple(members)
     chosen = ByChoice(Selection("team", names, "auto"), function=rng.random() < 0.5, narrowed=rng.random() < 0.5)
-    ending = Either(
-        (Both((TextMention("words"), MaxMessage(2))), Asked(0, rng.choice(("function", "time", "outside"))))
+    ending = AnyOf(
+        (AllOf((TextMention("words"), MaxMessage(2))), AskedCondition(0, rng.choice(("function", "time", "outside"))))
     )
     task = [Said("user", "team", Message(text), kind="task") for text in ("go", "on")]
     run = TeamRun("team", members, rng.choice((ByTurns(names), chosen)), task, ending, rng.choice((1, 8)))
-    return team_chat(run, Room("team"))
+    return team_chat(run, TeamState("team"))
 
 
 def speaker(rng: Random, question: SpeakerAsked) -> SpeakerGiven:
@@ -353,7 +353,7 @@ def test_scripts_play_every_kind_of_event() -> None:
     logs = [Script(seed, seed).log() for seed in range(60)]
 
     # What running code asks stands within what came of the code, and belongs to no flow.
-    within = {ActAsked, ActJudged, CodeInputAsked, CodeInputGiven}
+    within = {EffectAsked, EffectJudged, CodeInputAsked, CodeInputGiven}
     assert {type(event) for log in logs for event in log} == set(get_args(Recorded)) - within
     assert {event.reason for log in logs for event in log if isinstance(event, Ended)} == set(get_args(EndReason))
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from autogen_nb import run
-from autogen_nb.core.chat import Flow, two_agent_chat
-from autogen_nb.core.replies import Party, generate_function_call_reply, generate_oai_reply
+from autogen_nb.core.chats.reply_steps import AgentSpec, generate_function_call_reply, generate_oai_reply
+from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
 from autogen_nb.errors import ConfigError, ModelUnavailable, SessionError
 from autogen_nb.events import (
     Answer,
@@ -29,7 +29,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import Message
-from autogen_nb.run import Engine, Here, Surface, There, World, aevents, engine, events, settle, surfaces
+from autogen_nb.run import Engine, OnCaller, OnEngine, Surface, World, aevents, engine, events, settle, surfaces
 from tests.driven import adriven, driven, nobody, streaming
 
 REPLIED = ModelReplied(Message("hello"))
@@ -41,13 +41,15 @@ both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "a
 def flow() -> Flow:
     """A chat of one question to a model."""
     return two_agent_chat(
-        Party("user", (generate_function_call_reply,)), Party("assistant", (generate_oai_reply,)), opening=Message("go")
+        AgentSpec("user", (generate_function_call_reply,)),
+        AgentSpec("assistant", (generate_oai_reply,)),
+        opening=Message("go"),
     )
 
 
 def person_first() -> Flow:
     """A chat of one question to a person."""
-    return two_agent_chat(Party("user"), Party("assistant"), opening="person")
+    return two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
 
 
 def of(*items: Transient | Answer) -> World:
@@ -57,7 +59,7 @@ def of(*items: Transient | Answer) -> World:
 
 def here(call: Callable[[], Any]) -> World:
     """A world whose every answer is such a call."""
-    return lambda _: Here(call)
+    return lambda _: OnCaller(call)
 
 
 @both
@@ -88,7 +90,7 @@ def test_question_is_in_the_log_before_the_world_is_asked(drive: Drive) -> None:
     log: list[Recorded] = []
     before: list[Recorded] = []
 
-    def world(_: Question) -> There:
+    def world(_: Question) -> OnEngine:
         before.extend(log)
         return streaming(REPLIED)
 
@@ -120,7 +122,7 @@ def test_streams_run_on_the_engine(drive: Drive) -> None:
         found.append(engine.here())
         yield REPLIED
 
-    drive(flow(), lambda _: There(stream))
+    drive(flow(), lambda _: OnEngine(stream))
 
     assert found == [True]
     assert not engine.here()
@@ -216,7 +218,7 @@ def test_failure_of_a_model_reaches_the_caller_and_the_log_can_be_resumed(drive:
         raise error
 
     with pytest.raises(type(error)) as caught:
-        drive(flow(), lambda _: There(stream), log)
+        drive(flow(), lambda _: OnEngine(stream), log)
 
     assert caught.value is error
     assert log[-1] == ModelAsked("assistant", "user", 1)
@@ -286,7 +288,7 @@ def test_stream_may_be_any_iterator(drive: Drive) -> None:
                 return self.left.pop()
             raise StopAsyncIteration
 
-    assert REPLIED in drive(flow(), lambda _: There(Once))
+    assert REPLIED in drive(flow(), lambda _: OnEngine(Once))
 
 
 class Hanging:
@@ -306,9 +308,9 @@ class Hanging:
             await asyncio.sleep(0.02)
             self.let_go.set()
 
-    def world(self, _: Question) -> There:
+    def world(self, _: Question) -> OnEngine:
         """A world that answers nothing else."""
-        return There(self.stream)
+        return OnEngine(self.stream)
 
 
 def test_caller_who_leaves_cancels_the_stream() -> None:
@@ -387,7 +389,7 @@ def test_stream_outlives_a_loop_that_was_closed_under_it() -> None:
         await asyncio.to_thread(resume.wait)
         yield REPLIED
 
-    pump = run.Pump(stream)
+    pump = run.StreamBridge(stream)
     loop = asyncio.new_event_loop()
     loop.run_until_complete(pump.aget())
     waiting = loop.create_task(pump.aget())

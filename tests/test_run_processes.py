@@ -9,8 +9,8 @@ from tests.driven import in_process
 
 INTERRUPTED = """
 import asyncio, json, os, signal, threading, time
-from autogen_nb.core.chat import two_agent_chat
-from autogen_nb.core.replies import Party, generate_oai_reply
+from autogen_nb.core.chats.two_agent_chat import two_agent_chat
+from autogen_nb.core.chats.reply_steps import Party, generate_oai_reply
 from autogen_nb.event_json import to_json
 from autogen_nb.events import ModelDelta, ModelReplied
 from autogen_nb.messages import Message
@@ -85,8 +85,8 @@ def test_interrupt_lands_in_the_caller_and_leaves_a_log(way: str) -> None:
 
 PEOPLE = """
 import asyncio, os, signal, threading, time
-from autogen_nb.core.chat import two_agent_chat
-from autogen_nb.core.replies import Party
+from autogen_nb.core.chats.two_agent_chat import two_agent_chat
+from autogen_nb.core.chats.reply_steps import Party
 from autogen_nb.run import Here, aevents, events
 
 begun = threading.Event()
@@ -188,9 +188,9 @@ def test_endings_run_when_the_process_ends(endings: str, told: str) -> None:
 
 LONG = """
 import asyncio, sys
-from autogen_nb.core.chat import two_agent_chat
-from autogen_nb.core.replies import Party, check_termination_and_human_reply, generate_oai_reply
-from autogen_nb.core.running import RunCode
+from autogen_nb.core.chats.two_agent_chat import two_agent_chat
+from autogen_nb.core.chats.reply_steps import Party, check_termination_and_human_reply, generate_oai_reply
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.event_json import to_json
 from autogen_nb.events import CodeRan, Ended, ModelReplied, Said, CodeAsked
 from autogen_nb.messages import Message

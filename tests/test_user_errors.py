@@ -19,11 +19,11 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.persons import Human
+from autogen_nb.core.people import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
 from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, ReplyFunctionAsked, TerminationAsked
-from autogen_nb.human.headless import Nobody
-from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.human.headless import NobodyToAsk
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.run import engine
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, contents, model_of, user
@@ -41,7 +41,7 @@ def talk(
     human: Human | None = None,
 ) -> ChatResult:
     """The result of a chat whose record so far is `log`."""
-    chat = TwoAgentChat(proxy, teacher, ChatOptions(message), waits=way, human=human or Nobody(), log=log)
+    chat = TwoAgentChat(proxy, teacher, ChatOptions(message), waits=way, human=human or NobodyToAsk(), log=log)
 
     async def main() -> None:
         async for _ in chat.exchange().happening():

@@ -1,8 +1,8 @@
 """AutoGen's names and spellings over the strict core."""
 
-from autogen_nb.doors import through
+from autogen_nb.lazy_export import lazy_export
 
-__getattr__, __all__ = through(
+__getattr__, __all__ = lazy_export(
     __name__,
     "ApprovalRequest",
     "ApprovalResponse",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT
 from autogen_nb.agents.parts.tool_schema import typed
-from autogen_nb.core.turns import Respond
+from autogen_nb.core.chats.team_replies import Respond
 from autogen_nb.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autogen_nb.acts import Confirm
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import ASSISTANT
-from autogen_nb.core.turns import Respond, RunLast, WriteAndRun
+from autogen_nb.core.chats.team_replies import Respond, RunLast, WriteAndRun
+from autogen_nb.effects import Confirm
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven
 
@@ -86,10 +86,10 @@ class CodeExecutorAgent(ConversableAgent):
 
     def answers(self) -> Respond:
         """How it answers in a team."""
-        ground = None if self.code is None else self.code.ground
+        scope = None if self.code is None else self.code.scope
         if self.model is not None:
-            return WriteAndRun(self._retries, self._confirm, ground)
-        return RunLast(confirm=self._confirm, sources=self._sources, ground=ground)
+            return WriteAndRun(self._retries, self._confirm, scope)
+        return RunLast(confirm=self._confirm, sources=self._sources, scope=scope)
 
     def _judged(
         self, asked: ApprovalAsked, context: Sequence[Mapping[str, Any]]

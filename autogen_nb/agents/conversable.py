@@ -1,6 +1,6 @@
 """The agent with AutoGen 0.2's names: a friendly layer that says who it is and whom it asks.
 
-It decides nothing by itself. A chat asks `party` for what the flow must know of the agent, and calls the methods
+It decides nothing by itself. A chat asks `spec` for what the flow must know of the agent, and calls the methods
 that a subclass overrides: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`,
 `execute_function`, `generate_init_message`, and those of their ``a_`` forms that there are.
 """
@@ -24,19 +24,14 @@ from autogen_nb.agents.parts.reply_chain import ReplyChain, ReplyFunction, Trigg
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.agents.teams import team_member
+from autogen_nb.core.chats.reply_steps import AgentSpec, Step, check_termination_and_human_reply, generate_oai_reply
+from autogen_nb.core.chats.reply_steps import Own as OwnCode
+from autogen_nb.core.chats.team_replies import Respond
+from autogen_nb.core.chats.termination_checks import Exactly, OwnLine, WithoutCode
 from autogen_nb.core.ports import Model
-from autogen_nb.core.replies import Own as OwnCode
-from autogen_nb.core.replies import (
-    Party,
-    Step,
-    check_termination_and_human_reply,
-    generate_oai_reply,
-)
-from autogen_nb.core.termination import Exactly, OwnLine, WithoutCode
-from autogen_nb.core.turns import Respond
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputAsked
-from autogen_nb.human.terminal import TerminalHuman
+from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
 
 
@@ -50,7 +45,7 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
     system_message
         What the agent's model is told first; a list is joined by newlines.
     is_termination_msg
-        A predicate over the last message as a dict, or a condition of `autogen_nb.core.termination`; by default the
+        A predicate over the last message as a dict, or a condition of `autogen_nb.core.chats.termination_checks`; by default the
         content must be exactly "TERMINATE".
     max_consecutive_auto_reply
         Replies in a row without a person; None means `MAX_CONSECUTIVE_AUTO_REPLY`.
@@ -312,10 +307,10 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
 
     # What the flow must know
 
-    def party(self, exclude: Collection[ReplyFunction] = ()) -> Party:
+    def spec(self, exclude: Collection[ReplyFunction] = ()) -> AgentSpec:
         """The agent as the flow sees it, without some of its reply functions."""
         condition = self.is_termination_msg
-        return Party(
+        return AgentSpec(
             self.name,
             tuple(self._chain.steps(self.own_step, exclude)),
             self.human_input_mode,

@@ -9,9 +9,9 @@ from autogen_nb.agents.chats import call_context, group_settings, speaker_select
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import agent_config
-from autogen_nb.core.chat import Flow
+from autogen_nb.core.chats.reply_steps import ConversationState, Stop
+from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.ports import Model
-from autogen_nb.core.replies import Scene, Stop
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked
 from autogen_nb.messages import Message
@@ -216,14 +216,16 @@ async def _selected(
     def flow() -> Flow:
         found.append((yield from selection.next(last.name, message)))
 
-    def world(question: Question) -> run.Here | run.There:
+    def world(question: Question) -> run.OnCaller | run.OnEngine:
         if isinstance(question, SpeakerAsked):
             method = cast("Callable[..., Any]", group.speaker_selection_method)
             return speaker_selection.choose_speaker(group, selector, question, lambda: method(last, group))
         # A choice asks for nothing else.
-        return run.Here(lambda: human.input(cast("HumanInputAsked", question)))
+        return run.OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 
-    await ChatExchange((selector,), flow(), world, scene=Scene(), log=[], waits=waits).show(call_context.NoView())
+    await ChatExchange((selector,), flow(), world, state=ConversationState(), log=[], waits=waits).show(
+        call_context.NoView()
+    )
     return group.agent_by_name(found[0]) if isinstance(found[0], str) else None
 
 

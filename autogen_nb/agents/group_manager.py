@@ -11,9 +11,9 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, Said
 from autogen_nb.agents.parts.reply_chain import ReplyChain
-from autogen_nb.core.group import RunGroup, named
-from autogen_nb.core.replies import Step
-from autogen_nb.core.roles import stored
+from autogen_nb.core.chats.group_flow import RunGroup, named
+from autogen_nb.core.chats.message_roles import stored
+from autogen_nb.core.chats.reply_steps import Step
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
 
@@ -90,7 +90,7 @@ class GroupChatManager(ConversableAgent):
         if self in group.nested_agents():
             raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, nor of one within that")
         return RunGroup(
-            tuple(agent.party() for agent in group.agents),
+            tuple(agent.spec() for agent in group.agents),
             group_settings.selection(group, self.name, own=group.own_choice),
             group.max_round,
             Message(group.introductions_msg()) if group.send_introductions else None,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.core.turns import AskPerson, Respond, RunLast, Think
+from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
 from autogen_nb.errors import ConfigError
 
 
@@ -61,4 +61,4 @@ class UserProxyAgent(ConversableAgent):
         if not self._runs_code or self.code is None:
             return asks if self.model is None else Think()
         otherwise = asks if self.input_func is not None else None
-        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise, ground=self.code.ground)
+        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise, scope=self.code.scope)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import click
 
 from autogen_nb._version import __version__
-from autogen_nb.cli import codes
-from autogen_nb.cli.chat import chat
-from autogen_nb.cli.demo import demo
-from autogen_nb.cli.doctor import doctor
-from autogen_nb.cli.run import run
+from autogen_nb.cli import exit_codes
+from autogen_nb.cli.chat_command import chat
+from autogen_nb.cli.demo_command import demo
+from autogen_nb.cli.doctor_command import doctor
+from autogen_nb.cli.run_command import run
 from autogen_nb.errors import AutogenError
 
 NAME = "autogen-nb"
@@ -63,21 +63,21 @@ def _ended(error: BaseException) -> int:
             raise error
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message(), err=True)
-            return codes.USAGE
+            return exit_codes.USAGE
         case click.UsageError():
-            return _told(_usage(error), codes.USAGE)
+            return _told(_usage(error), exit_codes.USAGE)
         case click.ClickException():
             return _told(error.format_message(), error.exit_code)
         case AutogenError():
-            return _told(str(error), codes.code_of(error))
+            return _told(str(error), exit_codes.code_of(error))
         case KeyboardInterrupt() | click.Abort():
-            return _told("stopped", codes.INTERRUPTED)
+            return _told("stopped", exit_codes.INTERRUPTED)
         case BrokenPipeError():
             # Whoever read the output has gone, as `head` does; nothing is left to be flushed to them.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return codes.FAILED
+            return exit_codes.FAILED
         case _:
-            return _told(f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", codes.FAILED)
+            return _told(f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", exit_codes.FAILED)
 
 
 def _usage(error: click.UsageError) -> str:

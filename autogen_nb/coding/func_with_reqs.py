@@ -1,5 +1,7 @@
 """What functions for code need, where AutoGen 0.2 has it."""
 
-from autogen_nb.doors import through
+from autogen_nb.lazy_export import lazy_export
 
-__getattr__, __all__ = through(__name__, "Alias", "FunctionWithRequirements", "ImportFromModule", "with_requirements")
+__getattr__, __all__ = lazy_export(
+    __name__, "Alias", "FunctionWithRequirements", "ImportFromModule", "with_requirements"
+)

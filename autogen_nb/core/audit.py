@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from autogen_nb.acts import ActJudged
+from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
-    ActAsked,
     ApprovalAsked,
     ApprovalGiven,
     CodeAsked,
     CodeInputAsked,
     CodeInputGiven,
     CodeRan,
+    EffectAsked,
     HumanInputAsked,
     HumanInputGiven,
     ModelAsked,
@@ -27,7 +27,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, Message
 
-_Question: TypeAlias = ApprovalAsked | ActAsked | CodeInputAsked | HumanInputAsked
+_Question: TypeAlias = ApprovalAsked | EffectAsked | CodeInputAsked | HumanInputAsked
 
 OPEN = "open"
 """What stands in the place of an answer that has not been given."""
@@ -36,7 +36,7 @@ POLICY = "the policy"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PersonAsked:
     """One thing that was asked, or that ran unasked.
 
     Parameters
@@ -85,7 +85,7 @@ class Sent:
     new: tuple[tuple[str, Message], ...] = ()
 
 
-def decisions(log: Iterable[Recorded]) -> list[Asked]:
+def decisions(log: Iterable[Recorded]) -> list[PersonAsked]:
     """All that a person was asked, and all code that ran, in order; what happened in chats within is included."""
     found = _Decisions()
     for event in _flat(log):
@@ -110,19 +110,19 @@ def _flat(log: Iterable[Recorded]) -> Iterator[Recorded]:
 
 @dataclass(slots=True)
 class _Decisions:
-    rows: list[Asked] = field(default_factory=list)
+    rows: list[PersonAsked] = field(default_factory=list)
     _asked: _Question | None = None
     _cleared: list[int] = field(default_factory=list)
     _running: list[list[int]] = field(default_factory=list)
 
     def add(self, event: Recorded) -> None:
         match event:
-            case ApprovalAsked() | ActAsked() | CodeInputAsked() | HumanInputAsked():
+            case ApprovalAsked() | EffectAsked() | CodeInputAsked() | HumanInputAsked():
                 self._asked = event
                 self.rows.append(_opened(event))
             case ApprovalGiven():
                 self._approved(event)
-            case ActJudged():
+            case EffectJudged():
                 answer = "allowed" if event.allowed else "denied, and the chat stopped" if event.stop else "denied"
                 self._answer(_with(answer, event.reason), event.by)
             case CodeInputGiven():
@@ -178,23 +178,25 @@ class _Decisions:
             self.rows[row] = replace(self.rows[row], came_to=ended)
 
 
-def _opened(asked: _Question) -> Asked:
+def _opened(asked: _Question) -> PersonAsked:
     match asked:
         case ApprovalAsked(agent=agent, block=block):
             which = f", block {asked.index + 1} of {asked.total}" if asked.total > 1 else ""
-            return Asked(agent, f"{block.language} code{which}", asked.reasons, code=block.code)
-        case ActAsked(agent=agent, act=act):
-            what = act.words or f"{act.kind} {act.target}".strip()
-            return Asked(agent, f"running code {what}", (f"at the line {asked.line.strip()}",) if asked.line else ())
+            return PersonAsked(agent, f"{block.language} code{which}", asked.reasons, code=block.code)
+        case EffectAsked(agent=agent, effect=effect):
+            what = effect.words or f"{effect.kind} {effect.target}".strip()
+            return PersonAsked(
+                agent, f"running code {what}", (f"at the line {asked.line.strip()}",) if asked.line else ()
+            )
         case CodeInputAsked(agent=agent, prompt=prompt):
-            return Asked(agent, _with("input of running code", prompt))
+            return PersonAsked(agent, _with("input of running code", prompt))
         case _:
-            return Asked(asked.agent, _with("your words", asked.prompt))
+            return PersonAsked(asked.agent, _with("your words", asked.prompt))
 
 
-def _unasked(asked: CodeAsked, block: CodeBlock) -> Asked:
-    why = "confirm is never" if asked.leave is None else "nothing risky was read in it"
-    return Asked(asked.agent, f"{block.language} code", (why,), UNASKED, POLICY, block.code)
+def _unasked(asked: CodeAsked, block: CodeBlock) -> PersonAsked:
+    why = "confirm is never" if asked.permissions is None else "nothing risky was read in it"
+    return PersonAsked(asked.agent, f"{block.language} code", (why,), UNASKED, POLICY, block.code)
 
 
 def _with(text: str, more: str) -> str:

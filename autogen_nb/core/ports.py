@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from autogen_nb.acts import Act, ActJudged, Leave
-from autogen_nb.core.ground import Ground
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.messages import CodeBlock, Message, Reasoning, Usage
 from autogen_nb.outputs import Output
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """What a model is asked.
 
     Parameters
@@ -59,7 +59,7 @@ class Model(Protocol):
     def name(self) -> str:
         """How the model is named to a person."""
 
-    def reply(self, request: Request) -> AsyncIterator[Part]:
+    def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Pieces of thought and of text as they come, then exactly one `Completion`, which is the last item.
 
         Raises
@@ -115,7 +115,7 @@ class Executor(Protocol):
 class Inquirer(Protocol):
     """Takes what code asks while it runs to whoever answers it; called on the engine's loop."""
 
-    async def allow(self, act: Act, line: str) -> ActJudged:
+    async def allow(self, effect: Effect, line: str) -> EffectJudged:
         """Whether the code may do this; `line` is where it waits, as far as that is known."""
 
     async def typed(self, prompt: str, password: bool) -> str | None:
@@ -129,15 +129,15 @@ class AttendedExecutor(Executor, Protocol):
         self,
         blocks: Sequence[CodeBlock],
         inquirer: Inquirer | None,
-        leave: Leave | None = None,
-        ground: Ground | None = None,
+        permissions: Permissions | None = None,
+        scope: PathScope | None = None,
     ) -> AsyncIterator[Output | RunEnded]:
         """What `run` gives, with somebody there to ask, unless that is None.
 
         Parameters
         ----------
-        leave
+        permissions
             What the blocks may do without a question; None for everything.
-        ground
+        scope
             Whose the paths are that they use.
         """

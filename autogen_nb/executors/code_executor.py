@@ -18,12 +18,12 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self, overload
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.core.report import text_of
+from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.not_found import found_here
+from autogen_nb.executors.missing_files import found_here
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
-from autogen_nb.run import CancellationToken, begun, engine, result
+from autogen_nb.run import CancellationToken, engine, in_background, result
 
 _CLOCK = 20_000_000
 """Nanoseconds by which the clock of a file system may be behind."""
@@ -65,7 +65,7 @@ class CodeExecutor(Protocol):
         """A `CodeResult`, or what comes to one when it is awaited."""
 
 
-class Inner(Protocol):
+class InnerExecutor(Protocol):
     """What runs the blocks of an `OwnedExecutor`."""
 
     timeout: float | None
@@ -104,7 +104,7 @@ class OwnedExecutor:
         Whether its owner has started it, and stops it.
     """
 
-    def __init__(self, inner: Inner, *, timeout: float, work_dir: Path) -> None:
+    def __init__(self, inner: InnerExecutor, *, timeout: float, work_dir: Path) -> None:
         inner.timeout = checked_timeout(timeout)
         self.work_dir = work_dir
         self.held = False
@@ -152,20 +152,20 @@ class OwnedExecutor:
     def start(self) -> Coroutine[Any, Any, None]:
         """Starts what runs the code, which then runs until `stop`."""
         self.held = True
-        return begun(self._start())
+        return in_background(self._start())
 
     def stop(self) -> Coroutine[Any, Any, None]:
         """Ends what runs the code; it may be called twice, and the executor used again."""
         self.held = False
-        return begun(self._stop())
+        return in_background(self._stop())
 
     def restart(self) -> Coroutine[Any, Any, None]:
         """Ends what the code left running or defined, and begins afresh."""
-        return begun(self._restart())
+        return in_background(self._restart())
 
     def interrupt(self) -> Coroutine[Any, Any, None]:
         """Interrupts the block that runs, if any."""
-        return begun(self._inner.interrupt())
+        return in_background(self._inner.interrupt())
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Outputs as they come, then how it ended; see `autogen_nb.core.ports.Executor`."""

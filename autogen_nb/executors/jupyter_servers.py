@@ -8,12 +8,12 @@ from typing import Any, Protocol, Self
 from weakref import WeakSet
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.command_line_code import left
-from autogen_nb.kernels.container_engine import with_kernel
-from autogen_nb.kernels.containers import IMAGE, Container, ContainerKernel
-from autogen_nb.kernels.launching import LOCAL
-from autogen_nb.kernels.places import Order, Place
-from autogen_nb.run import begun, engine
+from autogen_nb.executors.command_line_code_executor import left
+from autogen_nb.kernels.launch import LOCAL
+from autogen_nb.kernels.places.container import IMAGE, ContainerKernel, ContainerPlace
+from autogen_nb.kernels.places.container_engine import with_kernel
+from autogen_nb.kernels.places.place import LaunchSpec, Place
+from autogen_nb.run import engine, in_background
 
 KERNEL_IMAGE = "autogen-nb-kernel"
 """What the image for a kernel is called that is made where none is named."""
@@ -22,7 +22,7 @@ _PORT = 8888
 _DIGITS = 12
 
 
-class Held(Protocol):
+class ServerHandle(Protocol):
     """What a server's end ends."""
 
     async def _stop(self) -> None: ...
@@ -48,10 +48,10 @@ class JupyterConnectionInfo:
 
     def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002 - a server has a directory of its own
         """A kernel of this name on the server."""
-        from autogen_nb.kernels.remote import Server
+        from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 
         address = f"{'https' if self.use_https else 'http'}://{self.host}{'' if self.port is None else f':{self.port}'}"
-        return Server(address, token=self.token, spec=kernel)
+        return JupyterServerPlace(address, token=self.token, spec=kernel)
 
 
 class _Serving:
@@ -60,13 +60,13 @@ class _Serving:
     def __init__(self) -> None:
         self._executors: WeakSet[Any] = WeakSet()
 
-    def holds(self, executor: Held) -> None:
+    def holds(self, executor: ServerHandle) -> None:
         """Has the executor end with the server."""
         self._executors.add(executor)
 
     def stop(self) -> Any:
         """Ends the kernels that run there; it may be awaited."""
-        return begun(self._stop())
+        return in_background(self._stop())
 
     async def _stop(self) -> None:
         for executor in list(self._executors):
@@ -94,9 +94,9 @@ class LocalJupyterServer(_Serving):
 
     def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002 - anywhere
         """A kernel of this name on this machine."""
-        from autogen_nb.kernels.specs import Spec
+        from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 
-        return LOCAL if kernel == "python3" else Spec(kernel)
+        return LOCAL if kernel == "python3" else KernelspecPlace(kernel)
 
 
 class DockerJupyterServer(_Serving):
@@ -163,14 +163,14 @@ class DockerJupyterServer(_Serving):
         return KernelContainer(self._base, cwd=cwd, **self._settings)
 
 
-class KernelContainer(Container):
+class KernelContainer(ContainerPlace):
     """A container that must hold a kernel; its image is made from `base`, unless that is None."""
 
     def __init__(self, base: str | None, **more: Any) -> None:
         super().__init__(**more)
         self._base = base
 
-    async def start(self, order: Order) -> ContainerKernel:
+    async def start(self, launch_spec: LaunchSpec) -> ContainerKernel:
         """A kernel in the container.
 
         Raises
@@ -183,7 +183,7 @@ class KernelContainer(Container):
                 f"the image {self.image!r} has no ipykernel: give it as DockerJupyterServer(base_image=...), from "
                 "which one is made that has, or run code by command line in it (DockerCommandLineCodeExecutor)"
             )
-        return await super().start(order)
+        return await super().start(launch_spec)
 
     def _make(self) -> tuple[Any, Any]:
         if self._base is not None:

@@ -9,7 +9,7 @@ UNATTENDED = "nobody can be asked while code runs"
 """Why what running code is about to do is denied, where there is nobody to ask."""
 
 
-class Nobody:
+class NobodyToAsk:
     """The human where there is none."""
 
     def input(self, question: HumanInputAsked) -> NoReturn:

@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.core.rules import Rule, parse
+from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.errors import ConfigError
-from autogen_nb.trusted import owned
+from autogen_nb.trusted import owned_files
 
 _VERSION = 1
 _PATIENCE = 10.0
@@ -29,7 +29,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptRule:
     """A rule in the file; `made` is when, in UTC."""
 
     rule: Rule
@@ -64,9 +64,9 @@ class RulesFile:
         """
         return tuple(kept.rule for kept in self.kept())
 
-    def kept(self) -> tuple[Kept, ...]:
+    def kept(self) -> tuple[KeptRule, ...]:
         """The same with when they were made, the oldest first."""
-        text = owned.read(self.path, frozenset({os.geteuid()}))
+        text = owned_files.read(self.path, frozenset({os.geteuid()}))
         return () if text is None else self._read(text)
 
     def add(self, *rules: Rule) -> tuple[Rule, ...]:
@@ -79,11 +79,11 @@ class RulesFile:
         """
         new: list[Rule] = []
 
-        def more(kept: tuple[Kept, ...]) -> tuple[Kept, ...]:
+        def more(kept: tuple[KeptRule, ...]) -> tuple[KeptRule, ...]:
             known = {each.rule for each in kept}
             new.extend(rule for rule in dict.fromkeys(rules) if rule not in known)
             now = datetime.now(UTC).replace(microsecond=0)
-            return (*kept, *(Kept(rule, now) for rule in new))
+            return (*kept, *(KeptRule(rule, now) for rule in new))
 
         self._change(more)
         return tuple(new)
@@ -92,26 +92,26 @@ class RulesFile:
         """Revokes rules, and returns those that were there; the errors are those of `add`."""
         gone: list[Rule] = []
 
-        def fewer(kept: tuple[Kept, ...]) -> tuple[Kept, ...]:
+        def fewer(kept: tuple[KeptRule, ...]) -> tuple[KeptRule, ...]:
             gone.extend(each.rule for each in kept if each.rule in rules)
             return tuple(each for each in kept if each.rule not in rules)
 
         self._change(fewer)
         return tuple(gone)
 
-    def _read(self, text: str) -> tuple[Kept, ...]:
+    def _read(self, text: str) -> tuple[KeptRule, ...]:
         try:
             found: Any = json.loads(text)
             if found["version"] != _VERSION:
                 raise ValueError(f"version {found['version']}")  # noqa: TRY301  # one way out for all that is wrong
-            return tuple(Kept(_exact(each["rule"]), _moment(each["made"])) for each in found["rules"])
+            return tuple(KeptRule(_exact(each["rule"]), _moment(each["made"])) for each in found["rules"])
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
                 f"{str(self.path)!r} is not used: it does not hold rules as they are kept ({_short(error)}); "
                 "mend it or move it away"
             ) from None
 
-    def _change(self, change: Callable[[tuple[Kept, ...]], tuple[Kept, ...]]) -> None:
+    def _change(self, change: Callable[[tuple[KeptRule, ...]], tuple[KeptRule, ...]]) -> None:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._alone():
@@ -143,7 +143,7 @@ class RulesFile:
         finally:
             os.close(number)
 
-    def _write(self, kept: tuple[Kept, ...]) -> None:
+    def _write(self, kept: tuple[KeptRule, ...]) -> None:
         rules = [{"rule": str(each.rule), "made": each.made.isoformat()} for each in kept]
         text = json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n"
         # mkstemp makes files that only their owner can read.

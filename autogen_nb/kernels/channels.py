@@ -2,7 +2,7 @@
 
 1. Every message that comes is put into the inbox of the request that is its parent; without one it is dropped.
 2. Nothing is lost for want of room: a lost "idle" would be a request that never ends. Where a reader is slow, the
-   socket is left alone, so that what waits does so in the kernel, under its limit of memory, and not here. (`inside`
+   socket is left alone, so that what waits does so in the kernel, under its limit of memory, and not here. (`service`
    sees to the kernel's end of it.)
 3. A message that cannot be read is dropped: the kernel may send what it likes.
 """
@@ -88,7 +88,7 @@ class Channels:
         socket.linger = 0
         # The sockets of a kernel that is starting are not there yet; 100 ms, the default, is long.
         socket.reconnect_ivl = _RECONNECT_MS
-        # A full queue has the kernel wait: it drops nothing (see `inside`).
+        # A full queue has the kernel wait: it drops nothing (see `service`).
         socket.rcvhwm = _QUEUED if name == "iopub" else 0
         if name == "iopub":
             socket.subscribe(b"")

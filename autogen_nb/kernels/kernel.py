@@ -16,25 +16,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from autogen_nb.kernels import transfer
-from autogen_nb.kernels.calls import listed
-from autogen_nb.kernels.decoding import size
-from autogen_nb.kernels.environment import scrubbed, with_interpreter
-from autogen_nb.kernels.exchange import Exchange
-from autogen_nb.kernels.guarding import Terms
-from autogen_nb.kernels.launching import LOCAL, Launched, launch
-from autogen_nb.kernels.life import Life
-from autogen_nb.kernels.limits import Limits, readable
-from autogen_nb.kernels.places import Place
-from autogen_nb.kernels.preparing import packed, prepare, warm
-from autogen_nb.kernels.request import Ask, Request
-from autogen_nb.kernels.status import OnStuck, Status, Stuck
-from autogen_nb.kernels.usage import measure, shared_out
-from autogen_nb.kernels.verdict import INTERRUPTED, LIMITED, LOST, TIMED_OUT, Finished, death, judge
-from autogen_nb.kernels.watching import Passed, Watch
+from autogen_nb.kernels.guard_client import Terms
+from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckBlock
+from autogen_nb.kernels.launch import LOCAL, Launched, launch
+from autogen_nb.kernels.lifecycle import KernelLifecycle
+from autogen_nb.kernels.limits.block_limits import Limits, readable
+from autogen_nb.kernels.limits.limit_watch import LimitPassed, LimitWatch
+from autogen_nb.kernels.limits.resource_usage import measure, shared_out
+from autogen_nb.kernels.message_decoding import size
+from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, death
+from autogen_nb.kernels.places.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.preparation import packed, prepare, warm
+from autogen_nb.kernels.request import Ask, ExecuteRequest
+from autogen_nb.kernels.service_calls import listed
+from autogen_nb.kernels.transfer import variable_transfer
+from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.outputs import Failure, Output
 
-__all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "Finished", "Kernel"]
+__all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
 _FAREWELL = 0.5
 _LISTING = 1.0
@@ -96,15 +96,15 @@ class Kernel:
         self.on_stuck = on_stuck
         self.admit: Callable[[], None] | None = None
         self._folders = tuple(folders)
-        self._life = Life(self._launch)
+        self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
-        self._exchange = Exchange(self.start, lambda: self._life.launched, self.execute)
+        self._exchange = VariableExchange(self.start, lambda: self._life.launched, self.execute)
         self._blocks = 0
         self._since = 0.0
         self._lost = ""
         self._ending: str | None = None
-        self._current: Request | None = None
-        self._watch: Watch | None = None
+        self._current: ExecuteRequest | None = None
+        self._watch: LimitWatch | None = None
         self._background: set[asyncio.Task[None]] = set()
 
     @property
@@ -134,12 +134,12 @@ class Kernel:
         return bool(self._lost) or (self._life.launched is not None and not self.alive)
 
     @property
-    def status(self) -> Status:
+    def status(self) -> KernelStatus:
         """How the kernel is at this moment; nothing is asked of it."""
         launched = self._life.launched
         if launched is None or not self.alive:
-            return Status("starting" if self._life.starting else "off", limits=self.limits)
-        return Status(
+            return KernelStatus("starting" if self._life.starting else "off", limits=self.limits)
+        return KernelStatus(
             "idle" if self._current is None else "busy",
             pid=launched.pid,
             seconds=asyncio.get_running_loop().time() - self._since,
@@ -166,8 +166,8 @@ class Kernel:
         ask: Ask | None = None,
         silent: bool = False,
         terms: Terms = None,
-    ) -> AsyncGenerator[Output | Finished]:
-        """Outputs as they come, then exactly one `Finished`.
+    ) -> AsyncGenerator[Output | BlockOutcome]:
+        """Outputs as they come, then exactly one `BlockOutcome`.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Kernel:
         try:
             while (output := await request.next()) is not None:
                 if room >= 0 and (room := room - size(output)) < 0:
-                    request.exceed(Passed(f"output limit of {readable(self.limits.output or 0)}", "interrupt"))
+                    request.exceed(LimitPassed(f"output limit of {readable(self.limits.output or 0)}", "interrupt"))
                 if room >= 0 or isinstance(output, Failure):
                     yield output
             finished = await self._conclude(request)
@@ -226,7 +226,9 @@ class Kernel:
         async with self._turn:
             self._lost = told
 
-    async def put(self, values: Mapping[str, Any], *, limit: float = transfer.LIMIT) -> transfer.Handed:
+    async def put(
+        self, values: Mapping[str, Any], *, limit: float = variable_transfer.LIMIT
+    ) -> variable_transfer.Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none.
 
         Raises
@@ -249,11 +251,13 @@ class Kernel:
         """
         return await self._exchange.get(name, unpickle=unpickle)
 
-    async def variables(self) -> tuple[transfer.Variable, ...]:
+    async def variables(self) -> tuple[variable_transfer.HandedVariable, ...]:
         """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
         return await self._exchange.variables()
 
-    async def _open(self, source: str, *, limit: float | None, ask: Ask | None, silent: bool, terms: Terms) -> Request:
+    async def _open(
+        self, source: str, *, limit: float | None, ask: Ask | None, silent: bool, terms: Terms
+    ) -> ExecuteRequest:
         await self._turn.acquire()
         try:
             launched = self._life.launched
@@ -269,7 +273,7 @@ class Kernel:
                 self._watch.begin()
             terms = terms or ("ours" if silent else None)
             self._life.launched.announce(block=True)
-            self._current = Request(
+            self._current = ExecuteRequest(
                 self._life.launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent, terms=terms
             )
         except BaseException:
@@ -277,10 +281,10 @@ class Kernel:
             raise
         return self._current
 
-    async def _conclude(self, request: Request) -> Finished:
+    async def _conclude(self, request: ExecuteRequest) -> BlockOutcome:
         """What came of the request; passes the turn on, with a kernel that runs."""
         lost, self._lost = self._lost, ""
-        finished = judge(request, self._ending, await self._met(request))
+        finished = classify(request, self._ending, await self._met(request))
         notes = " ".join(note for note in (lost, finished.note) if note)
         if request.end == "stuck":
             await self._life.end(grace=0)
@@ -289,7 +293,7 @@ class Kernel:
         self._pass_on()
         return replace(finished, note=notes)
 
-    async def _let_go(self, request: Request) -> None:
+    async def _let_go(self, request: ExecuteRequest) -> None:
         """Returns when the request that was given up is over, or waits for a person's word."""
         task = asyncio.ensure_future(self._settle(request))
         self._background.add(task)
@@ -301,7 +305,7 @@ class Kernel:
         finally:
             asked.cancel()
 
-    async def _settle(self, request: Request) -> None:
+    async def _settle(self, request: ExecuteRequest) -> None:
         """Brings a request that was given up to its end, for the next one to find an idle kernel."""
         try:
             if request.end is None:
@@ -309,7 +313,7 @@ class Kernel:
             while not await _passed(request):
                 pass
             if request.end == "stuck":
-                self._lost = judge(request, self._ending, await self._met(request)).note
+                self._lost = classify(request, self._ending, await self._met(request)).note
                 await self._life.end(grace=0)
         finally:
             self._pass_on()
@@ -317,7 +321,7 @@ class Kernel:
             # In the background: whoever gave up does not wait for it, the next request does.
             self._life.begin()
 
-    async def _met(self, request: Request) -> str:
+    async def _met(self, request: ExecuteRequest) -> str:
         """The limit at which the system itself stopped a block that failed."""
         return await request.launched.met() if request.end == "died" or request.exit_code else ""
 
@@ -333,9 +337,9 @@ class Kernel:
         assert self.on_stuck is not None
         launched = self._life.launched
         found = None if launched is None else await listed(launched, _LISTING)
-        return await self.on_stuck(Stuck(None if found is None else transfer.variables(found)))
+        return await self.on_stuck(StuckBlock(None if found is None else variable_transfer.variables(found)))
 
-    def _limit(self, passed: Passed) -> None:
+    def _limit(self, passed: LimitPassed) -> None:
         if self._current is not None:
             self._current.exceed(passed)
         elif passed.step == "kill":
@@ -381,15 +385,17 @@ class Kernel:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _watched(self, launched: Launched) -> Watch | None:
+    def _watched(self, launched: Launched) -> LimitWatch | None:
         if launched.root is None or self.limits == Limits():
             return None
-        watch = Watch(launched.root, self.limits, own=lambda: launched.own, passed=self._limit, cgroup=launched.cgroup)
+        watch = LimitWatch(
+            launched.root, self.limits, own=lambda: launched.own, passed=self._limit, cgroup=launched.cgroup
+        )
         launched.exited.add_done_callback(lambda _: watch.stop())
         return watch
 
 
-async def _passed(request: Request) -> bool:
+async def _passed(request: ExecuteRequest) -> bool:
     """Whether the request is over; an output of it goes unseen."""
     try:
         return await request.next() is None

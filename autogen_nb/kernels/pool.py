@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels import machine
+from autogen_nb.kernels.limits import machine_memory
 
 _EACH = 512 * 2**20
 _MOST = 16
 _SELDOM = 10.0
 
 
-class Member(Protocol):
+class PoolMember(Protocol):
     """Something that holds a kernel."""
 
     @property
@@ -33,7 +33,7 @@ class Member(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class PoolPolicy:
     """How many kernels may run at once, and how many seconds one may be idle; None is no limit.
 
     Parameters
@@ -51,12 +51,12 @@ class Policy:
             raise ConfigError(f"{self!r} is no policy: at least one kernel, and times above 0")
 
     @classmethod
-    def usual(cls) -> "Policy":
+    def usual(cls) -> "PoolPolicy":
         """One kernel for each 512 MiB of memory, sixteen at most; an hour of rest."""
-        return cls(most=max(1, min(_MOST, machine.memory() // _EACH)))
+        return cls(most=max(1, min(_MOST, machine_memory.memory() // _EACH)))
 
 
-class Pool:
+class KernelPool:
     """The kernels of a notebook, each under the name of its chat; used on one running asyncio loop.
 
     Parameters
@@ -72,7 +72,7 @@ class Pool:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: PoolPolicy,
         tell: Callable[[str, float], None],
         *,
         title: Callable[[str], str] = str,
@@ -82,7 +82,7 @@ class Pool:
         self._title = title
         self._way_out = way_out
         self._tell = tell
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, PoolMember] = {}
         self._used: dict[str, float] = {}
         self._told: set[str] = set()
         self._watching: asyncio.Task[None] | None = None
@@ -92,7 +92,7 @@ class Pool:
         """The names whose kernels run."""
         return tuple(name for name, member in self._members.items() if member.alive)
 
-    def admit(self, name: str, member: Member) -> None:
+    def admit(self, name: str, member: PoolMember) -> None:
         """Holds the member from now on; to be called before its kernel starts.
 
         Raises
@@ -156,7 +156,7 @@ class Pool:
             await asyncio.sleep(min(idle, max(self.policy.notice, 0.02), _SELDOM) / 2)
         self._watching = None
 
-    async def _look(self, name: str, member: Member, over: float) -> None:
+    async def _look(self, name: str, member: PoolMember, over: float) -> None:
         """Tells of a kernel that is idle for too long, and ends it when it was told of in time."""
         if over >= -self.policy.notice and name not in self._told:
             self._told.add(name)

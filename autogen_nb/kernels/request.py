@@ -23,12 +23,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.acts import ActJudged
+from autogen_nb.effects import EffectJudged
 from autogen_nb.kernels.channels import Inbox
-from autogen_nb.kernels.decoding import exit_code, output
-from autogen_nb.kernels.guarding import Asked, Guarded, Guarding, Terms
-from autogen_nb.kernels.launching import Launched
-from autogen_nb.kernels.watching import Passed
+from autogen_nb.kernels.guard_client import GuardClient, Guarded, GuardQuestion, Terms
+from autogen_nb.kernels.launch import Launched
+from autogen_nb.kernels.limits.limit_watch import LimitPassed
+from autogen_nb.kernels.message_decoding import exit_code, output
 from autogen_nb.outputs import Failure, Output, Stream
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
@@ -50,7 +50,7 @@ class _Question:
     password: bool
 
 
-class Request:
+class ExecuteRequest:
     """A request that has been sent.
 
     Attributes
@@ -165,7 +165,7 @@ class Request:
             self._later(self._grace / 2, self._remind)
             self._later(self._grace, self._wonder, stuck)
 
-    def exceed(self, passed: Passed) -> None:
+    def exceed(self, passed: LimitPassed) -> None:
         """Has the code that passed a limit interrupted, or its kernel killed."""
         self.passed = self.passed or passed.limit
         if passed.step == "kill":
@@ -288,13 +288,13 @@ class Request:
                 text = _END_OF_FILE
         self.launched.channels.send("stdin", "input_reply", {"value": text})
 
-    async def _judge(self, guarding: Guarding, asked: Asked) -> None:
-        judged = ActJudged(allowed=False, reason="nobody can be asked")
+    async def _judge(self, guarding: GuardClient, asked: GuardQuestion) -> None:
+        judged = EffectJudged(allowed=False, reason="nobody can be asked")
         if self._guarded is not None:
             lines = self._code.split("\n")
             with self._paused():
                 judged = await self._guarded.judged(
-                    asked.act, lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
+                    asked.effect, lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
                 )
         self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
 

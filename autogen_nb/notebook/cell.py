@@ -18,26 +18,27 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.persons import Human
+from autogen_nb.core.chats.termination_checks import WithoutCode, without
+from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
-from autogen_nb.core.termination import WithoutCode, without
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
 from autogen_nb.events import ApprovalGiven
-from autogen_nb.human.ruled import Ruled
-from autogen_nb.kernels.describe import Share, describe, size_of, told
-from autogen_nb.kernels.status import OnStuck
-from autogen_nb.kernels.transfer import Variable, clashes
-from autogen_nb.models import connections
-from autogen_nb.models.budget import Budget, budgeted
-from autogen_nb.models.sight import sees
-from autogen_nb.notebook import habits, stuck, variables
+from autogen_nb.human.rule_based_approver import RuleBasedApprover
+from autogen_nb.kernels.kernel_status import OnStuck
+from autogen_nb.kernels.transfer.describe import Share, describe, size_of, told
+from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, clashes
+from autogen_nb.models.capabilities import sees
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.wrappers.budget import Budget, budgeted
+from autogen_nb.notebook import variable_choice
+from autogen_nb.notebook.asking import approval_habit, stop_question
+from autogen_nb.notebook.asking.cell_people import AbsentPerson, Person, Stopping
 from autogen_nb.notebook.chat_folder import made
-from autogen_nb.notebook.conversations import Conversation, Origin, Turn
+from autogen_nb.notebook.conversations import CellTurn, NotebookConversation, Origin
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.orders import Order
-from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping
-from autogen_nb.notebook.settings import Terms
-from autogen_nb.notebook.styles import Tone
+from autogen_nb.notebook.options import CellOptions
+from autogen_nb.notebook.rendering.styles import Tone
+from autogen_nb.notebook.settings import CellSettings
 from autogen_nb.run import View, Waits, interruptible, result, ticking
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ T = TypeVar("T")
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
 
-class CellView(View, Protocol):
+class ShownCell(View, Protocol):
     """A view that can say something of its own."""
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
@@ -81,18 +82,18 @@ class CellRun:
     def __init__(
         self,
         notebook: Notebook,
-        order: Order,
-        terms: Terms,
+        options: CellOptions,
+        terms: CellSettings,
         *,
         origin: Origin,
         person: Person,
-        view: CellView,
+        view: ShownCell,
         waits: Waits,
         where: ExecutionTarget,
         aside: Callable[[str], Awaitable[Stopping]] | None = None,
     ) -> None:
         self._notebook = notebook
-        self._order = order
+        self._order = options
         self._terms = terms
         self._origin = origin
         self._person = person
@@ -135,24 +136,24 @@ class CellRun:
         namespace = self._notebook.namespace
         task = self._order.task
         if self._order.template:
-            task = variables.filled(task, namespace)
-        return task, variables.chosen(self._order.inputs, namespace, "--input")
+            task = variable_choice.filled(task, namespace)
+        return task, variable_choice.chosen(self._order.inputs, namespace, "--input")
 
     async def _model(self) -> Model:
         notebook = self._notebook
         named = self._order.model or notebook.defaults.model
-        spec = connections.choose(named, notebook.connection, os.environ)
+        spec = model_connection.choose(named, notebook.connection, os.environ)
         if spec is None:
             proposed = named or os.environ.get("AUTOGEN_NB_MODEL", "")
             given = await _answered(lambda: self._person.connection(proposed))
-            spec = connections.choose(given.model or named, given, os.environ)
+            spec = model_connection.choose(given.model or named, given, os.environ)
             # The built-in analysis was chosen for this task alone; the next one is asked again.
             notebook.connection = None if given.model == "offline" else given
-        for host in connections.hosts(spec, os.environ):
+        for host in model_connection.hosts(spec, os.environ):
             if (host, self._share) not in notebook.told:
                 notebook.told.add((host, self._share))
-                self._view.note(connections.receives(host, rows=self._share == "rows"), kind="host")
-        asks = connections.known_to_call(spec, os.environ) if self._terms.asks is None else self._terms.asks
+                self._view.note(model_connection.receives(host, rows=self._share == "rows"), kind="host")
+        asks = model_connection.known_to_call(spec, os.environ) if self._terms.asks is None else self._terms.asks
         self._terms = replace(self._terms, pictures=sees(spec or ""), asks=asks)
         return notebook.model(spec or "")
 
@@ -165,7 +166,7 @@ class CellRun:
             self._view.meter(lambda: f"{budgets[0].spent} spent")
         return model, budgets
 
-    def _conversation(self) -> tuple[Conversation, str | None]:
+    def _conversation(self) -> tuple[NotebookConversation, str | None]:
         """The cell's conversation, and the name under which an older one is kept."""
         conversations = self._notebook.conversations
         found = conversations.meant(self._order, self._origin)
@@ -175,17 +176,17 @@ class CellRun:
             conversations.renew(self._order.chat) if self._order.new else (conversations.named(self._order.chat), None)
         )
 
-    async def _offered(self, chat: Conversation, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    async def _offered(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The variables that the task names and that the person lets go over."""
         namespace = self._notebook.namespace
         open_ = [
             name
-            for name in variables.mentioned(task, namespace)
+            for name in variable_choice.mentioned(task, namespace)
             if name not in inputs and name not in chat.declined and not chat.holds(name, namespace[name])
         ]
         if not open_:
             return {}
-        sizes = ", ".join(f"`{name}` ({variables.size_text(size_of(namespace[name]))})" for name in open_)
+        sizes = ", ".join(f"`{name}` ({variable_choice.size_text(size_of(namespace[name]))})" for name in open_)
         live, them = ("lives", "it") if len(open_) == 1 else ("live", "them")
         question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
         names = ", ".join(f"`{name}`" for name in open_)
@@ -196,7 +197,7 @@ class CellRun:
         chat.declined.update(open_)
         return {}
 
-    def _resumed(self, chat: Conversation, task: str, inputs: Mapping[str, Any]) -> Turn | None:
+    def _resumed(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellTurn | None:
         """The turn with an open question that the cell goes on with, if it asks for the very same."""
         if not all(chat.holds(name, value) for name, value in inputs.items()):
             return None
@@ -208,19 +209,19 @@ class CellRun:
         self._view.note(f"Run again: the chat goes on at its open question.{gone}")
         return turn
 
-    async def _begun(self, chat: Conversation, task: str, inputs: dict[str, Any]) -> Turn:
+    async def _begun(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellTurn:
         """A turn of its own, with its variables handed over."""
         inputs |= await self._offered(chat, task, inputs)
         if inputs:
             self._view.awaiting(f"copying {', '.join(inputs)}")
             taken = chat.hand(inputs, await self._engine(chat.executor.put(inputs)))
             if taken:
-                self._view.note(variables.replaced(taken, "the agent's kernel"))
+                self._view.note(variable_choice.replaced(taken, "the agent's kernel"))
         if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
-            self._view.note(variables.stale(older, self._named(chat)), tone="warning")
+            self._view.note(variable_choice.stale(older, self._named(chat)), tone="warning")
         message = task + told([describe(name, value, share=self._share) for name, value in inputs.items()])
         turn, replaced = chat.begin(self._origin, task, message, self._terms.flow)
-        turn.order = self._order
+        turn.options = self._order
         if replaced:
             more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""
             self._view.note(
@@ -229,7 +230,7 @@ class CellRun:
             )
         return turn
 
-    async def _unstuck(self, chat: Conversation) -> None:
+    async def _unstuck(self, chat: NotebookConversation) -> None:
         """Asks about code of an earlier run that has not yielded to Stop."""
         chat.stuckness.withdraw()
         chat.executor.on_stuck = self._on_stuck(chat)
@@ -238,12 +239,12 @@ class CellRun:
         self._view.awaiting("waiting for code that was stopped")
         if not await self._engine(chat.stuckness.unyielding(lambda: chat.executor.busy)):
             return
-        what = stuck.question(chat.stuckness.stuck)
+        what = stop_question.question(chat.stuckness.stuck)
         if await _answered(lambda: self._person.stopping(what)) == "kill":
             await self._engine(chat.executor.restart())
-            self._view.note(stuck.KILLED, kind="decision")
+            self._view.note(stop_question.KILLED, kind="decision")
 
-    def _on_stuck(self, chat: Conversation) -> OnStuck | None:
+    def _on_stuck(self, chat: NotebookConversation) -> OnStuck | None:
         """Who is asked when the person stops this run and its code does not yield."""
         if isinstance(self._person, AbsentPerson):
             return None
@@ -251,7 +252,7 @@ class CellRun:
             return chat.stuckness.noting
         return chat.stuckness.asking(self._aside)
 
-    async def _chat(self, conversation: Conversation, turn: Turn, model: Model) -> ChatResult:
+    async def _chat(self, conversation: NotebookConversation, turn: CellTurn, model: Model) -> ChatResult:
         conversation.executor.timeout = self._terms.block_timeout
         user, assistant = self._agents(conversation, turn, model)
         chat = TwoAgentChat(
@@ -284,26 +285,26 @@ class CellRun:
             raise
         return chat.result()
 
-    def _offer_less(self, conversation: Conversation) -> None:
+    def _offer_less(self, conversation: NotebookConversation) -> None:
         """Offers, once in a chat, to be asked less, where every block is let run all the same."""
         if self._terms.confirm != "always" or conversation.offered:
             return
-        if habits.lets_all_run(event for turn in conversation.turns for event in turn.log):
+        if approval_habit.lets_all_run(event for turn in conversation.turns for event in turn.log):
             conversation.offered = True
-            self._view.note(habits.OFFER, kind="offer")
+            self._view.note(approval_habit.OFFER, kind="offer")
 
-    def _ruled(self, conversation: Conversation, user: ConversableAgent) -> Human:
+    def _ruled(self, conversation: NotebookConversation, user: ConversableAgent) -> Human:
         """The person, with their rules and with what they chose for the rest of this chat."""
-        return Ruled(
+        return RuleBasedApprover(
             self._person,
             self._notebook.rules,
-            ground=None if user.code is None else user.code.ground,
+            scope=None if user.code is None else user.code.scope,
             onwards=conversation.onwards,
             tell=lambda text: self._view.note(text, tone="warning"),
         )
 
     def _agents(
-        self, conversation: Conversation, turn: Turn, model: Model
+        self, conversation: NotebookConversation, turn: CellTurn, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
         assistant = AssistantAgent(
             "assistant", ASSISTANT + _FOLDER.format(folder=conversation.folder), model, is_termination_msg=_never
@@ -329,7 +330,7 @@ class CellRun:
                 assistant.remember(said.message, user, sent=said.sender == assistant.name)
         return user, assistant
 
-    def _check_finished(self, turn: Turn) -> None:
+    def _check_finished(self, turn: CellTurn) -> None:
         ended = turn.ended
         if ended is not None and ended.reason == "stopped":
             raise ChatUnfinished("Stopped by you.", reason=ended.reason)
@@ -340,7 +341,7 @@ class CellRun:
                 reason=ended.reason,
             )
 
-    async def _hand_back(self, chat: Conversation, turn: Turn, done: ChatResult) -> None:
+    async def _hand_back(self, chat: NotebookConversation, turn: CellTurn, done: ChatResult) -> None:
         namespace = self._notebook.namespace
         if self._order.answer:
             namespace[self._order.answer] = without("TERMINATE", _last_words(turn) or done.summary)
@@ -350,24 +351,24 @@ class CellRun:
         namespace.update(values)
         chat.hand(values)
         if taken:
-            self._view.note(variables.replaced(taken, "your notebook"))
+            self._view.note(variable_choice.replaced(taken, "your notebook"))
 
-    async def _list_new(self, chat: Conversation) -> None:
+    async def _list_new(self, chat: NotebookConversation) -> None:
         """Says which variables the agent's kernel has that nobody was told of yet."""
         new = [each for each in await self._variables(chat) if each.name not in chat.listed]
         chat.listed |= {each.name for each in new}
         if new:
-            self._view.note(variables.listed(new, self._named(chat)))
+            self._view.note(variable_choice.listed(new, self._named(chat)))
 
     @property
     def _share(self) -> Share:
         return self._order.share or self._notebook.defaults.share
 
-    def _named(self, chat: Conversation) -> str | None:
+    def _named(self, chat: NotebookConversation) -> str | None:
         """The chat's name where a command must say it."""
         return chat.name if chat.name != self._notebook.conversations.current else None
 
-    async def _variables(self, chat: Conversation) -> Sequence[Variable]:
+    async def _variables(self, chat: NotebookConversation) -> Sequence[HandedVariable]:
         if not chat.executor.alive:
             return ()
         try:
@@ -384,7 +385,7 @@ def _never(_: dict[str, Any]) -> bool:
     return False
 
 
-def _last_words(turn: Turn) -> str:
+def _last_words(turn: CellTurn) -> str:
     """What the assistant said last."""
     words = [said.message.text for said in turn.said() if said.sender == "assistant"]
     return words[-1] if words else ""
@@ -396,5 +397,5 @@ async def _answered(ask: Callable[[], T | Awaitable[T]]) -> T:
     return await answer if isinstance(answer, Awaitable) else answer
 
 
-def _counted(turns: Sequence[Turn]) -> str:
+def _counted(turns: Sequence[CellTurn]) -> str:
     return "the one" if len(turns) == 1 else f"the {len(turns)}"

@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import ref
 
-from autogen_nb.acts import Confirm
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.core.human_input import Mode
+from autogen_nb.core.chats.human_input import Mode
+from autogen_nb.effects import Confirm
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
-from autogen_nb.human.ruled import Onwards
-from autogen_nb.kernels import machine
-from autogen_nb.kernels.fingerprints import Fingerprint
-from autogen_nb.kernels.transfer import Handed
-from autogen_nb.notebook.first_kernel import Opened
-from autogen_nb.notebook.keeping import Keeping
-from autogen_nb.notebook.orders import Order
-from autogen_nb.notebook.stuck import Stuckness
+from autogen_nb.human.rule_based_approver import ApproveAll
+from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.transfer.fingerprints import Fingerprint
+from autogen_nb.kernels.transfer.variable_transfer import Handed
+from autogen_nb.notebook.asking.stop_question import StopQuestion
+from autogen_nb.notebook.chat_kernels import ChatKernels
+from autogen_nb.notebook.first_kernel import FirstKernel
+from autogen_nb.notebook.options import CellOptions
 from autogen_nb.run import engine
 
 FILES = "autogen_files"
@@ -48,7 +48,7 @@ FlowTerms: TypeAlias = tuple[Confirm, Mode, int, bool, bool]
 
 
 @dataclass(slots=True)
-class Turn:
+class CellTurn:
     """What one cell's run came to.
 
     Parameters
@@ -63,7 +63,7 @@ class Turn:
         What the course of the turn depends on besides: another run resumes it only under the same.
     log
         The events of the turn so far.
-    order
+    options
         What the cell asked for.
     """
 
@@ -72,7 +72,7 @@ class Turn:
     message: str
     terms: FlowTerms
     log: list[Recorded] = field(default_factory=list)
-    order: Order | None = None
+    options: CellOptions | None = None
 
     @property
     def resumable(self) -> bool:
@@ -94,7 +94,7 @@ class Turn:
         return (event for event in self.log if isinstance(event, ModelReplied))
 
 
-class Conversation:
+class NotebookConversation:
     """One chat across cells.
 
     Parameters
@@ -114,25 +114,25 @@ class Conversation:
         name: str,
         cwd: Path,
         folder: str,
-        keeping: Keeping,
+        keeping: ChatKernels,
         *,
         imports: Callable[[], Sequence[str]],
-        opened: Opened | None = None,
+        opened: FirstKernel | None = None,
     ) -> None:
         self._keeping = keeping
         self._imports = imports
         self.name = name
         self.cwd = cwd
         self.folder = folder
-        self.turns: list[Turn] = []
+        self.turns: list[CellTurn] = []
         self.where = self._usual = ExecutionTarget() if opened is None else opened.where
         self._open(opened)
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
         self._prints: dict[str, Fingerprint] = {}
         self.declined: set[str] = set()
-        self.stuckness = Stuckness()
-        self.onwards = Onwards()
+        self.stuckness = StopQuestion()
+        self.onwards = ApproveAll()
         self.offered = False
         self.listed: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
@@ -142,7 +142,7 @@ class Conversation:
         replies = (*self._replaced, *(reply for turn in self.turns for reply in turn.replies()))
         return [reply for reply in replies if not reply.cached]
 
-    def wanted(self, order: Order, usual: ExecutionTarget) -> ExecutionTarget:
+    def wanted(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
         """Where the chat's code runs by this order, where `usual` is what the settings say now.
 
         A chat keeps its place: what the order or changed settings say otherwise is an error, and nothing is moved.
@@ -152,7 +152,7 @@ class Conversation:
         ConfigError
             When the chat's code runs elsewhere already, or what is wanted excludes itself.
         """
-        wanted = asked(order, self.where if self.turns and usual == self._usual else usual)
+        wanted = asked(options, self.where if self.turns and usual == self._usual else usual)
         if self.turns and wanted != self.where:
             here, there = (each.text or "no sandbox" for each in (self.where, wanted))
             raise ConfigError(
@@ -180,7 +180,7 @@ class Conversation:
         self._keeping.used(self)
         self._usual = usual
 
-    def _open(self, opened: Opened | None = None) -> None:
+    def _open(self, opened: FirstKernel | None = None) -> None:
         if opened is None:
             self.executor = self.where.executor(cwd=self.cwd, imports=self._imports())
         else:
@@ -230,7 +230,7 @@ class Conversation:
         """Whether this very object was handed, under that name, to the kernel that the agent has now."""
         return self.executor.pid == self._pid and name in self.handed and self.handed[name](value)
 
-    def resume(self, origin: Origin, task: str, terms: FlowTerms) -> tuple[Turn, Sequence[Turn]] | None:
+    def resume(self, origin: Origin, task: str, terms: FlowTerms) -> tuple[CellTurn, Sequence[CellTurn]] | None:
         """The turn that a run of a cell goes on with, and those after it, which are forgotten."""
         index = self._index(origin, task)
         turn = None if index is None else self.turns[index]
@@ -240,15 +240,15 @@ class Conversation:
         turn.origin = origin
         return turn, forgotten
 
-    def begin(self, origin: Origin, task: str, message: str, terms: FlowTerms) -> tuple[Turn, Sequence[Turn]]:
+    def begin(self, origin: Origin, task: str, message: str, terms: FlowTerms) -> tuple[CellTurn, Sequence[CellTurn]]:
         """A turn that a run of a cell begins, and the turns that it replaces."""
         index = self._index(origin, task)
         replaced = [] if index is None else self._removed(index)
-        turn = Turn(origin, task, message, terms)
+        turn = CellTurn(origin, task, message, terms)
         self.turns.append(turn)
         return turn, replaced
 
-    def _removed(self, index: int) -> list[Turn]:
+    def _removed(self, index: int) -> list[CellTurn]:
         """The turns from there on, which the conversation has no more."""
         gone = self.turns[index:]
         del self.turns[index:]
@@ -264,7 +264,7 @@ class Conversation:
         return next((index for index, turn in enumerate(self.turns) if origin.repeats(turn.origin)), None)
 
 
-def asked(order: Order, otherwise: ExecutionTarget) -> ExecutionTarget:
+def asked(options: CellOptions, otherwise: ExecutionTarget) -> ExecutionTarget:
     """Where an order says that code runs, and `otherwise` where it says nothing.
 
     Raises
@@ -272,14 +272,14 @@ def asked(order: Order, otherwise: ExecutionTarget) -> ExecutionTarget:
     ConfigError
         When its options exclude each other.
     """
-    if order.sandbox is None and order.kernel is None and not order.net:
+    if options.sandbox is None and options.kernel is None and not options.net:
         return otherwise
     # A sandbox takes the place of a kernel that the settings name, and the other way round.
-    sandbox = order.sandbox or ("none" if order.kernel else otherwise.sandbox)
-    kernel = order.kernel or ("" if order.sandbox not in (None, "none") else otherwise.kernel)
-    if order.net and sandbox == "none":
+    sandbox = options.sandbox or ("none" if options.kernel else otherwise.sandbox)
+    kernel = options.kernel or ("" if options.sandbox not in (None, "none") else otherwise.kernel)
+    if options.net and sandbox == "none":
         raise ConfigError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
-    return ExecutionTarget(sandbox, sandbox != "none" and (order.net or otherwise.net), kernel, otherwise.images)
+    return ExecutionTarget(sandbox, sandbox != "none" and (options.net or otherwise.net), kernel, otherwise.images)
 
 
 def _same_as(value: object) -> Callable[[object], bool]:
@@ -307,34 +307,34 @@ class Conversations:
     def __init__(
         self,
         cwd: Path,
-        first: Opened | None = None,
+        first: FirstKernel | None = None,
         *,
-        imports: Callable[[], Sequence[str]] = machine.preimports,
+        imports: Callable[[], Sequence[str]] = machine_memory.preimports,
         default: str = "main",
     ) -> None:
         self.cwd = cwd
         self._imports = imports
-        self.keeping = Keeping()
-        self._all: dict[str, Conversation] = {}
+        self.keeping = ChatKernels()
+        self._all: dict[str, NotebookConversation] = {}
         self._folders: set[str] = set()
         self.current = default
         self._all[default] = self._begun(default, first)
 
-    def __iter__(self) -> Iterator[Conversation]:
+    def __iter__(self) -> Iterator[NotebookConversation]:
         return iter(list(self._all.values()))
 
-    def named(self, name: str | None = None) -> Conversation:
+    def named(self, name: str | None = None) -> NotebookConversation:
         """The conversation of that name, begun if there is none; without a name, the current one."""
         name = name or self.current
         if name not in self._all:
             self._all[name] = self._begun(name)
         return self._all[name]
 
-    def _begun(self, name: str, opened: Opened | None = None) -> Conversation:
+    def _begun(self, name: str, opened: FirstKernel | None = None) -> NotebookConversation:
         folder = self._folder(name)
-        return Conversation(name, self.cwd, folder, self.keeping, imports=self._imports, opened=opened)
+        return NotebookConversation(name, self.cwd, folder, self.keeping, imports=self._imports, opened=opened)
 
-    def renew(self, name: str | None = None) -> tuple[Conversation, str | None]:
+    def renew(self, name: str | None = None) -> tuple[NotebookConversation, str | None]:
         """A new conversation of that name, and the name under which the old one is kept, if there was one."""
         name = name or self.current
         old = self._all.get(name)
@@ -345,14 +345,14 @@ class Conversations:
         self._all[kept] = self._all.pop(name)
         return self.named(name), kept
 
-    def meant(self, order: Order, origin: Origin) -> Conversation | None:
+    def meant(self, options: CellOptions, origin: Origin) -> NotebookConversation | None:
         """The conversation that a cell goes on with; None where it begins one."""
         again = self.holding(origin)
-        if again is not None and (order.new or order.chat in (None, again.name)):
+        if again is not None and (options.new or options.chat in (None, again.name)):
             return again
-        return None if order.new else self._all.get(order.chat or self.current)
+        return None if options.new else self._all.get(options.chat or self.current)
 
-    def holding(self, origin: Origin) -> Conversation | None:
+    def holding(self, origin: Origin) -> NotebookConversation | None:
         """The conversation in which an earlier execution of the cell has a turn."""
         return next((chat for chat in self if any(origin.repeats(turn.origin) for turn in chat.turns)), None)
 

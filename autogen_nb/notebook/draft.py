@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
+from autogen_nb.core.chats.termination_checks import WordFilter
 from autogen_nb.core.reasoning import split_unopened
-from autogen_nb.core.termination import WordFilter
 from autogen_nb.messages import Reasoning
-from autogen_nb.notebook import rendering, styles, wording
-from autogen_nb.notebook.streams import only_colours
-from autogen_nb.notebook.styles import SpeakerTone
+from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.styles import SpeakerTone
+from autogen_nb.notebook.rendering.terminal_text import only_colours
+from autogen_nb.notebook.view import status_line
 
 END_WORD = "TERMINATE"
 """The word that ends a chat; a line that holds it alone says nothing to a person."""
@@ -62,16 +63,16 @@ class Draft:
             above, detail = _inset(thought.text), "thinking"
         elif thought.text:
             above = folded_thought(thought)
-        html = rendering.card(self.writer, above + rendering.markdown(text), detail=detail, tone=tone)
-        told = wording.thought(thought) if thought.text and detail != "thinking" else ""
+        html = chat_html.card(self.writer, above + chat_html.markdown(text), detail=detail, tone=tone)
+        told = status_line.thought(thought) if thought.text and detail != "thinking" else ""
         plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", told, only_colours(text))))
         return styles.FULL_HEIGHT + html, plain
 
 
 def folded_thought(thought: Reasoning) -> str:
     """What a model thought, behind a line that says how long that took."""
-    return rendering.opened_by(wording.thought(thought), _inset(thought.text), style=styles.MUTED_LINE)
+    return chat_html.opened_by(status_line.thought(thought), _inset(thought.text), style=styles.MUTED_LINE)
 
 
 def _inset(thought: str) -> str:
-    return f'<div style="{styles.THOUGHT}">{rendering.markdown(thought)}</div>'
+    return f'<div style="{styles.THOUGHT}">{chat_html.markdown(thought)}</div>'

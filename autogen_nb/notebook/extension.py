@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.notebook.hints import NameHints, loop_hint
 from autogen_nb.notebook.magics import AutogenMagics
-from autogen_nb.notebook.transforming import Transformer
+from autogen_nb.notebook.transformer import Transformer
 
 if TYPE_CHECKING:
     from autogen_nb.notebook.session import Session

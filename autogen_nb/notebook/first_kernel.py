@@ -11,19 +11,19 @@ from autogen_nb.errors import AutogenError
 from autogen_nb.notebook.settings import Defaults
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.docker import DockerExecutor
-    from autogen_nb.executors.jupyter import JupyterExecutor
+    from autogen_nb.executors.docker_executor import DockerExecutor
+    from autogen_nb.executors.jupyter_executor import JupyterExecutor
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class FirstKernel:
     """An executor that starts already, and where its code runs."""
 
     where: ExecutionTarget
     executor: "JupyterExecutor | DockerExecutor"
 
 
-def begun(cwd: Path, defaults: Defaults) -> Opened | None:
+def begun(cwd: Path, defaults: Defaults) -> FirstKernel | None:
     """A kernel as the settings have it, being started; None where that would cost somebody, or cannot be had."""
     # A place that cannot be had is told by the first cell.
     with suppress(AutogenError):
@@ -33,5 +33,5 @@ def begun(cwd: Path, defaults: Defaults) -> Opened | None:
             executor = where.executor(cwd=cwd, imports=defaults.preimports)
             # A kernel that does not start is told when it is first needed, by the start that happens then.
             engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            return Opened(where, executor)
+            return FirstKernel(where, executor)
     return None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autogen_nb.notebook.conversations import Conversation
+    from autogen_nb.notebook.conversations import NotebookConversation
     from autogen_nb.notebook.session import Session
 
 
@@ -28,7 +28,7 @@ class NameHints:
         session = self._session()
         if not name or session is None:
             return
-        from autogen_nb.notebook.variables import pull
+        from autogen_nb.notebook.variable_choice import pull
 
         for chat in session.conversations:
             if chat.executor.alive and _has(chat, name):
@@ -37,7 +37,7 @@ class NameHints:
                 return
 
 
-def _has(chat: "Conversation", name: str) -> bool:
+def _has(chat: "NotebookConversation", name: str) -> bool:
     from autogen_nb.errors import AutogenError
     from autogen_nb.run import engine
 

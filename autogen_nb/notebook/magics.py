@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
-from autogen_nb.notebook.orders import Order, documented, read_order
+from autogen_nb.notebook.options import CellOptions, documented, read_options
 from autogen_nb.notebook.settings import Defaults
 
 if TYPE_CHECKING:
@@ -50,5 +50,5 @@ class AutogenMagics(Magics, Defaults):
         self._session().waited(lambda: _order(line, cell))
 
 
-def _order(line: str, cell: str) -> Order:
-    return read_order(AutogenMagics.autogen_cell.parser, line, cell)
+def _order(line: str, cell: str) -> CellOptions:
+    return read_options(AutogenMagics.autogen_cell.parser, line, cell)

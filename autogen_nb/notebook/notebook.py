@@ -9,9 +9,9 @@ from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.core.ports import Model
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.describe import Share
-from autogen_nb.models import connections
-from autogen_nb.models.select import model_for
+from autogen_nb.kernels.transfer.describe import Share
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.settings import Defaults
 
@@ -24,7 +24,7 @@ class Notebook:
     conversations: Conversations
     defaults: Defaults
     publish: Callable[[ChatResult | TaskResult], None]
-    connection: connections.ModelConnection | None = None
+    connection: model_connection.ModelConnection | None = None
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
     told: set[tuple[str, Share]] = field(default_factory=set, repr=False)

@@ -12,20 +12,23 @@ from autogen_nb import run
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
-from autogen_nb.core.rules import proposed
-from autogen_nb.notebook import rendering, reruns, stuck, transcripts
+from autogen_nb.core.policy.rules import proposed
+from autogen_nb.notebook import reruns
+from autogen_nb.notebook.asking import stop_question
+from autogen_nb.notebook.asking.cell_people import AbsentPerson, Person, Stopping, TypingPerson
+from autogen_nb.notebook.asking.delivery import INSIDE, QuestionDelivery, delivery
 from autogen_nb.notebook.cell import CellRun
-from autogen_nb.notebook.commands import Commands
+from autogen_nb.notebook.cell_errors import CellInterrupted, one_line
+from autogen_nb.notebook.commands import show_command
+from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, Origin, asked
-from autogen_nb.notebook.delivery import INSIDE, Delivery, delivery
-from autogen_nb.notebook.failures import CellInterrupted, one_line
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.orders import Order
-from autogen_nb.notebook.persons import AbsentPerson, Person, Stopping, TypingPerson
-from autogen_nb.notebook.plain_cell import PlainCellView
+from autogen_nb.notebook.options import CellOptions
+from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.settings import Defaults, terms
-from autogen_nb.notebook.team_cell import TeamRun, team_of
-from autogen_nb.notebook.view import NotebookView
+from autogen_nb.notebook.team_cell import TeamCell, team_of
+from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.plain_cell import PlainCellView
 
 
 class Session:
@@ -47,9 +50,9 @@ class Session:
 
     def warm_up(self) -> None:
         """Loads what the first cell would wait for."""
-        rendering.warm_up()
+        chat_html.warm_up()
         if getattr(self._shell, "kernel", None) is not None:
-            import autogen_nb.notebook.panels  # noqa: F401  # ipywidgets takes a while
+            import autogen_nb.notebook.asking.panels  # noqa: F401  # ipywidgets takes a while
 
     def close(self) -> None:
         """Ends the agents' kernels, without waiting for them."""
@@ -61,32 +64,32 @@ class Session:
         """Shows a chat again, and asks its open question again."""
         with one_line():
             chat = self._commands.chat_of(line.split()[1:])
-        turn = transcripts.waiting(chat)
-        transcripts.show([each for each in chat.turns if each is not turn], NotebookView())
-        if turn is None or turn.order is None:
+        turn = show_command.waiting(chat)
+        show_command.show([each for each in chat.turns if each is not turn], NotebookView())
+        if turn is None or turn.options is None:
             return
-        order = replace(turn.order, chat=chat.name, new=False)
-        await self.awaited(lambda: order, turn.origin.cell or "")
+        options = replace(turn.options, chat=chat.name, new=False)
+        await self.awaited(lambda: options, turn.origin.cell or "")
 
-    async def awaited(self, order: Callable[[], Order], cell: str | None = None) -> None:
+    async def awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
         """Runs a cell that is awaited: the notebook's loop goes on meanwhile.
 
         `cell` is the id of the cell that this one stands for, "" where that had none.
         """
         with run.heartbeat(), one_line():
             try:
-                await self._run(order(), "async", cell)
+                await self._run(options(), "async", cell)
             except reruns.Superseded:
                 return
             except (asyncio.CancelledError, KeyboardInterrupt):
                 # ipykernel cancels an awaited cell where a plain one would have been interrupted.
                 raise CellInterrupted("Stopped.") from None
 
-    def waited(self, order: Callable[[], Order]) -> None:
+    def waited(self, options: Callable[[], CellOptions]) -> None:
         """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
         with one_line():
             try:
-                run.unsuspended(self._run(order(), "sync"))
+                run.unsuspended(self._run(options(), "sync"))
             except KeyboardInterrupt:
                 raise CellInterrupted("Stopped.") from None
 
@@ -95,26 +98,26 @@ class Session:
         with one_line():
             self._commands.obey(line)
 
-    async def _run(self, order: Order, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
+    async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         found = self._delivery(waits)
         attended, law = found.way != "nobody", run.policy()
         running = reruns.origin(self._shell)
         origin = running if cell is None else replace(running, cell=cell or None)
-        if order.team is not None:
-            chosen = terms(order, self._defaults, attended=attended, law=law)
-            return await self._run_team(order, waits, found, origin, chosen.human_timeout)
-        where = self._where(order, origin)
+        if options.team is not None:
+            chosen = terms(options, self._defaults, attended=attended, law=law)
+            return await self._run_team(options, waits, found, origin, chosen.human_timeout)
+        where = self._where(options, origin)
         self.conversations.keeping.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
         self.conversations.keeping.saying(copy_context(), self._commands.say)
         law.check_walls(where.sandbox, "this cell")
-        chosen = terms(order, self._defaults, attended=attended, walled=where.sandbox != "none", law=law)
+        chosen = terms(options, self._defaults, attended=attended, walled=where.sandbox != "none", law=law)
         remark = " · ".join(filter(None, (where.text, chosen.remark)))
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
         aside = _asked_aside if found.way == "buttons" else None
         with found.open(self._shell, running) as superseded:
             return await CellRun(
                 self._notebook,
-                order,
+                options,
                 chosen,
                 origin=origin,
                 person=self._person(found, view, superseded, chosen.human_timeout),
@@ -124,7 +127,7 @@ class Session:
                 aside=aside,
             ).run()
 
-    def _delivery(self, waits: run.Waits) -> Delivery:
+    def _delivery(self, waits: run.Waits) -> QuestionDelivery:
         found = delivery(self._shell, held=waits == "sync")
         if self._defaults.ask == "text":
             return found.in_words()
@@ -133,7 +136,7 @@ class Session:
 
     def _person(
         self,
-        found: Delivery,
+        found: QuestionDelivery,
         view: PlainCellView | NotebookView,
         superseded: Callable[[], bool],
         patience: float | None,
@@ -142,7 +145,7 @@ class Session:
             return AbsentPerson()
         if found.way == "words" or isinstance(view, PlainCellView):
             return TypingPerson(lambda: self._announce(found.why, view), terminal=found.terminal)
-        from autogen_nb.notebook.panels import ButtonPerson
+        from autogen_nb.notebook.asking.panels import ButtonPerson
 
         return ButtonPerson(view, superseded, offers=proposed, patience=patience)
 
@@ -152,20 +155,20 @@ class Session:
             view.note(why)
 
     async def _run_team(
-        self, order: Order, waits: run.Waits, found: Delivery, origin: Origin, patience: float | None
+        self, options: CellOptions, waits: run.Waits, found: QuestionDelivery, origin: Origin, patience: float | None
     ) -> TaskResult:
-        team = team_of(order, self._notebook.namespace)
+        team = team_of(options, self._notebook.namespace)
         members = [each.name for each in team.participants]
         view = PlainCellView() if found.plain else NotebookView(members=members)
         with found.open(self._shell, origin) as superseded:
             person = self._person(found, view, superseded, patience)
-            return await TeamRun(self._notebook, order, team, person=person, view=view, waits=waits).run()
+            return await TeamCell(self._notebook, options, team, person=person, view=view, waits=waits).run()
 
-    def _where(self, order: Order, origin: Origin) -> ExecutionTarget:
+    def _where(self, options: CellOptions, origin: Origin) -> ExecutionTarget:
         """Where the cell's code runs, once it is known that it can run there."""
         usual = self._defaults.where
-        chat = self.conversations.meant(order, origin)
-        where = asked(order, usual) if chat is None else chat.wanted(order, usual)
+        chat = self.conversations.meant(options, origin)
+        where = asked(options, usual) if chat is None else chat.wanted(options, usual)
         if chat is None or chat.where != where:
             where.check(self.conversations.cwd)
         return where
@@ -173,11 +176,11 @@ class Session:
 
 async def _asked_aside(what: str) -> Stopping:
     """What the person says in a panel of its own, below what the cell shows."""
-    from autogen_nb.notebook.panels import ButtonPerson
+    from autogen_nb.notebook.asking.panels import ButtonPerson
 
     below = NotebookView()
     answer = await ButtonPerson(below, lambda: False).stopping(what)
-    below.note(stuck.KILLED if answer == "kill" else stuck.LEFT, kind="decision")
+    below.note(stop_question.KILLED if answer == "kill" else stop_question.LEFT, kind="decision")
     return answer
 
 

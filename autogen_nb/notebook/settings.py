@@ -7,13 +7,13 @@ from typing import get_args
 from traitlets import Bool, CFloat, CInt, Enum, Unicode
 from traitlets.config import Configurable
 
-from autogen_nb.acts import CONFIRMS, Confirm
 from autogen_nb.agents.parts.execution_target import SANDBOXES, ExecutionTarget
-from autogen_nb.core.human_input import Mode
-from autogen_nb.core.organisation import NO_POLICY, Policy
+from autogen_nb.core.chats.human_input import Mode
+from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
+from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels import machine
-from autogen_nb.notebook.orders import HUMAN_INPUTS, SHARES, Order
+from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.notebook.options import HUMAN_INPUTS, SHARES, CellOptions
 from autogen_nb.trusted.policy_file import policy
 
 UNATTENDED_TIMEOUT = 300.0
@@ -53,7 +53,7 @@ class Defaults(Configurable):
         config=True
     )
     imports = Unicode(
-        ",".join(machine.USUAL),
+        ",".join(machine_memory.USUAL),
         help="modules that kernels import ahead of use, fewer where memory is small; names with commas between",
     ).tag(config=True)
     share = Enum(SHARES, "schema", help="what the model is told of variables: schema, or rows too").tag(config=True)
@@ -62,7 +62,7 @@ class Defaults(Configurable):
     @property
     def preimports(self) -> tuple[str, ...]:
         """The modules that a kernel of this notebook imports ahead of use."""
-        return machine.preimports([name for each in self.imports.split(",") if (name := each.strip())])
+        return machine_memory.preimports([name for each in self.imports.split(",") if (name := each.strip())])
 
     @property
     def where(self) -> ExecutionTarget:
@@ -81,7 +81,7 @@ class Defaults(Configurable):
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class CellSettings:
     """What holds for one cell.
 
     Parameters
@@ -114,7 +114,14 @@ class Terms:
         return f" (at most {self.most}, by your organisation's policy)" if self.most else ""
 
 
-def terms(order: Order, defaults: Defaults, *, attended: bool, walled: bool = False, law: Policy = NO_POLICY) -> Terms:
+def terms(
+    options: CellOptions,
+    defaults: Defaults,
+    *,
+    attended: bool,
+    walled: bool = False,
+    law: OrganisationPolicy = NO_POLICY,
+) -> CellSettings:
     """The terms of a cell: its own options, then the environment, then the defaults; never less than the policy's.
 
     Parameters
@@ -133,18 +140,20 @@ def terms(order: Order, defaults: Defaults, *, attended: bool, walled: bool = Fa
     if unasked and unasked not in get_args(Confirm):
         raise ConfigError(f"AUTOGEN_NB_CONFIRM is {unasked!r}; it must be one of {', '.join(CONFIRMS)}")
     usual = "risky" if walled else "always"
-    wanted: Confirm = order.confirm or unasked or defaults.confirm or usual  # type: ignore[assignment]  # checked above and by the trait
+    wanted: Confirm = options.confirm or unasked or defaults.confirm or usual  # type: ignore[assignment]  # checked above and by the trait
     confirm = law.confirmed(wanted)
-    timeout = order.block_timeout or defaults.block_timeout or (None if attended else UNATTENDED_TIMEOUT)
-    return Terms(
+    timeout = options.block_timeout or defaults.block_timeout or (None if attended else UNATTENDED_TIMEOUT)
+    return CellSettings(
         confirm,
-        order.human_input or HUMAN_INPUTS[defaults.human_input],
-        order.max_turns or defaults.max_turns,
+        options.human_input or HUMAN_INPUTS[defaults.human_input],
+        options.max_turns or defaults.max_turns,
         timeout,
-        " · ".join(filter(None, (_UNASKED.format(_never_by(order, unasked)) if confirm == "never" else "", law.text))),
-        order.budget or _budget(defaults),
-        order.human_timeout or defaults.human_timeout or None,
-        asks=_asks(order, defaults),
+        " · ".join(
+            filter(None, (_UNASKED.format(_never_by(options, unasked)) if confirm == "never" else "", law.text))
+        ),
+        options.budget or _budget(defaults),
+        options.human_timeout or defaults.human_timeout or None,
+        asks=_asks(options, defaults),
         most=_parsed(law.budget, "your organisation's policy") if law.budget else None,
     )
 
@@ -162,7 +171,7 @@ def _budget(defaults: Defaults) -> str | None:
 
 def _parsed(budget: str, source: str) -> str:
     # Not before one is named: the models come with it.
-    from autogen_nb.models.budget import Budget
+    from autogen_nb.models.wrappers.budget import Budget
 
     try:
         Budget.parse(budget)
@@ -171,14 +180,14 @@ def _parsed(budget: str, source: str) -> str:
     return budget
 
 
-def _asks(order: Order, defaults: Defaults) -> bool | None:
+def _asks(options: CellOptions, defaults: Defaults) -> bool | None:
     """Whether the model may ask the person; None where that depends on the model."""
     usual = {"on": True, "off": False}.get(defaults.ask_person)
-    return usual if order.ask_person is None else order.ask_person
+    return usual if options.ask_person is None else options.ask_person
 
 
-def _never_by(order: Order, unasked: str | None) -> str:
+def _never_by(options: CellOptions, unasked: str | None) -> str:
     """What a person must change to be asked."""
     if unasked == "never":
         return "AUTOGEN_NB_CONFIRM=never"
-    return "--confirm never" if order.confirm else "%config AutogenMagics.confirm"
+    return "--confirm never" if options.confirm else "%config AutogenMagics.confirm"

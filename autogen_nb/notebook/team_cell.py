@@ -15,24 +15,24 @@ from autogen_nb.agents.teams.message_stream import MessageStream
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_exchange import TeamExchange
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult
-from autogen_nb.core.ground import Ground
-from autogen_nb.core.persons import Human
-from autogen_nb.core.termination import without
+from autogen_nb.core.chats.termination_checks import without
+from autogen_nb.core.people import Human
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
-from autogen_nb.human.ruled import Onwards, Ruled
-from autogen_nb.notebook import variables
-from autogen_nb.notebook.cell import CellView
+from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
+from autogen_nb.notebook import variable_choice
+from autogen_nb.notebook.asking.cell_people import Person
+from autogen_nb.notebook.cell import ShownCell
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.orders import Order
-from autogen_nb.notebook.persons import Person
+from autogen_nb.notebook.options import CellOptions
 from autogen_nb.run import Waits
 
 _TAKEN = frozenset({"task", "team", "template", "answer", "human_timeout"})
 _OPTIONS = {"inputs": "--input", "outputs": "--output"}
 
 
-def team_of(order: Order, namespace: Mapping[str, Any]) -> BaseGroupChat:
+def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat:
     """The team that an order names.
 
     Raises
@@ -42,8 +42,8 @@ def team_of(order: Order, namespace: Mapping[str, Any]) -> BaseGroupChat:
     """
     refused = [
         _OPTIONS.get(each.name, f"--{each.name.replace('_', '-')}")
-        for each in fields(order)
-        if each.name not in _TAKEN and each.default is not MISSING and getattr(order, each.name) != each.default
+        for each in fields(options)
+        if each.name not in _TAKEN and each.default is not MISSING and getattr(options, each.name) != each.default
     ]
     if refused:
         verb = "is" if len(refused) == 1 else "are"
@@ -51,7 +51,7 @@ def team_of(order: Order, namespace: Mapping[str, Any]) -> BaseGroupChat:
             f"%%autogen: {' and '.join(refused)} {verb} not for --team: a team brings its own models, places and "
             "limits; set them where it is made"
         )
-    name = order.team or ""
+    name = options.team or ""
     teams = {each: value for each, value in namespace.items() if isinstance(value, BaseGroupChat)}
     if name in teams:
         return teams[name]
@@ -61,7 +61,7 @@ def team_of(order: Order, namespace: Mapping[str, Any]) -> BaseGroupChat:
     raise ConfigError(f"%%autogen: {what}; {hint}")
 
 
-class TeamRun:
+class TeamCell:
     """One run of a cell with a team.
 
     Parameters
@@ -73,10 +73,17 @@ class TeamRun:
     """
 
     def __init__(
-        self, notebook: Notebook, order: Order, team: BaseGroupChat, *, person: Person, view: CellView, waits: Waits
+        self,
+        notebook: Notebook,
+        options: CellOptions,
+        team: BaseGroupChat,
+        *,
+        person: Person,
+        view: ShownCell,
+        waits: Waits,
     ) -> None:
         self._notebook = notebook
-        self._order = order
+        self._order = options
         self._team = team
         self._person = person
         self._view = view
@@ -91,7 +98,7 @@ class TeamRun:
             When the cell cannot start, or did not come to its end.
         """
         namespace = self._notebook.namespace
-        task = variables.filled(self._order.task, namespace) if self._order.template else self._order.task
+        task = variable_choice.filled(self._order.task, namespace) if self._order.template else self._order.task
         name = self._order.team or ""
         with closing(self._view):
             exchange = self._team.exchange(task, human=self._ruled(), waits=self._waits)
@@ -122,11 +129,11 @@ class TeamRun:
     def _ruled(self) -> Human:
         """The person, with their rules and what they choose for the rest of this run."""
         chats = self._notebook.conversations
-        return Ruled(
+        return RuleBasedApprover(
             self._person,
             self._notebook.rules,
-            ground=Ground(str(chats.cwd), home=str(Path.home())),
-            onwards=Onwards(),
+            scope=PathScope(str(chats.cwd), home=str(Path.home())),
+            onwards=ApproveAll(),
             tell=lambda text: self._view.note(text, tone="warning"),
         )
 

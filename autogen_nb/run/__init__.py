@@ -4,35 +4,35 @@
    views, persons. Models and executors are async and run on one engine thread with a loop of its own (`engine`).
 2. The log is written before the world is asked. A log that already holds events is replayed first: they are
    compared with what the flow yields, its answers are sent in, and life goes on at the first open question
-   (`driving`).
-3. Whether a caller waits or awaits is known here and nowhere else (`waiting`).
+   (`driver`).
+3. Whether a caller waits or awaits is known here and nowhere else (`sync_bridge`).
 """
 
-from autogen_nb.engine import Engine, Pump, engine, patiently
-from autogen_nb.run.beginning import begun
-from autogen_nb.run.cancelling import CancellationToken
-from autogen_nb.run.driving import Here, Log, There, World, aevents, drive, events
-from autogen_nb.run.inquiring import Inquired, Inquiry, kept
+from autogen_nb.engine import Engine, StreamBridge, engine, patiently
+from autogen_nb.run.background import in_background
+from autogen_nb.run.cancellation import CancellationToken
+from autogen_nb.run.driver import Log, OnCaller, OnEngine, World, aevents, drive, events
+from autogen_nb.run.inquiry import Inquired, Inquiry, kept
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
-from autogen_nb.run.waiting import Waits, heartbeat, held, interruptible, result, settle, ticking, unsuspended
+from autogen_nb.run.sync_bridge import Waits, heartbeat, held, interruptible, result, settle, ticking, unsuspended
 from autogen_nb.trusted.policy_file import PolicyFile, policy
 
 __all__ = [
     "CancellationToken",
     "Engine",
-    "Here",
+    "OnCaller",
     "Inquired",
     "Inquiry",
     "Log",
     "PolicyFile",
-    "Pump",
+    "StreamBridge",
     "Surface",
-    "There",
+    "OnEngine",
     "View",
     "Waits",
     "World",
     "aevents",
-    "begun",
+    "in_background",
     "drive",
     "engine",
     "events",

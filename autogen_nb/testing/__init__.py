@@ -3,12 +3,12 @@
 Nothing in here is used by the package itself.
 """
 
-from autogen_nb.testing.clients import ReplayChatCompletionClient
-from autogen_nb.testing.executors import Ran, ScriptedExecutor
 from autogen_nb.testing.fake_openai import FakeOpenAI, Received, Scripted
 from autogen_nb.testing.fake_wire import FakeReply
-from autogen_nb.testing.models import ScriptedModel, ScriptedReply
-from autogen_nb.testing.people import ScriptedHuman
+from autogen_nb.testing.replay_client import ReplayChatCompletionClient
+from autogen_nb.testing.scripted_executor import Ran, ScriptedExecutor
+from autogen_nb.testing.scripted_human import ScriptedHuman
+from autogen_nb.testing.scripted_model import ScriptedModel, ScriptedReply
 
 __all__ = [
     "FakeOpenAI",

@@ -5,9 +5,9 @@ A file that cannot be trusted or read stops everything: to pass it over would lo
 
 from pathlib import Path
 
-from autogen_nb.core.organisation import NO_POLICY, Policy, parse
+from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy, parse
 from autogen_nb.errors import ConfigError
-from autogen_nb.trusted import owned
+from autogen_nb.trusted import owned_files
 
 _PATH = Path("/etc/autogen_nb/policy.toml")
 _ROOT = frozenset({0})
@@ -28,7 +28,7 @@ class PolicyFile:
         self._path = path
         self._owners = owners
 
-    def policy(self) -> Policy:
+    def policy(self) -> OrganisationPolicy:
         """The policy as it is now; one that asks for nothing where there is no file.
 
         Raises
@@ -37,7 +37,7 @@ class PolicyFile:
             When there is a file that cannot be used; nothing may run then.
         """
         try:
-            text = owned.read(self._path, self._owners)
+            text = owned_files.read(self._path, self._owners)
         except ConfigError as error:
             raise self._refused(error) from None
         if text is None:
@@ -55,6 +55,6 @@ class PolicyFile:
 _file = PolicyFile()
 
 
-def policy() -> Policy:
+def policy() -> OrganisationPolicy:
     """The policy of this machine; the errors are those of `PolicyFile.policy`."""
     return _file.policy()

@@ -10,7 +10,7 @@ import pytest
 import autogen_nb
 from autogen_nb.agents.chats.person_tool import ask_person
 from autogen_nb.agents.parts.tool_schema import register_function
-from autogen_nb.core.asking import NOBODY
+from autogen_nb.core.chats.person_question import NOBODY
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
 from autogen_nb.messages import Message
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, model_of, user

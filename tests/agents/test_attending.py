@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.acts import ActJudged
 from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
+from autogen_nb.effects import EffectJudged
 from autogen_nb.event_json import to_json
 from autogen_nb.events import (
-    ActAsked,
     CodeInputAsked,
     CodeInputGiven,
     CodeRan,
+    EffectAsked,
     Ended,
     Event,
     OutputAdded,
     Recorded,
     Said,
 )
-from autogen_nb.executors.jupyter import JupyterExecutor
-from autogen_nb.human.headless import Nobody
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.outputs import Failure, Stream
 from autogen_nb.run import Log, engine
 from autogen_nb.testing import ScriptedHuman
-from autogen_nb.views.plain import PlainView
+from autogen_nb.views.plain_view import PlainView
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, user
 from tests.agents.teams import by_turns, logged, says
 
@@ -117,7 +117,7 @@ def test_end_of_input_is_an_error_in_the_code(executor: JupyterExecutor) -> None
 def test_nobody_is_a_clear_error_in_the_code(executor: JupyterExecutor) -> None:
     """Where nobody is there, code that asks fails at once, and says why."""
     (failure,) = [
-        each for each in ran(held("sync", executor, "input()", Nobody())).outputs if isinstance(each, Failure)
+        each for each in ran(held("sync", executor, "input()", NobodyToAsk())).outputs if isinstance(each, Failure)
     ]
 
     assert (failure.ename, "does not support input requests" in failure.evalue) == ("StdinNotImplementedError", True)
@@ -155,14 +155,14 @@ HIDDEN = "print('before')\neval(chr(111) + \"pen('hidden', 'w').close()\")\nprin
 @BOTH_WAYS
 def test_what_the_reading_did_not_tell_is_asked_about(way: Way, executor: JupyterExecutor) -> None:
     """The question names the act and its line; who denies has the code fail there, and the model reads why."""
-    denied = ActJudged(allowed=False, reason="not there", by="you")
-    human = ScriptedHuman(approvals=["run"], acts=[denied])
+    denied = EffectJudged(allowed=False, reason="not there", by="you")
+    human = ScriptedHuman(approvals=["run"], effects=[denied])
 
     events = held(way, executor, HIDDEN, human, confirm="always")
 
     question, answer = ran(events).inner
-    assert isinstance(question, ActAsked)
-    assert (question.act.kind, question.act.target) == ("write", str(executor.cwd / "hidden"))
+    assert isinstance(question, EffectAsked)
+    assert (question.effect.kind, question.effect.target) == ("write", str(executor.cwd / "hidden"))
     assert question.line == HIDDEN.splitlines()[1]
     assert answer == denied
     assert story(events)[0] == "before"
@@ -173,8 +173,8 @@ def test_what_the_reading_did_not_tell_is_asked_about(way: Way, executor: Jupyte
 
 def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterExecutor) -> None:
     """Stop interrupts the code, and nothing comes after it."""
-    allowed = held("sync", executor, HIDDEN, ScriptedHuman(approvals=["run"], acts=[True]), confirm="always")
-    stop = ScriptedHuman(approvals=["run"], acts=[ActJudged(allowed=False, stop=True)])
+    allowed = held("sync", executor, HIDDEN, ScriptedHuman(approvals=["run"], effects=[True]), confirm="always")
+    stop = ScriptedHuman(approvals=["run"], effects=[EffectJudged(allowed=False, stop=True)])
     (executor.cwd / "hidden").unlink()
 
     stopped = held("sync", executor, HIDDEN, stop, confirm="always")
@@ -186,7 +186,7 @@ def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterEx
 
 def test_who_asks_about_nothing_is_not_asked_while_code_runs(executor: JupyterExecutor) -> None:
     """With confirm "never", nothing is guarded."""
-    assert story(held("sync", executor, HIDDEN, Nobody())) == ["before", "after"]
+    assert story(held("sync", executor, HIDDEN, NobodyToAsk())) == ["before", "after"]
     (executor.cwd / "hidden").unlink()
 
 
@@ -238,7 +238,7 @@ def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> 
 
     asyncio.run(main())
 
-    assert story(held("sync", executor, "print('next')", Nobody())) == ["next"]
+    assert story(held("sync", executor, "print('next')", NobodyToAsk())) == ["next"]
 
 
 def test_plain_view_has_a_line_for_each_decision(executor: JupyterExecutor) -> None:

@@ -10,7 +10,7 @@ from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import CallbackError, ConfigError, ModelUnavailable
 from autogen_nb.events import ModelAsked, Recorded, TerminationAsked
-from autogen_nb.models.cache import Cache
+from autogen_nb.models.wrappers.cache import Cache
 from autogen_nb.testing import ScriptedExecutor, ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 

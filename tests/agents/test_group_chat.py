@@ -9,13 +9,7 @@ import pytest
 import autogen_nb
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import (
-    Ended,
-    HumanInputAsked,
-    Relayed,
-    Said,
-    SpeakerGiven,
-)
+from autogen_nb.events import Ended, HumanInputAsked, Relayed, Said, SpeakerGiven
 from autogen_nb.testing import ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way
 from tests.agents.groups import ABC, end, held, led, member, members, remembered, spoken

@@ -9,7 +9,7 @@ import pytest
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
-from autogen_nb.core.ports import Request
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import SpeakerAsked, SpeakerGiven
 from autogen_nb.run import Log
@@ -21,7 +21,7 @@ WAYS: tuple[Way, ...] = ("sync", "async")
 CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
-def requests(manager: Any) -> list[Request]:
+def requests(manager: Any) -> list[ModelRequest]:
     """What the manager's model was asked."""
     assert isinstance(manager.model, ScriptedModel)
     return manager.model.requests

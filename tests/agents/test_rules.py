@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.core.rules import RULED, Rule
+from autogen_nb.core.policy.rules import RULED, Rule
 from autogen_nb.events import ApprovalAsked, ApprovalGiven
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.testing import ScriptedExecutor

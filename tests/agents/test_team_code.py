@@ -10,8 +10,8 @@ import pytest
 from autogen_nb.agents.code_executor_agent import ApprovalRequest, ApprovalResponse, CodeExecutorAgent
 from autogen_nb.agents.teams.team_messages import CodeExecutionEvent, CodeGenerationEvent
 from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.chats.team_replies import NOTHING
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.core.turns import NOTHING
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import ApprovalAsked
 from autogen_nb.messages import CodeBlock
@@ -137,7 +137,7 @@ def test_retries_are_counted() -> None:
 @pytest.mark.kernel
 def test_jupyter_executor_in_a_team(tmp_path: Path) -> None:
     """In a team the kernel starts at first use and ends with the run; within `async with` it keeps its variables."""
-    from autogen_nb.executors.jupyter_code import JupyterCodeExecutor
+    from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 
     blocks = ["```python\nx = 1\n```", "```python\nprint(x)\n```"]
 

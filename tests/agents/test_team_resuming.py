@@ -27,8 +27,8 @@ from autogen_nb.events import (
     ReplyAsked,
     SpeakerAsked,
 )
-from autogen_nb.executors.command_line_code import LocalCommandLineCodeExecutor
-from autogen_nb.executors.jupyter_code import JupyterCodeExecutor
+from autogen_nb.executors.command_line_code_executor import LocalCommandLineCodeExecutor
+from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.outputs import Stream
 from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from autogen_nb.messages import FunctionCall
-from autogen_nb.notebook.calls import asked_html, returned_html
-from autogen_nb.notebook.rendering import card, markdown
-from autogen_nb.notebook.safe_bundle import safe
+from autogen_nb.notebook.rendering.chat_html import card, markdown
+from autogen_nb.notebook.rendering.mime import safe
+from autogen_nb.notebook.view.function_calls import asked_html, returned_html
 from tests.notebook.corpus import HOSTILE
 
 PAGE = "<!doctype html><title>page</title><main></main>"

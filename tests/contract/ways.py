@@ -13,16 +13,16 @@ import pytest
 
 from autogen_nb.core.ports import Executor, RunEnded
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.command_line import CommandLineExecutor
-from autogen_nb.executors.command_line_code import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
-from autogen_nb.executors.docker import DockerExecutor
-from autogen_nb.executors.jupyter import JupyterExecutor
-from autogen_nb.executors.jupyter_code import DockerJupyterCodeExecutor, JupyterCodeExecutor
+from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
+from autogen_nb.executors.command_line_executor import CommandLineExecutor
+from autogen_nb.executors.docker_executor import DockerExecutor
+from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor, JupyterCodeExecutor
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.executors.jupyter_servers import DockerJupyterServer
-from autogen_nb.kernels.bubblewrap import Bubblewrap
-from autogen_nb.kernels.container_engine import reached
-from autogen_nb.kernels.limits import Limits
-from autogen_nb.kernels.remote import Server
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.container_engine import reached
+from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
 from autogen_nb.run import engine
@@ -188,7 +188,7 @@ def _command_line_bwrap(folder: Path) -> CommandLineExecutor:
 def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[JupyterExecutor, Path]]:
     def make(folder: Path, stack: ExitStack) -> tuple[JupyterExecutor, Path]:
         server = stack.enter_context(serving(app, folder))
-        place = Server(server.url, token=server.token)
+        place = JupyterServerPlace(server.url, token=server.token)
         return JupyterExecutor(cwd=folder / "nowhere", grace=GRACE, limits=LIMITS, place=place), server.root
 
     return make
@@ -236,9 +236,9 @@ def _docker_jupyter_code(folder: Path) -> DockerJupyterCodeExecutor:
     return DockerJupyterCodeExecutor(DockerJupyterServer(custom_image_name=image()), work_dir=folder)
 
 
-def _bubblewrap() -> Bubblewrap:
+def _bubblewrap() -> BubblewrapPlace:
     try:
-        return Bubblewrap()
+        return BubblewrapPlace()
     except ConfigError as error:
         raise Cannot(str(error)) from error
 

@@ -1,9 +1,8 @@
 """What a log tells of who decided what, and of what went to models."""
 
-from autogen_nb.acts import Act, ActJudged, Leave
-from autogen_nb.core.audit import Asked, Sent, decisions, requests
+from autogen_nb.core.audit import PersonAsked, Sent, decisions, requests
+from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.events import (
-    ActAsked,
     ApprovalAsked,
     ApprovalGiven,
     ChatStarted,
@@ -11,6 +10,7 @@ from autogen_nb.events import (
     CodeInputAsked,
     CodeInputGiven,
     CodeRan,
+    EffectAsked,
     Ended,
     HumanInputAsked,
     HumanInputGiven,
@@ -35,19 +35,19 @@ def test_a_block_with_its_reasons_its_answer_and_how_it_ended() -> None:
     log: list[Recorded] = [
         ApprovalAsked("user", ONE, reasons=("writes ../x", "uses the network")),
         ApprovalGiven("run", by="you"),
-        CodeAsked("user", (ONE,), Leave()),
+        CodeAsked("user", (ONE,), Permissions()),
         CodeRan(1),
     ]
 
     assert decisions(log) == [
-        Asked("user", "python code", ("writes ../x", "uses the network"), "run", "you", "one", "exit code 1")
+        PersonAsked("user", "python code", ("writes ../x", "uses the network"), "run", "you", "one", "exit code 1")
     ]
 
 
 def test_edited_code_is_told_as_it_ran() -> None:
     """The row holds the code that ran, the rules that were accepted, and that all that follows runs."""
     given = ApprovalGiven("run", code="two", by="you", rules=("network x",), onwards=True)
-    log: list[Recorded] = [ApprovalAsked("user", ONE), given, CodeAsked("user", (TWO,), Leave()), CodeRan(0)]
+    log: list[Recorded] = [ApprovalAsked("user", ONE), given, CodeAsked("user", (TWO,), Permissions()), CodeRan(0)]
 
     (row,) = decisions(log)
 
@@ -66,14 +66,14 @@ def test_code_that_did_not_run() -> None:
     ]
 
     assert decisions(log) == [
-        Asked("user", "python code, block 1 of 2", (), "skipped (no)", "you", "one"),
-        Asked("user", "python code, block 2 of 2", (), "stopped", "you", "two"),
+        PersonAsked("user", "python code, block 1 of 2", (), "skipped (no)", "you", "one"),
+        PersonAsked("user", "python code, block 2 of 2", (), "stopped", "you", "two"),
     ]
 
 
 def test_open_question_is_open() -> None:
     """What waits for its answer says so."""
-    assert decisions([ApprovalAsked("user", ONE)]) == [Asked("user", "python code", (), "open", "", "one")]
+    assert decisions([ApprovalAsked("user", ONE)]) == [PersonAsked("user", "python code", (), "open", "", "one")]
 
 
 def test_code_that_ran_unasked() -> None:
@@ -81,7 +81,7 @@ def test_code_that_ran_unasked() -> None:
     log: list[Recorded] = [
         ApprovalAsked("user", TWO),
         ApprovalGiven("run", by="you"),
-        CodeAsked("user", (ONE, TWO, ONE), Leave()),
+        CodeAsked("user", (ONE, TWO, ONE), Permissions()),
         CodeRan(1, ran=2),
         CodeAsked("user", (ONE,)),
         CodeRan(0),
@@ -98,18 +98,18 @@ def test_code_that_ran_unasked() -> None:
 
 def test_questions_while_code_runs() -> None:
     """What running code asked stands behind its block; a password is never told."""
-    act = ActAsked("user", Act("network", "x.org", "connects to x.org"), "  get()")
+    effect = EffectAsked("user", Effect("network", "x.org", "connects to x.org"), "  get()")
     log: list[Recorded] = [
-        CodeAsked("user", (ONE,), Leave()),
+        CodeAsked("user", (ONE,), Permissions()),
         CodeRan(
             0,
             inner=(
-                act,
-                ActJudged(allowed=True, by="your rule: network x.org"),
-                ActAsked("user", Act("delete", "/x")),
-                ActJudged(allowed=False, reason="no", by="you"),
-                act,
-                ActJudged(allowed=False, stop=True, by="you"),
+                effect,
+                EffectJudged(allowed=True, by="your rule: network x.org"),
+                EffectAsked("user", Effect("delete", "/x")),
+                EffectJudged(allowed=False, reason="no", by="you"),
+                effect,
+                EffectJudged(allowed=False, stop=True, by="you"),
                 CodeInputAsked("user", "Name? "),
                 CodeInputGiven("Ann", by="you"),
                 CodeInputAsked("user", "Password: ", password=True),

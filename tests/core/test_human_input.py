@@ -4,12 +4,20 @@ from itertools import product
 
 import pytest
 
-from autogen_nb.core.chat import two_agent_chat
-from autogen_nb.core.human_input import MODES, Ask, Mode, Move, decide
-from autogen_nb.core.replies import Asking, Outcome, Party, Reply, Scene, Stop, check_termination_and_human_reply
+from autogen_nb.core.chats.human_input import MODES, Ask, Mode, Move, decide
+from autogen_nb.core.chats.reply_steps import (
+    AgentSpec,
+    Asking,
+    ConversationState,
+    Outcome,
+    Reply,
+    Stop,
+    check_termination_and_human_reply,
+)
+from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.events import HumanInputAsked, HumanInputGiven, Recorded, Said, TerminationAsked
 from autogen_nb.messages import Message
-from tests.core.worlds import answered, end, model_agent, outcome, party, play, said, scripted, texts
+from tests.core.worlds import answered, end, model_agent, outcome, play, said, scripted, spec, texts
 
 TABLE: dict[tuple[Mode, bool, bool, bool], Move] = {
     # mode, the message ends the chat, the limit is met, the limit is 0
@@ -70,25 +78,25 @@ def test_step_does_what_the_table_says(row: tuple[tuple[Mode, bool, bool, bool],
     }
     expected = outcomes.get(answer, Reply(Message(answer, role="user")))
     unasked = {"auto": None, "terminated": Stop("terminated"), "max_auto_replies": Stop("max_auto_replies")}
-    agent = party("user", human_input_mode=mode, max_auto_replies=limit, termination=lambda _: terminated)
-    scene = Scene([[Said("assistant", "user", Message("x"))]])
-    list(map(scene.count_auto_reply, ["user"] * before, ["assistant"] * before))
+    agent = spec("user", human_input_mode=mode, max_auto_replies=limit, termination=lambda _: terminated)
+    state = ConversationState([[Said("assistant", "user", Message("x"))]])
+    list(map(state.count_auto_reply, ["user"] * before, ["assistant"] * before))
 
     events, came_to = outcome(
-        check_termination_and_human_reply(scene, agent, "assistant"), scripted(HumanInputGiven(answer))
+        check_termination_and_human_reply(state, agent, "assistant"), scripted(HumanInputGiven(answer))
     )
 
     assert asked(events) == ([(terminated, move.empty)] if isinstance(move, Ask) else [])
     assert came_to == (expected if isinstance(move, Ask) else unasked[move])
-    assert scene.auto_replies("user", "assistant") == (before + 1 if came_to is None else 0)
+    assert state.auto_replies("user", "assistant") == (before + 1 if came_to is None else 0)
 
 
 def test_prompt_says_what_an_empty_answer_does() -> None:
     """The person reads what Enter and `exit` mean before they answer."""
-    agent = party("user", human_input_mode="ALWAYS")
-    scene = Scene([[Said("assistant", "user", Message("x"))]])
+    agent = spec("user", human_input_mode="ALWAYS")
+    state = ConversationState([[Said("assistant", "user", Message("x"))]])
 
-    events, _ = outcome(check_termination_and_human_reply(scene, agent, "assistant"), scripted(HumanInputGiven("")))
+    events, _ = outcome(check_termination_and_human_reply(state, agent, "assistant"), scripted(HumanInputGiven("")))
 
     assert events[0] == HumanInputAsked(
         "user",
@@ -100,7 +108,7 @@ def test_prompt_says_what_an_empty_answer_does() -> None:
 
 def test_always_asks_at_every_message_and_does_not_look_at_the_limit() -> None:
     """Enter lets the agent go on, however often it is pressed."""
-    agent = party(
+    agent = spec(
         "user",
         check_termination_and_human_reply,
         human_input_mode="ALWAYS",
@@ -119,7 +127,7 @@ def test_always_asks_at_every_message_and_does_not_look_at_the_limit() -> None:
 
 def test_terminate_asks_at_the_limit_until_words_are_typed() -> None:
     """After the limit each message is asked for, and words start the count again."""
-    agent = party(
+    agent = spec(
         "user",
         check_termination_and_human_reply,
         human_input_mode="TERMINATE",
@@ -138,7 +146,7 @@ def test_terminate_asks_at_the_limit_until_words_are_typed() -> None:
 
 def test_never_stops_at_the_limit() -> None:
     """Nobody is asked, and the chat ends at the limit of replies in a row."""
-    agent = party("user", check_termination_and_human_reply, max_auto_replies=2, default_reply=Message("on"))
+    agent = spec("user", check_termination_and_human_reply, max_auto_replies=2, default_reply=Message("on"))
 
     events = play(two_agent_chat(agent, model_agent(), opening=Message("go")), answered(said(*"abc")))
 
@@ -149,7 +157,7 @@ def test_never_stops_at_the_limit() -> None:
 
 def test_empty_words_are_sent_where_no_reply_is_allowed() -> None:
     """With a limit of 0 and no word that ends the chat, Enter sends an empty message of the person's."""
-    agent = party("user", check_termination_and_human_reply, human_input_mode="ALWAYS", max_auto_replies=0)
+    agent = spec("user", check_termination_and_human_reply, human_input_mode="ALWAYS", max_auto_replies=0)
 
     events = play(two_agent_chat(agent, model_agent(), opening=Message("go")), answered(said("a", "b"), ["", "exit"]))
 
@@ -158,20 +166,20 @@ def test_empty_words_are_sent_where_no_reply_is_allowed() -> None:
 
 def test_replies_in_a_row_are_counted_for_each_sender() -> None:
     """What an agent said to one peer does not count with another."""
-    scene = Scene()
-    scene.count_auto_reply("user", "one")
+    state = ConversationState()
+    state.count_auto_reply("user", "one")
 
-    assert (scene.auto_replies("user", "one"), scene.auto_replies("user", "two")) == (1, 0)
+    assert (state.auto_replies("user", "one"), state.auto_replies("user", "two")) == (1, 0)
 
 
 def test_termination_comes_before_any_code_runs() -> None:
     """Only the receiver of a message tests it, and before any later step."""
 
-    def later(_scene: Scene, _party: Party, _peer: str) -> Asking[Outcome]:
+    def later(_scene: ConversationState, _party: AgentSpec, _peer: str) -> Asking[Outcome]:
         raise AssertionError
         yield
 
-    agent = party("user", check_termination_and_human_reply, later, termination=lambda message: message.text == "end")
+    agent = spec("user", check_termination_and_human_reply, later, termination=lambda message: message.text == "end")
 
     events = play(two_agent_chat(agent, model_agent(), opening=Message("end")), answered(said("end")))
 
@@ -181,7 +189,7 @@ def test_termination_comes_before_any_code_runs() -> None:
 
 def test_agents_own_predicate_is_asked_for() -> None:
     """A user's function is asked through a question that names the message by its number."""
-    agent = party("user", check_termination_and_human_reply, termination="ask")
+    agent = spec("user", check_termination_and_human_reply, termination="ask")
 
     events = play(
         two_agent_chat(agent, model_agent(), opening=Message("go")),
@@ -217,10 +225,10 @@ TOLD = "The user interrupted: this was not called."
 )
 def test_words_answer_the_calls_that_they_interrupt(last: Message, responses: list[object] | None) -> None:
     """Every call gets a response that says that the user interrupted, or no model could go on."""
-    scene = Scene([[Said("assistant", "user", last)]])
-    agent = party("user", human_input_mode="ALWAYS")
+    state = ConversationState([[Said("assistant", "user", last)]])
+    agent = spec("user", human_input_mode="ALWAYS")
 
-    _, came_to = outcome(check_termination_and_human_reply(scene, agent, "assistant"), scripted(HumanInputGiven("no")))
+    _, came_to = outcome(check_termination_and_human_reply(state, agent, "assistant"), scripted(HumanInputGiven("no")))
 
     assert came_to == Reply(Message("no", role="user", tool_responses=responses))
 

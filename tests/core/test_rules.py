@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.acts import KINDS, Act, ActKind
-from autogen_nb.core.rules import ALIASES, RULED, Rule, covered, parse, placed, proposed
+from autogen_nb.core.policy.rules import ALIASES, RULED, Rule, covered, parse, placed, proposed
+from autogen_nb.effects import KINDS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
 
 FOLDER, HOME = "/home/ann/work", "/home/ann"
@@ -49,7 +49,7 @@ def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
 
 
 @pytest.mark.parametrize("kind", RULED)
-def test_each_class_has_its_words(kind: ActKind) -> None:
+def test_each_class_has_its_words(kind: EffectKind) -> None:
     """Each class that is asked about can be a rule, alone."""
     assert parse(kind) == Rule(kind)
     assert parse(str(Rule(kind))).words.startswith("always allow ")
@@ -158,8 +158,8 @@ def test_rule_covers_what_it_names_and_no_more(rule: str, target: str, covers: b
     """Narrow rules never reach what only looks like their target."""
     read = parse(rule)
 
-    assert read.covers(Act(read.kind, target)) is covers
-    assert not any(read.covers(Act(kind, target)) for kind in KINDS if kind != read.kind)
+    assert read.covers(Effect(read.kind, target)) is covers
+    assert not any(read.covers(Effect(kind, target)) for kind in KINDS if kind != read.kind)
 
 
 @pytest.mark.parametrize(
@@ -181,82 +181,82 @@ def test_rule_covers_what_it_names_and_no_more(rule: str, target: str, covers: b
 )
 def test_path_is_placed_where_the_code_runs(target: str, placed_at: str) -> None:
     """A path is taken from the folder where the code runs; one that a link could bend is not known."""
-    assert placed(Act("write", target, "words"), folder=FOLDER, home=HOME) == Act("write", placed_at, "words")
-    assert placed(Act("network", target), folder=FOLDER, home=HOME) == Act("network", target)
+    assert placed(Effect("write", target, "words"), folder=FOLDER, home=HOME) == Effect("write", placed_at, "words")
+    assert placed(Effect("network", target), folder=FOLDER, home=HOME) == Effect("network", target)
 
 
 def test_acts_are_covered_when_each_is() -> None:
     """All that is not harmless must be covered; the rules that did it are named once each."""
     net, disk = Rule("network", "api.example.org"), Rule("write", "/data")
-    acts = [
-        Act("compute"),
-        Act("network", "api.example.org"),
-        Act("network", "api.example.org"),
-        Act("write", "/data/x"),
+    effects = [
+        Effect("compute"),
+        Effect("network", "api.example.org"),
+        Effect("network", "api.example.org"),
+        Effect("write", "/data/x"),
     ]
 
-    assert covered([disk, net], acts) == (net, disk)
-    assert covered([disk], acts) is None
-    assert covered([disk], [Act("compute")]) == ()
+    assert covered([disk, net], effects) == (net, disk)
+    assert covered([disk], effects) is None
+    assert covered([disk], [Effect("compute")]) == ()
     assert covered([], []) == ()
 
 
 @pytest.mark.parametrize(
-    ("act", "texts"),
+    ("effect", "texts"),
     [
-        (Act("network", "https://api.example.org/v1"), ["network api.example.org"]),
-        (Act("network"), []),
-        (Act("write", "/home/ann/out/a.csv"), ["write /home/ann/out/a.csv", "write /home/ann/out/"]),
-        (Act("write", "/home/ann/a.csv"), ["write /home/ann/a.csv"]),
-        (Act("write", "/data/a.csv"), ["write /data/a.csv"]),
-        (Act("write", "a.csv"), []),
-        (Act("write", "/"), []),
-        (Act("read_private", "/home/ann/work/.env"), ["read_private /home/ann/work/.env"]),
-        (Act("delete", "/home/ann/out/a.csv"), ["delete /home/ann/out/a.csv"]),
-        (Act("process", "git status"), ["process git status", "process git"]),
-        (Act("process", "git"), ["process git"]),
-        (Act("process", "ls | wc"), ["process ls | wc"]),
-        (Act("process", "python3.12 x.py"), ["process python3.12 x.py"]),
-        (Act("process", "bash"), []),
-        (Act("process", "a|b"), []),
-        (Act("process"), []),
-        (Act("process", "git\nrm x"), []),
-        (Act("install", "numpy>=2"), ["install numpy"]),
-        (Act("install", "./evil"), []),
-        (Act("environment", "LANG"), ["environment LANG"]),
-        (Act("environment", "L\u202eANG"), []),
-        (Act("environment", " "), []),
-        (Act("write", "/data/x "), []),
-        (Act("unknown", "eval"), []),
-        (Act("compute"), []),
-        (Act("read", "x.csv"), []),
+        (Effect("network", "https://api.example.org/v1"), ["network api.example.org"]),
+        (Effect("network"), []),
+        (Effect("write", "/home/ann/out/a.csv"), ["write /home/ann/out/a.csv", "write /home/ann/out/"]),
+        (Effect("write", "/home/ann/a.csv"), ["write /home/ann/a.csv"]),
+        (Effect("write", "/data/a.csv"), ["write /data/a.csv"]),
+        (Effect("write", "a.csv"), []),
+        (Effect("write", "/"), []),
+        (Effect("read_private", "/home/ann/work/.env"), ["read_private /home/ann/work/.env"]),
+        (Effect("delete", "/home/ann/out/a.csv"), ["delete /home/ann/out/a.csv"]),
+        (Effect("process", "git status"), ["process git status", "process git"]),
+        (Effect("process", "git"), ["process git"]),
+        (Effect("process", "ls | wc"), ["process ls | wc"]),
+        (Effect("process", "python3.12 x.py"), ["process python3.12 x.py"]),
+        (Effect("process", "bash"), []),
+        (Effect("process", "a|b"), []),
+        (Effect("process"), []),
+        (Effect("process", "git\nrm x"), []),
+        (Effect("install", "numpy>=2"), ["install numpy"]),
+        (Effect("install", "./evil"), []),
+        (Effect("environment", "LANG"), ["environment LANG"]),
+        (Effect("environment", "L\u202eANG"), []),
+        (Effect("environment", " "), []),
+        (Effect("write", "/data/x "), []),
+        (Effect("unknown", "eval"), []),
+        (Effect("compute"), []),
+        (Effect("read", "x.csv"), []),
     ],
 )
-def test_rules_are_offered_from_the_narrowest_on(act: Act, texts: list[str]) -> None:
+def test_rules_are_offered_from_the_narrowest_on(effect: Effect, texts: list[str]) -> None:
     """What may be made a rule by one click covers what was asked; no whole class and no interpreter is among it."""
-    offered = proposed([act, act])
+    offered = proposed([effect, effect])
 
     assert [str(rule) for rule in offered] == texts
-    assert all(rule.covers(act) for rule in offered)
+    assert all(rule.covers(effect) for rule in offered)
     assert [parse(str(rule)) for rule in offered] == list(offered)
 
 
 @given(st.sampled_from(KINDS), st.text("ab./~ *:;|\\@[]=-\n\u202e", max_size=12))
-def test_whatever_is_offered_can_be_kept(kind: ActKind, target: str) -> None:
+def test_whatever_is_offered_can_be_kept(kind: EffectKind, target: str) -> None:
     """An offer is written and read back as the same rule, and covers the act that it was made for."""
-    act = Act(kind, target)
+    effect = Effect(kind, target)
 
-    for rule in proposed([act]):
+    for rule in proposed([effect]):
         assert parse(str(rule)) == rule
         assert rule.target
-        assert rule.covers(act)
+        assert rule.covers(effect)
 
 
 @given(st.text("ab./", max_size=12), st.text("ab./", max_size=12))
 def test_path_rule_never_reaches_outside(top: str, path: str) -> None:
     """Whatever the spelling: a rule for a folder covers no path that leaves it."""
-    rule, act = Rule("write", f"/top/{top}".replace("..", "a")), Act("write", path)
+    rule, effect = Rule("write", f"/top/{top}".replace("..", "a")), Effect("write", path)
 
-    if rule.covers(act):
+    if rule.covers(effect):
         assert path.startswith("/")
         assert ".." not in path.split("/")

@@ -2,26 +2,34 @@
 
 import pytest
 
-from autogen_nb.core.chat import sent_message
-from autogen_nb.core.replies import Party, Scene, check_termination_and_human_reply
+from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, check_termination_and_human_reply
+from autogen_nb.core.chats.two_agent_chat import sent_message
 from autogen_nb.events import Recorded
 from autogen_nb.messages import Message
-from tests.core.worlds import party, play, scripted, texts
+from tests.core.worlds import play, scripted, spec, texts
 
 BOTH = frozenset({("user", "assistant"), ("assistant", "user")})
 
 
 def sent(
-    *, request_reply: bool | None, replying: frozenset[tuple[str, str]] = frozenset(), scene: Scene | None = None
+    *,
+    request_reply: bool | None,
+    replying: frozenset[tuple[str, str]] = frozenset(),
+    state: ConversationState | None = None,
 ) -> list[Recorded]:
     """What follows when the user says hi to an assistant, which replies twice at most by itself."""
     limits = {"human_input_mode": "NEVER", "max_auto_replies": 2}
     user, assistant = (
-        party(name, check_termination_and_human_reply, default_reply=Message(reply), **limits)
+        spec(name, check_termination_and_human_reply, default_reply=Message(reply), **limits)
         for name, reply in (("user", "on"), ("assistant", "yes"))
     )
     flow = sent_message(
-        user, assistant, Message("hi"), request_reply=request_reply, replying=replying, scene=scene or Scene()
+        user,
+        assistant,
+        Message("hi"),
+        request_reply=request_reply,
+        replying=replying,
+        state=state or ConversationState(),
     )
     return play(flow, scripted())
 
@@ -45,25 +53,30 @@ def test_who_replies(request_reply: bool | None, replying: frozenset[tuple[str, 
 
 def test_counts_go_on_from_the_scene() -> None:
     """Who has replied often enough before stops at once, and counts from zero again."""
-    scene = Scene(auto_replies={("assistant", "user"): 2})
+    state = ConversationState(auto_replies={("assistant", "user"): 2})
 
-    assert texts(sent(request_reply=True, scene=scene)) == ["hi"]
-    assert scene.auto_replies("assistant", "user") == 0
+    assert texts(sent(request_reply=True, state=state)) == ["hi"]
+    assert state.auto_replies("assistant", "user") == 0
 
 
 def test_the_scene_has_what_was_said() -> None:
     """Messages enter the conversation of the two."""
-    scene = Scene()
+    state = ConversationState()
 
-    sent(request_reply=True, scene=scene)
+    sent(request_reply=True, state=state)
 
-    assert [said.message.text for said in scene.exchanged("user", "assistant")] == ["hi", "yes"]
+    assert [said.message.text for said in state.exchanged("user", "assistant")] == ["hi", "yes"]
 
 
 def test_who_has_nothing_to_say_ends_it() -> None:
     """An agent without a reply is not heard."""
     flow = sent_message(
-        Party("user"), Party("assistant"), Message("hi"), request_reply=True, replying=BOTH, scene=Scene()
+        AgentSpec("user"),
+        AgentSpec("assistant"),
+        Message("hi"),
+        request_reply=True,
+        replying=BOTH,
+        state=ConversationState(),
     )
 
     assert texts(play(flow, scripted())) == ["hi"]

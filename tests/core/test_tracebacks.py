@@ -1,7 +1,7 @@
 """Tracebacks for a model."""
 
-from autogen_nb.core.report import text_of
-from autogen_nb.core.tracebacks import shortened
+from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.core.text.tracebacks import shortened
 from autogen_nb.outputs import Failure
 
 PANDAS = "/home/me/.venv/lib/python3.11/site-packages/pandas/core/"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from autogen_nb.core.chat import Flow
-from autogen_nb.core.replies import Asking, Party, Step, generate_oai_reply
+from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, Step, generate_oai_reply
+from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import (
     Answer,
     CodeAsked,
@@ -54,11 +54,11 @@ def scripted(*answers: Answer) -> World:
     return lambda _: next(left)
 
 
-def party(name: str = "user", *steps: Step, **settings: object) -> Party:
+def spec(name: str = "user", *steps: Step, **settings: object) -> AgentSpec:
     """An agent that tests nothing and says nothing, but for what is given."""
     settings.setdefault("termination", never)
     # The settings are those of Party, which checks none of them.
-    return Party(name, steps, **settings)  # type: ignore[arg-type]
+    return AgentSpec(name, steps, **settings)  # type: ignore[arg-type]
 
 
 def never(_: Message) -> bool:
@@ -66,9 +66,9 @@ def never(_: Message) -> bool:
     return False
 
 
-def model_agent(name: str = "assistant") -> Party:
+def model_agent(name: str = "assistant") -> AgentSpec:
     """An agent that a model speaks for."""
-    return party(name, generate_oai_reply)
+    return spec(name, generate_oai_reply)
 
 
 def said(*messages: str | Message) -> Iterator[ModelReplied]:

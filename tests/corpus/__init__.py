@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from autogen_nb.acts import KINDS, ActKind
+from autogen_nb.effects import KINDS, EffectKind
 
 OWN = "autogen_files/main"
 """The chat's own folder, as seen from the notebook's."""
@@ -52,7 +52,7 @@ class Snippet:
     language: str
     code: str
     risky: bool
-    kinds: tuple[ActKind, ...]
+    kinds: tuple[EffectKind, ...]
     held_out: bool
 
 
@@ -70,7 +70,7 @@ def _snippet(part: str, number: int, *, risky: bool) -> Snippet:
         language,
         code.rstrip("\n"),
         risky,
-        tuple(cast("ActKind", kind) for kind in kinds.split()),
+        tuple(cast("EffectKind", kind) for kind in kinds.split()),
         number % 3 == 2,
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 from tests.executors.wheels import wheel

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.command_line_code import DockerCommandLineCodeExecutor
-from autogen_nb.executors.jupyter_code import DockerJupyterCodeExecutor
+from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor
+from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor
 from autogen_nb.executors.jupyter_servers import KERNEL_IMAGE, DockerJupyterServer
 from autogen_nb.messages import CodeBlock
 from tests.contract.ways import Cannot, image

@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.handed_functions import (
-    Alias,
-    HandedFunctions,
-    ImportFromModule,
-    with_requirements,
-)
+from autogen_nb.executors.handed_functions import Alias, HandedFunctions, ImportFromModule, with_requirements
 
 
 def double(number: int, times: int = 1) -> int:

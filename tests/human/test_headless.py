@@ -4,17 +4,17 @@ import pytest
 
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import ApprovalAsked, HumanInputAsked
-from autogen_nb.human.headless import Nobody
+from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.messages import CodeBlock
 
 
 def test_approval() -> None:
     """A block that must be approved names the option and the variable that would let it run."""
     with pytest.raises(NobodyThere, match=r"--confirm never.*AUTOGEN_NB_CONFIRM=never"):
-        Nobody().approve(ApprovalAsked("user", CodeBlock("python", "1")))
+        NobodyToAsk().approve(ApprovalAsked("user", CodeBlock("python", "1")))
 
 
 def test_words() -> None:
     """Words that nobody can give name the agent and the setting."""
     with pytest.raises(NobodyThere, match=r"user wants a person's words.*'never'"):
-        Nobody().input(HumanInputAsked("user", "assistant", "?"))
+        NobodyToAsk().input(HumanInputAsked("user", "assistant", "?"))

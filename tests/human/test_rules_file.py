@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.core.rules import Rule
+from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.trusted import owned
+from autogen_nb.trusted import owned_files
 
 NET, DISK = Rule("network", "api.example.org"), Rule("write", "/data/out/")
 
@@ -165,8 +165,8 @@ def test_file_of_another_user_is_refused(tmp_path: Path) -> None:
     path.chmod(0o600)
 
     with pytest.raises(ConfigError, match=f"it belongs to user {os.geteuid()} and must belong to you"):
-        owned.read(path, frozenset({os.geteuid() + 1}))
-    assert owned.read(path, frozenset({os.geteuid()})) == "mine"
+        owned_files.read(path, frozenset({os.geteuid() + 1}))
+    assert owned_files.read(path, frozenset({os.geteuid()})) == "mine"
 
 
 def test_text_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_text_that_is_none_is_refused(tmp_path: Path) -> None:
     path, owner = tmp_path / "file", frozenset({os.geteuid()})
     path.write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="not text in UTF-8"):
-        owned.read(path, owner)
+        owned_files.read(path, owner)
     path.write_bytes(b"x" * (1 << 20))
     with pytest.raises(ConfigError, match="too large"):
-        owned.read(path, owner)
+        owned_files.read(path, owner)

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from autogen_nb.acts import Act, ActJudged, Leave
-from autogen_nb.core.ground import Ground
-from autogen_nb.kernels.guarding import Guarded
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import Effect, EffectJudged, Permissions
+from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.outputs import Failure
 from tests.kernels.looping import Ran, SharedKernel, shared_kernel
 
-DENIED = ActJudged(allowed=False, reason="not today", by="you")
-ALLOWED = ActJudged(allowed=True, by="you")
+DENIED = EffectJudged(allowed=False, reason="not today", by="you")
+ALLOWED = EffectJudged(allowed=True, by="you")
 
 
 class GuardedKernel:
@@ -29,25 +29,25 @@ class GuardedKernel:
         self.own = folder / "autogen_files" / "chat"
         self.own.mkdir(parents=True)
         self.answer = DENIED
-        self.asked: list[tuple[Act, str]] = []
+        self.asked: list[tuple[Effect, str]] = []
 
-    def run(self, code: str, *let: Act, answer: ActJudged = DENIED, nobody: bool = False) -> Ran:
+    def run(self, code: str, *let: Effect, answer: EffectJudged = DENIED, nobody: bool = False) -> Ran:
         """What comes of a block that these acts were let through in."""
         self.answer, self.asked = answer, []
         return self.shared.execute(code, terms=self.terms(*let, nobody=nobody))
 
-    def terms(self, *let: Act, nobody: bool = False) -> Guarded:
+    def terms(self, *let: Effect, nobody: bool = False) -> Guarded:
         """What a block may do."""
-        ground = Ground(str(self.folder), str(self.own), str(self.folder.parent / "home"))
-        return Guarded(Leave(let), ground, None if nobody else self._allow)
+        scope = PathScope(str(self.folder), str(self.own), str(self.folder.parent / "home"))
+        return Guarded(Permissions(let), scope, None if nobody else self._allow)
 
-    def kinds(self, code: str, *let: Act, answer: ActJudged = DENIED) -> list[str]:
+    def kinds(self, code: str, *let: Effect, answer: EffectJudged = DENIED) -> list[str]:
         """The kinds of what the block asked about, in order."""
         self.run(code, *let, answer=answer)
-        return [act.kind for act, _ in self.asked]
+        return [effect.kind for effect, _ in self.asked]
 
-    async def _allow(self, act: Act, line: str) -> ActJudged:
-        self.asked.append((act, line))
+    async def _allow(self, effect: Effect, line: str) -> EffectJudged:
+        self.asked.append((effect, line))
         return self.answer
 
 

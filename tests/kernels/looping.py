@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autogen_nb.kernels.kernel import Finished, Kernel
+from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.outputs import Failure, Output, Stream
 
 T = TypeVar("T")
@@ -51,11 +51,11 @@ class SharedKernel:
 class Ran:
     """The outputs of a block and how it ended."""
 
-    def __init__(self, items: list[Output | Finished]) -> None:
+    def __init__(self, items: list[Output | BlockOutcome]) -> None:
         last = items[-1]
-        assert isinstance(last, Finished)
+        assert isinstance(last, BlockOutcome)
         self.finished = last
-        self.outputs = _joined([item for item in items[:-1] if not isinstance(item, Finished)])
+        self.outputs = _joined([item for item in items[:-1] if not isinstance(item, BlockOutcome)])
 
     @property
     def stdout(self) -> str:

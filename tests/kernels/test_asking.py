@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from autogen_nb.kernels.kernel import Finished
+from autogen_nb.kernels.kernel import BlockOutcome
 from autogen_nb.outputs import Stream
 from tests.kernels.looping import SharedKernel
 
@@ -84,7 +84,7 @@ def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monk
         await agent.kernel.interrupt()
         finished = [item async for item in items][-1]
         arrived.append("over")
-        assert isinstance(finished, Finished)
+        assert isinstance(finished, BlockOutcome)
         return arrived, finished.exit_code
 
     assert agent.do(run()) == (["interrupt", "over"], 130)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.core.policy.rules import Rule
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.core.rules import Rule
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels import bubblewrap
-from autogen_nb.kernels.bubblewrap import Bubblewrap
+from autogen_nb.kernels.places import bubblewrap
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.messages import CodeBlock
 from tests.contract.ways import Agent, Cannot, Way, plain, running
 from tests.kernels.looping import all_of
@@ -39,10 +39,10 @@ print(found)
 """
 
 
-def place(*, net: bool = False) -> Bubblewrap:
+def place(*, net: bool = False) -> BubblewrapPlace:
     """The sandbox, if there can be one here."""
     try:
-        return Bubblewrap(net=net)
+        return BubblewrapPlace(net=net)
     except ConfigError as error:
         pytest.skip(f"bwrap: {error}")
 
@@ -178,7 +178,7 @@ def test_without_bwrap_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(ConfigError, match="apt-get install bubblewrap"):
-        Bubblewrap()
+        BubblewrapPlace()
 
 
 def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -191,4 +191,4 @@ def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     bubblewrap._refusal.cache_clear()
 
     with pytest.raises(ConfigError, match=r"No permissions to create a new namespace\); choose another sandbox"):
-        Bubblewrap()
+        BubblewrapPlace()

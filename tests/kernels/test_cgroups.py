@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.jupyter import JupyterExecutor
-from autogen_nb.kernels.cgroups import Cgroup, counted
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.kernel import LIMITED
-from autogen_nb.kernels.launching import LOCAL
-from autogen_nb.kernels.limits import Limits
-from autogen_nb.kernels.places import Place
+from autogen_nb.kernels.launch import LOCAL
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.limits.cgroups import Cgroup, counted
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.messages import CodeBlock
 from tests.contract.ways import Cannot, _bubblewrap
 from tests.kernels.looping import SharedKernel, all_of, shared_kernel
@@ -264,7 +264,7 @@ class TestForReal:
         """A program that ends without ending its kernel and what a shell block started leaves no cgroup either."""
         program = (
             "import asyncio\n"
-            "from autogen_nb.executors.jupyter import JupyterExecutor\n"
+            "from autogen_nb.executors.jupyter_executor import JupyterExecutor\n"
             "from autogen_nb.messages import CodeBlock\n"
             "async def main():\n"
             f"    executor = JupyterExecutor(cwd={str(tmp_path)!r})\n"

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.decode import decode
-from autogen_nb.kernels.encode import save
+from autogen_nb.kernels.inside.encode import save
+from autogen_nb.kernels.transfer.decode import decode
 
 
 def there_and_back(value: Any) -> Any:

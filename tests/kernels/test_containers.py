@@ -13,10 +13,10 @@ import pytest
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.docker import DockerExecutor
-from autogen_nb.kernels.container_engine import parted
-from autogen_nb.kernels.containers import _portable
-from autogen_nb.kernels.limits import Limits
+from autogen_nb.executors.docker_executor import DockerExecutor
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.places.container import _portable
+from autogen_nb.kernels.places.container_engine import parted
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 from tests.contract.ways import IMAGE, Cannot, Ran, image
@@ -113,7 +113,7 @@ class TestForReal:
         """A process that is killed leaves no container."""
         program = (
             "import asyncio, os, signal, sys\n"
-            "from autogen_nb.executors.docker import DockerExecutor\n"
+            "from autogen_nb.executors.docker_executor import DockerExecutor\n"
             "async def main():\n"
             f"    executor = DockerExecutor(cwd={str(tmp_path)!r}, images=[{os.environ[IMAGE]!r}])\n"
             "    await executor.start()\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autogen_nb.kernels.describe import describe, in_units, size_of
+from autogen_nb.kernels.transfer.describe import describe, in_units, size_of
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autogen_nb.kernels.environment import scrubbed
+from autogen_nb.kernels.places.environment import scrubbed
 
 
 @pytest.mark.parametrize(

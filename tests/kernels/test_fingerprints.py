@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autogen_nb.kernels.fingerprints import fingerprint
-from autogen_nb.kernels.transfer import Handed
+from autogen_nb.kernels.transfer.fingerprints import fingerprint
+from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 
 def large() -> pd.DataFrame:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from autogen_nb.acts import Act, ActJudged
-from autogen_nb.kernels.kernel import Finished
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.kernels.kernel import BlockOutcome
 from autogen_nb.outputs import Stream
 from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, errors, guarded_kernel
 
@@ -31,7 +31,7 @@ def test_allow_goes_on(kernel: GuardedKernel) -> None:
     ran = kernel.run(WRITES, answer=ALLOWED)
 
     assert ran.stdout == "written\n"
-    assert kernel.asked == [(Act("write", str(target), "writes out.csv"), "open('out.csv', 'w').close()")]
+    assert kernel.asked == [(Effect("write", str(target), "writes out.csv"), "open('out.csv', 'w').close()")]
     assert target.exists()
     target.unlink()
 
@@ -41,7 +41,7 @@ def test_deny_raises_at_that_line(kernel: GuardedKernel) -> None:
     ran = kernel.run(WRITES)
 
     assert errors(ran) == ["PermissionError: denied, the code writes out.csv: not today"]
-    assert ran.finished == Finished(1)
+    assert ran.finished == BlockOutcome(1)
     assert ran.stdout == ""
     assert not (kernel.folder / "out.csv").exists()
 
@@ -71,7 +71,7 @@ def test_stop_interrupts(kernel: GuardedKernel) -> None:
     """A person who stops the chat there has the code interrupted, which no handler of errors catches."""
     code = "try:\n open('x', 'w')\nexcept Exception:\n print('caught')"
 
-    ran = kernel.run(code, answer=ActJudged(allowed=False, stop=True))
+    ran = kernel.run(code, answer=EffectJudged(allowed=False, stop=True))
 
     assert errors(ran) == ["KeyboardInterrupt: stopped by the person who was asked"]
 
@@ -80,10 +80,10 @@ def test_what_was_let_through_is_not_asked_about(kernel: GuardedKernel) -> None:
     """By kind and target; where the reading did not know the target, by kind."""
     code = "open('a', 'w').close(); open('b', 'w').close()"
 
-    assert kernel.kinds(code, Act("write", "a"), answer=ALLOWED) == ["write"]
+    assert kernel.kinds(code, Effect("write", "a"), answer=ALLOWED) == ["write"]
     assert kernel.asked[0][0].target == str(kernel.folder / "b")
-    assert kernel.kinds(code, Act("write")) == []
-    assert kernel.kinds(code, Act("unknown")) == ["write"]
+    assert kernel.kinds(code, Effect("write")) == []
+    assert kernel.kinds(code, Effect("unknown")) == ["write"]
     (kernel.folder / "a").unlink()
     (kernel.folder / "b").unlink()
 
@@ -92,8 +92,8 @@ def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) 
     """Stream, question, stream: each time."""
     happened: list[str] = []
 
-    async def allow(act: Act, line: str) -> ActJudged:
-        happened.append(f"<{act.target.rpartition('/')[2]}>\n")
+    async def allow(effect: Effect, line: str) -> EffectJudged:
+        happened.append(f"<{effect.target.rpartition('/')[2]}>\n")
         return ALLOWED
 
     async def run() -> None:
@@ -131,7 +131,7 @@ if not pid:
     os._exit(0)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
-    ran = kernel.run(code, Act("process"), answer=ALLOWED)
+    ran = kernel.run(code, Effect("process"), answer=ALLOWED)
 
     assert ran.stdout == "7\n"
     assert kernel.asked == []
@@ -152,7 +152,7 @@ await asyncio.gather(asyncio.create_task(task()), asyncio.to_thread(write, 't4')
 """
     kernel.run(code, answer=ALLOWED)
 
-    assert sorted(act.target.rpartition("/")[2] for act, _ in kernel.asked) == ["t1", "t2", "t3", "t4"]
+    assert sorted(effect.target.rpartition("/")[2] for effect, _ in kernel.asked) == ["t1", "t2", "t3", "t4"]
     for name in ("t1", "t2", "t3", "t4"):
         (kernel.folder / name).unlink()
 
@@ -196,7 +196,7 @@ logging.shutdown()
 
     ran = kernel.run(code, answer=ALLOWED)
 
-    names = [act.target.rpartition("/")[2] for act, _ in kernel.asked]
+    names = [effect.target.rpartition("/")[2] for effect, _ in kernel.asked]
     assert names == ["nested.log", "nosy", "nosy2", "from_import"]
     assert ran.stdout == "done\n"
     for name in (*names, "helper_of_mine.py"):
@@ -206,7 +206,7 @@ logging.shutdown()
 def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
     """The block's limit does not run while its question waits."""
 
-    async def allow(act: Act, line: str) -> ActJudged:
+    async def allow(effect: Effect, line: str) -> EffectJudged:
         await asyncio.sleep(1.5)
         return ALLOWED
 
@@ -221,10 +221,10 @@ def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
 def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
     """Stop reaches code that waits for an answer, and the kernel serves the next block."""
 
-    async def run() -> Finished:
+    async def run() -> BlockOutcome:
         asked = asyncio.Event()
 
-        async def allow(act: Act, line: str) -> ActJudged:
+        async def allow(effect: Effect, line: str) -> EffectJudged:
             asked.set()
             await asyncio.Event().wait()
             return DENIED
@@ -232,9 +232,9 @@ def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
         terms = replace(kernel.terms(), allow=allow)
         items = kernel.shared.kernel.execute("open('x', 'w')", terms=terms)
 
-        async def end() -> Finished:
+        async def end() -> BlockOutcome:
             found = [item async for item in items][-1]
-            assert isinstance(found, Finished)
+            assert isinstance(found, BlockOutcome)
             return found
 
         task = asyncio.ensure_future(end())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autogen_nb.acts import Act
+from autogen_nb.effects import Effect
 from tests.kernels.guarded import ALLOWED, GuardedKernel, errors, guarded_kernel
 
 pytestmark = pytest.mark.kernel
@@ -135,10 +135,10 @@ def test_risky(kernel: GuardedKernel, name: str) -> None:
     ran = kernel.run(code)
 
     assert kernel.asked, errors(ran)
-    act = kernel.asked[0][0]
-    assert kind in (act.kind, None)
+    effect = kernel.asked[0][0]
+    assert kind in (effect.kind, None)
     path = target and target.startswith("..") and str(kernel.folder.parent / target[3:])
-    assert target is None or act.target in (target, str(kernel.folder / target), path)
+    assert target is None or effect.target in (target, str(kernel.folder / target), path)
     assert "denied" in str(errors(ran)) or "denied" in ran.stdout
 
 
@@ -146,8 +146,8 @@ def test_database_that_is_only_read(kernel: GuardedKernel) -> None:
     """Where the block was read as one that only reads a database, it may be opened."""
     code = "import sqlite3; sqlite3.connect('read.db').execute('select 1')"
 
-    assert kernel.kinds(code, Act("read", "read.db")) == []
-    assert kernel.kinds(code, Act("read", "other.db")) == ["write"]
+    assert kernel.kinds(code, Effect("read", "read.db")) == []
+    assert kernel.kinds(code, Effect("read", "other.db")) == ["write"]
     (kernel.folder / "read.db").unlink()
 
 
@@ -165,10 +165,10 @@ def test_move_deletes_and_writes(kernel: GuardedKernel) -> None:
     code = "import os; open('autogen_files/chat/moving', 'w').close(); os.rename('autogen_files/chat/moving', 'moved')"
     back = "import os; os.rename('moved', 'again'); os.remove('again')"
 
-    assert kernel.kinds(code, Act("delete"), answer=ALLOWED) == ["write"]
-    assert kernel.kinds(back, Act("delete", "moved")) == ["write"]
-    assert kernel.kinds(back, Act("write", "again")) == ["delete"]
-    assert kernel.kinds(back, Act("delete"), Act("write", "again")) == []
+    assert kernel.kinds(code, Effect("delete"), answer=ALLOWED) == ["write"]
+    assert kernel.kinds(back, Effect("delete", "moved")) == ["write"]
+    assert kernel.kinds(back, Effect("write", "again")) == ["delete"]
+    assert kernel.kinds(back, Effect("delete"), Effect("write", "again")) == []
     assert not (kernel.folder / "again").exists()
 
 
@@ -183,9 +183,9 @@ try: socket.create_connection(('127.0.0.2', 9), 1)
 except OSError: pass
 """
 
-    kernel.run(code, Act("network", "localhost"))
-    let = [act.target for act, _ in kernel.asked]
+    kernel.run(code, Effect("network", "localhost"))
+    let = [effect.target for effect, _ in kernel.asked]
     kernel.run(code, answer=ALLOWED)
 
     assert let == ["127.0.0.2"]
-    assert [act.target for act, _ in kernel.asked] == ["localhost", "127.0.0.2"]
+    assert [effect.target for effect, _ in kernel.asked] == ["localhost", "127.0.0.2"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autogen_nb.acts import Act
+from autogen_nb.effects import Effect
 from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
 
 pytestmark = pytest.mark.kernel
@@ -123,7 +123,7 @@ except PermissionError as error:
     print(error)
 thread.join()
 """
-    ran = kernel.run(code, Act("read_private"))
+    ran = kernel.run(code, Effect("read_private"))
 
     assert "not today" in ran.stdout, errors(ran)
     assert not (kernel.folder / "forged").exists()

@@ -30,7 +30,7 @@ print(os.getpid(), *pids, folder)
 """
 OWNER = f"""
 import asyncio, os, sys, time
-from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 

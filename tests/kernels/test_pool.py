@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.jupyter import JupyterExecutor
-from autogen_nb.kernels.pool import Policy, Pool
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.pool import KernelPool, PoolPolicy
 from autogen_nb.messages import CodeBlock
 from tests.kernels.looping import all_of
 
@@ -25,7 +25,7 @@ def test_an_idle_kernel_is_told_of_before_it_ends(tmp_path: Path) -> None:
             if not seconds:
                 ended.set()
 
-        pool = Pool(Policy(idle=1.0, notice=0.5), tell)
+        pool = KernelPool(PoolPolicy(idle=1.0, notice=0.5), tell)
         resting, working = JupyterExecutor(cwd=tmp_path), JupyterExecutor(cwd=tmp_path)
         await asyncio.gather(resting.start(), working.start())
         pool.admit("resting", resting)
@@ -49,7 +49,7 @@ def test_there_is_a_limit_on_kernels(tmp_path: Path) -> None:
     """One kernel more than may be is refused with the names of those that run; one that has ended makes room."""
 
     async def main() -> None:
-        pool = Pool(Policy(most=1), lambda name, seconds: None)
+        pool = KernelPool(PoolPolicy(most=1), lambda name, seconds: None)
         first, second = JupyterExecutor(cwd=tmp_path), JupyterExecutor(cwd=tmp_path)
         pool.admit("first", first)
         await first.start()
@@ -67,9 +67,9 @@ def test_there_is_a_limit_on_kernels(tmp_path: Path) -> None:
 def test_a_policy_makes_sense(wrong: dict[str, float]) -> None:
     """A policy of no kernels, or of no time, is an error."""
     with pytest.raises(ConfigError):
-        Policy(**wrong)  # type: ignore[arg-type]  # as a person may write it
+        PoolPolicy(**wrong)  # type: ignore[arg-type]  # as a person may write it
 
 
 def test_the_usual_policy_has_room() -> None:
     """There is always room for one kernel."""
-    assert (Policy.usual().most or 0) >= 1
+    assert (PoolPolicy.usual().most or 0) >= 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.kernel import Finished
+from autogen_nb.kernels.kernel import BlockOutcome
 from autogen_nb.outputs import Cleared, Display, Failure, Result, Stream
 from tests.kernels.looping import SharedKernel
 
@@ -30,7 +30,7 @@ def test_outputs_come_in_order(agent: SharedKernel) -> None:
         Stream("stdout", "c\n"),
         Result({"text/plain": "'d'"}),
     ]
-    assert ran.finished == Finished(0)
+    assert ran.finished == BlockOutcome(0)
 
 
 def test_stderr_is_told_apart(agent: SharedKernel) -> None:
@@ -45,7 +45,7 @@ def test_an_error_keeps_what_came_before(agent: SharedKernel) -> None:
     assert ran.stdout == "before\n"
     assert isinstance(ran.outputs[-1], Failure)
     assert ran.outputs[-1].evalue == "division by zero"
-    assert ran.finished == Finished(1)
+    assert ran.finished == BlockOutcome(1)
 
 
 def test_a_display_is_updated(agent: SharedKernel) -> None:
@@ -92,7 +92,7 @@ def test_leaving_sets_the_exit_code_and_keeps_the_kernel(agent: SharedKernel, co
     pid = agent.kernel.pid
     ran = agent.execute(code)
 
-    assert (ran.outputs, ran.finished) == ([], Finished(exit_code))
+    assert (ran.outputs, ran.finished) == ([], BlockOutcome(exit_code))
     assert agent.execute("print('here')").stdout == "here\n"
     assert agent.kernel.pid == pid
 
@@ -101,7 +101,7 @@ def test_leaving_with_a_message_prints_it(agent: SharedKernel) -> None:
     """A text given to sys.exit goes to stderr, with exit code 1, as in a script."""
     ran = agent.execute("import sys; sys.exit('no such file')")
 
-    assert (ran.outputs, ran.finished) == ([Stream("stderr", "no such file\n")], Finished(1))
+    assert (ran.outputs, ran.finished) == ([Stream("stderr", "no such file\n")], BlockOutcome(1))
 
 
 def test_the_kernel_stays_after_a_namespace_reset_and_exit(agent: SharedKernel) -> None:
@@ -109,7 +109,7 @@ def test_the_kernel_stays_after_a_namespace_reset_and_exit(agent: SharedKernel) 
     pid = agent.kernel.pid
     agent.execute("%reset -f")
 
-    assert agent.execute("exit(2)").finished == Finished(2)
+    assert agent.execute("exit(2)").finished == BlockOutcome(2)
     assert agent.kernel.pid == pid
 
 

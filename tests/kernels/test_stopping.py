@@ -9,9 +9,9 @@ from typing import Literal
 
 import pytest
 
-from autogen_nb.kernels.kernel import INTERRUPTED, Finished
-from autogen_nb.kernels.status import Stuck
-from autogen_nb.kernels.transfer import Variable
+from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome
+from autogen_nb.kernels.kernel_status import StuckBlock
+from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from tests.kernels.looping import SharedKernel, shared_kernel
 
 pytestmark = pytest.mark.kernel
@@ -42,10 +42,10 @@ class Person:
 
     def __init__(self, *answers: Literal["wait", "kill"]) -> None:
         self.answers = list(answers)
-        self.asked: list[Stuck] = []
+        self.asked: list[StuckBlock] = []
         self.heard = asyncio.Event()
 
-    async def __call__(self, stuck: Stuck) -> Literal["wait", "kill"]:
+    async def __call__(self, stuck: StuckBlock) -> Literal["wait", "kill"]:
         """The next answer."""
         self.asked.append(stuck)
         self.heard.set()
@@ -59,7 +59,7 @@ def agent(tmp_path: Path) -> Iterator[SharedKernel]:
         yield shared
 
 
-async def stopped(agent: SharedKernel, person: Person) -> Finished:
+async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
     """How the stubborn block ends when the person presses Stop once it is on."""
     agent.kernel.on_stuck = person
     async with aclosing(agent.kernel.execute(STUBBORN)) as items:
@@ -72,7 +72,7 @@ async def stopped(agent: SharedKernel, person: Person) -> Finished:
                 break
         enough(agent)
         *_, last = [item async for item in items]
-    assert isinstance(last, Finished)
+    assert isinstance(last, BlockOutcome)
     return last
 
 
@@ -80,20 +80,20 @@ def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) 
     """Code that does not yield is killed where the person says so, who was told what is lost by name and size."""
     person = Person("kill")
 
-    async def run() -> Finished:
+    async def run() -> BlockOutcome:
         agent.kernel.on_stuck = person
         async with aclosing(agent.kernel.execute(STUBBORN)) as items:
             await anext(items)
             await agent.kernel.interrupt()
             *_, last = [item async for item in items]
-        assert isinstance(last, Finished)
+        assert isinstance(last, BlockOutcome)
         return last
 
     finished = agent.do(run())
 
     (stuck,) = person.asked
     assert stuck.variables is not None
-    assert Variable("kept", "str", "1 character", sys.getsizeof("x")) in stuck.variables
+    assert HandedVariable("kept", "str", "1 character", sys.getsizeof("x")) in stuck.variables
     assert (finished.exit_code, finished.lost) == (INTERRUPTED, True)
 
 
@@ -129,13 +129,13 @@ def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> No
 def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> None:
     """Without a person to ask, an interrupted block that does not yield is waited for."""
 
-    async def run() -> Finished:
+    async def run() -> BlockOutcome:
         async with aclosing(agent.kernel.execute(STUBBORN)) as items:
             await anext(items)
             await agent.kernel.interrupt()
             asyncio.get_running_loop().call_later(1.5, enough, agent)
             *_, last = [item async for item in items]
-        assert isinstance(last, Finished)
+        assert isinstance(last, BlockOutcome)
         return last
 
     assert not agent.do(run()).lost
@@ -146,7 +146,7 @@ def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
     """Of code that keeps the whole interpreter to itself nothing can be listed; the person is asked all the same."""
     person = Person("kill")
 
-    async def run() -> Finished:
+    async def run() -> BlockOutcome:
         agent.kernel.on_stuck = person
         # The pause is for ipykernel's own thread, which sends what was printed.
         code = "import time\nprint('on', flush=True)\ntime.sleep(0.3)\nsum(range(10**12))"
@@ -155,7 +155,7 @@ def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
             await asyncio.sleep(1)
             await agent.kernel.interrupt()
             *_, last = [item async for item in items]
-        assert isinstance(last, Finished)
+        assert isinstance(last, BlockOutcome)
         return last
 
     code = agent.do(run())

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.decode import decode
-from autogen_nb.kernels.encode import save
+from autogen_nb.kernels.inside.encode import save
+from autogen_nb.kernels.transfer.decode import decode
 
 VALUES: dict[str, list[Any]] = {
     "numbers": [1, None, 3],

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels import pickles, transfer
+from autogen_nb.kernels.inside import pickles
+from autogen_nb.kernels.transfer import variable_transfer
 from tests.kernels.looping import SharedKernel
 
 pytestmark = pytest.mark.kernel
@@ -94,7 +95,7 @@ def test_names_that_had_a_value_are_told(agent: SharedKernel) -> None:
     handed = agent.do(agent.kernel.put({"old": 2, "fresh": 3}))
 
     assert handed.overwritten == ("old",)
-    assert transfer.clashes(["old", "fresh"], {"fresh": None}) == ("fresh",)
+    assert variable_transfer.clashes(["old", "fresh"], {"fresh": None}) == ("fresh",)
 
 
 @pytest.mark.parametrize(

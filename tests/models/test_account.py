@@ -1,6 +1,6 @@
 import pytest
 
-from autogen_nb.models.account import Account, is_loopback
+from autogen_nb.models.config.account import Account, is_loopback
 
 
 @pytest.mark.parametrize(

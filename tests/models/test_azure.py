@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError, ModelRefused
-from autogen_nb.models.account import Account
-from autogen_nb.models.openai import OpenAIModel
-from autogen_nb.models.select import model_for
+from autogen_nb.models.config.account import Account
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import a_ask, ask, error_of
 

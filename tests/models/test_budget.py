@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong, ModelUnavailable
 from autogen_nb.messages import Message, Usage
-from autogen_nb.models.budget import Budget, Budgeted, budgeted
-from autogen_nb.models.cache import Cache, cached
-from autogen_nb.models.fallback import Fallback
-from autogen_nb.models.folding import Folding
-from autogen_nb.models.recording import Recording
-from autogen_nb.models.replay import ReplayModel
-from autogen_nb.models.select import model_for
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
+from autogen_nb.models.wrappers.cache import Cache, cached
+from autogen_nb.models.wrappers.context_truncation import ContextTruncation
+from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.models.wrappers.recording import Recording
+from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
 from tests.models.asking import HELLO, a_ask, ask, error_of
 
@@ -147,7 +147,7 @@ def test_reply_without_usage_counts_by_the_estimate() -> None:
     ask(model, question(400))
 
     assert budget.spent == "200 of 1,000 tokens"
-    assert budget.estimate(Request((question(400),)), price=None, limit=0).ratio == 4
+    assert budget.estimate(ModelRequest((question(400),)), price=None, limit=0).ratio == 4
 
 
 def test_cached_reply_costs_nothing(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:
     budget = Budget(tokens=1000)
 
     async def run(steps: int) -> None:
-        stream = budgeted(ScriptedModel(["seven w " * 10]), budget).reply(Request((question(400),)))
+        stream = budgeted(ScriptedModel(["seven w " * 10]), budget).reply(ModelRequest((question(400),)))
         for _ in range(steps):
             await anext(stream)
         await stream.aclose()  # type: ignore[attr-defined]  # the layers' replies are generators
@@ -192,7 +192,7 @@ def test_reply_that_is_cancelled_is_paid_for_by_the_estimate() -> None:
     budget = Budget(tokens=1000)
 
     class Waiting(ScriptedModel):
-        async def reply(self, request: Request) -> Any:
+        async def reply(self, request: ModelRequest) -> Any:
             yield "seven w "
             spoken.set()
             await asyncio.Event().wait()
@@ -215,7 +215,7 @@ def test_requests_on_their_way_count() -> None:
     model = budgeted(ScriptedModel([reply(20, 1), reply(20, 1)]), budget)
 
     async def run() -> list[Any]:
-        first = model.reply(Request((question(400),)))
+        first = model.reply(ModelRequest((question(400),)))
         begun = await anext(first)
         refused = await asyncio.gather(a_ask(model, question(400)), return_exceptions=True)
         rest = [item async for item in first]
@@ -252,7 +252,7 @@ def test_copy_of_a_budget_is_the_budget() -> None:
 def test_pictures_do_not_count_by_their_data() -> None:
     """A picture counts as about 1,000 tokens, however many bytes it has; text in parts counts by its characters."""
     parts = [{"type": "text", "text": "x" * 84}, {"type": "image_url", "image_url": {"url": "data:," + "A" * 99_999}}]
-    estimate = Budget(tokens=1).estimate(Request(({"role": "user", "content": parts},)), price=None, limit=None)
+    estimate = Budget(tokens=1).estimate(ModelRequest(({"role": "user", "content": parts},)), price=None, limit=None)
 
     assert estimate.usage == Usage(1025, 0)
 
@@ -261,7 +261,7 @@ def test_budget_stands_next_to_the_server(tmp_path: Path) -> None:
     """Within recording, cache and folding, and for each model of a list: what is sent is what is counted."""
     budget = Budget(tokens=1000)
     inner = ScriptedModel([ContextTooLong("too long"), reply(10, 5), reply(9, 9)], "a")
-    whole = cached(Recording(Folding(Fallback([inner])), tmp_path / "talk.jsonl"), Cache(tmp_path))
+    whole = cached(Recording(ContextTruncation(Fallback([inner])), tmp_path / "talk.jsonl"), Cache(tmp_path))
     model = budgeted(whole, budget)
     output = {"role": "user", "content": "exitcode: 0 (execution succeeded)\n" + "x" * 3500}
     for _ in range(2):

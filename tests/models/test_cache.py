@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError, ModelUnavailable
 from autogen_nb.messages import Message, Usage
-from autogen_nb.models.cache import FILE, Cache, cached, key_of
-from autogen_nb.models.entries import Configured
-from autogen_nb.models.fallback import Fallback
-from autogen_nb.models.openai import OpenAIModel
-from autogen_nb.models.recording import Recording
-from autogen_nb.models.replay import ReplayModel
-from autogen_nb.models.select import model_for
+from autogen_nb.models.config.config_entry import ConfiguredModel
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.wrappers.cache import FILE, Cache, cached, key_of
+from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.models.wrappers.recording import Recording
+from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 
@@ -63,17 +63,19 @@ def test_reply_is_kept_by_everything_that_decides_it(cache: Cache) -> None:
     model = ScriptedModel([], "a")
     told: dict[str, Any] = {"type": "function", "function": {"name": "f"}}
     requests = [
-        Request((HELLO,)),
-        Request((HELLO, HELLO)),
-        Request((HELLO,), tools=(told,)),
-        Request((HELLO,), functions=(told,)),
+        ModelRequest((HELLO,)),
+        ModelRequest((HELLO, HELLO)),
+        ModelRequest((HELLO,), tools=(told,)),
+        ModelRequest((HELLO,), functions=(told,)),
     ]
     keys = {key_of(model, request) for request in requests} | {key_of(ScriptedModel([], "b"), requests[0])}
 
     assert len(keys) == 5
-    assert key_of(model, Request(({"content": b"no JSON"},))) != key_of(model, Request(({"content": b"other"},)))
-    assert key_of(model, Request((MappingProxyType(dict(HELLO)),))) == key_of(model, requests[0])
-    assert key_of(model, Request(({"content": "Hello?", "role": "user"},))) == key_of(model, requests[0])
+    assert key_of(model, ModelRequest(({"content": b"no JSON"},))) != key_of(
+        model, ModelRequest(({"content": b"other"},))
+    )
+    assert key_of(model, ModelRequest((MappingProxyType(dict(HELLO)),))) == key_of(model, requests[0])
+    assert key_of(model, ModelRequest(({"content": "Hello?", "role": "user"},))) == key_of(model, requests[0])
 
 
 SETTINGS = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "temperature": 0.5}
@@ -96,7 +98,9 @@ SETTINGS = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "temperature": 0.
 )
 def test_parameters_and_place_decide_but_not_who_asks(changed: dict[str, Any], same: bool) -> None:
     """The key, timeouts and headers are no part of what is asked."""
-    keys = [key_of(Configured(settings), Request((HELLO,))) for settings in (SETTINGS, {**SETTINGS, **changed})]
+    keys = [
+        key_of(ConfiguredModel(settings), ModelRequest((HELLO,))) for settings in (SETTINGS, {**SETTINGS, **changed})
+    ]
 
     assert (keys[0] == keys[1]) is same
 
@@ -132,7 +136,7 @@ def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
     """Half a reply is no reply."""
 
     async def run() -> None:
-        reply = cached(ScriptedModel(["one two three"]), cache).reply(Request((HELLO,)))
+        reply = cached(ScriptedModel(["one two three"]), cache).reply(ModelRequest((HELLO,)))
         await anext(reply)
         await reply.aclose()  # type: ignore[attr-defined]  # the layers' replies are generators
 
@@ -260,7 +264,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 def test_locked_file_loses_no_reply(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a wait for the one who holds it, the model is asked."""
-    monkeypatch.setattr("autogen_nb.models.cache._WAIT", 0.05)
+    monkeypatch.setattr("autogen_nb.models.wrappers.cache._WAIT", 0.05)
     ask(cached(ScriptedModel(["known"]), cache))
     with _locked(cache.path):
         reply = ask(cached(ScriptedModel(["asked"]), cache)).completion

@@ -11,8 +11,8 @@ import pytest
 import autogen_nb
 from autogen_nb import config_list_from_json, config_list_from_models, filter_config, get_config_list
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
-from autogen_nb.models.select import model_for
+from autogen_nb.models.config.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
+from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.testing import FakeOpenAI
 from tests.models.asking import ask
 

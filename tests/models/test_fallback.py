@@ -2,10 +2,10 @@ import asyncio
 
 import pytest
 
-from autogen_nb.core.ports import Request
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable, SessionError
-from autogen_nb.models.fallback import Fallback
-from autogen_nb.models.openai import OpenAIModel
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.wrappers.fallback import Fallback
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 
@@ -74,7 +74,7 @@ def test_closing_early_closes_the_model_that_answers() -> None:
     """A reader who goes away ends the request of the model that is asked."""
 
     async def run(server: FakeOpenAI) -> bool:
-        reply = Fallback([OpenAIModel(model="m", base_url=server.base_url)]).reply(Request((HELLO,)))
+        reply = Fallback([OpenAIModel(model="m", base_url=server.base_url)]).reply(ModelRequest((HELLO,)))
         await anext(reply)
         await reply.aclose()
         return await asyncio.to_thread(server.wait_aborted, 2)

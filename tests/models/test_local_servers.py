@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.models.local_servers import USUAL, LocalServer, LocalServers
+from autogen_nb.models.config.local_servers import USUAL, LocalServer, LocalServers
 from tests.models.local import models, serving
 
 PATIENT = 20.0

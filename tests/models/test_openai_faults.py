@@ -11,13 +11,13 @@ import pytest
 
 from autogen_nb.core.ports import Completion
 from autogen_nb.errors import ContextTooLong, ModelRefused, ModelUnavailable
-from autogen_nb.models.faults import Server
-from autogen_nb.models.openai import OpenAIModel
-from autogen_nb.models.openai_errors import MAPPED, failed
-from autogen_nb.models.select import model_for
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.openai.error_map import MAPPED, failed
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.openai.server_errors import ErrorContext
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import ask, error_of
-from tests.models.test_openai import KEY, free_port
+from tests.models.test_openai_model import KEY, free_port
 
 SOON = {"retry-after-ms": "1"}
 CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}'
@@ -290,6 +290,6 @@ def test_every_exception_of_the_openai_library_is_mapped() -> None:
 
 def test_exception_without_a_response_is_told_in_its_own_words() -> None:
     """What is neither a status nor a connection is quoted."""
-    failure = failed(openai.OpenAIError(f"odd: {KEY}"), Server("m", "http://h/v1", KEY))
+    failure = failed(openai.OpenAIError(f"odd: {KEY}"), ErrorContext("m", "http://h/v1", KEY))
 
     assert "odd: [key]" in str(failure.error)

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from autogen_nb import AssistantAgent, UserProxyAgent
-from autogen_nb.core.ports import Completion, Model, Request
+from autogen_nb.core.ports import Completion, Model, ModelRequest
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import CodeAsked, ModelReplied
 from autogen_nb.messages import Reasoning
-from autogen_nb.models.cache import Cache, Cached
 from autogen_nb.models.client_types import UserMessage
-from autogen_nb.models.clients import OpenAIChatCompletionClient
-from autogen_nb.models.openai import OpenAIModel
-from autogen_nb.models.recording import Recording
-from autogen_nb.models.replay import ReplayModel
+from autogen_nb.models.model_clients import OpenAIChatCompletionClient
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.wrappers.cache import Cache, Cached
+from autogen_nb.models.wrappers.recording import Recording
+from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.models.asking import HELLO
 
@@ -44,7 +44,7 @@ def parts(model: Model) -> tuple[str, str, Completion]:
     """What streamed of the thought and of the answer, and the whole reply."""
 
     async def asked() -> list[Any]:
-        return [part async for part in model.reply(Request((HELLO,)))]
+        return [part async for part in model.reply(ModelRequest((HELLO,)))]
 
     *pieces, completion = asyncio.run(asked())
     thought = "".join(piece.text for piece in pieces if isinstance(piece, Reasoning))

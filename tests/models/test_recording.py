@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError, ModelUnavailable, RecordingEnded, SessionError
 from autogen_nb.messages import Message, Usage
-from autogen_nb.models.openai import OpenAIModel
-from autogen_nb.models.recording import Digest, Entry, Recording
-from autogen_nb.models.replay import ReplayModel
-from autogen_nb.models.streams import pieces_of
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry
+from autogen_nb.models.wrappers.replay import ReplayModel
+from autogen_nb.models.wrappers.reply_streams import pieces_of
 from autogen_nb.testing import FakeOpenAI, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 
@@ -83,7 +83,7 @@ def test_each_line_is_there_as_soon_as_its_reply(path: Path) -> None:
         return path.read_text().count("\n")
 
     async def run() -> list[tuple[bool, int]]:
-        reply = Recording(ScriptedModel(["a"]), path).reply(Request((USER,)))
+        reply = Recording(ScriptedModel(["a"]), path).reply(ModelRequest((USER,)))
         return [(isinstance(item, Completion), lines()) async for item in reply]
 
     assert asyncio.run(run()) == [(False, 0), (True, 1)]
@@ -105,11 +105,11 @@ def test_failed_and_broken_off_replies_are_not_recorded(path: Path) -> None:
 
     async def run() -> None:
         recording = Recording(ScriptedModel(["a b c", ModelUnavailable("down")]), path)
-        reply = recording.reply(Request((USER,)))
+        reply = recording.reply(ModelRequest((USER,)))
         await anext(reply)
         await reply.aclose()
         with pytest.raises(ModelUnavailable):
-            await anext(recording.reply(Request((USER,))))
+            await anext(recording.reply(ModelRequest((USER,))))
 
     asyncio.run(run())
 
@@ -216,7 +216,7 @@ def test_reply_that_was_broken_off_is_given_again(path: Path) -> None:
     replay = ReplayModel(path)
 
     async def broken_off() -> None:
-        reply = replay.reply(Request((USER,)))
+        reply = replay.reply(ModelRequest((USER,)))
         await anext(reply)
         await reply.aclose()
 
@@ -225,7 +225,7 @@ def test_reply_that_was_broken_off_is_given_again(path: Path) -> None:
     assert ask(replay, USER).completion.message.content == "one two three"
 
 
-GOOD = json.dumps(Entry(Digest(1, "sha256:x"), CALLS).to_json())
+GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), CALLS).to_json())
 
 
 @pytest.mark.parametrize(
@@ -262,9 +262,9 @@ def test_missing_recording_is_told(path: Path) -> None:
 def test_entry_survives_json(text: str, shape: str) -> None:
     """Any reply comes back from the file as it went in."""
     content: Any = {"content": text, "parts": [{"type": "text", "text": text}]}[shape]
-    entry = Entry(Digest(2, "x"), Completion(Message(content=content), "m", None, "length"))
+    entry = RecordingEntry(Digest(2, "x"), Completion(Message(content=content), "m", None, "length"))
 
-    assert Entry.from_json(json.loads(json.dumps(entry.to_json()))) == entry
+    assert RecordingEntry.from_json(json.loads(json.dumps(entry.to_json()))) == entry
 
 
 @given(st.text())
@@ -275,4 +275,4 @@ def test_pieces_join_to_the_text(text: str) -> None:
 
 def test_digest_of_no_messages_is_possible() -> None:
     """A request without messages has a digest too."""
-    assert Digest.of(Request(())).messages == 0
+    assert Digest.of(ModelRequest(())).messages == 0

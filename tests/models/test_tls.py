@@ -13,9 +13,9 @@ import httpx2
 import pytest
 
 from autogen_nb.errors import ConfigError, ModelUnavailable
-from autogen_nb.models.openai import OpenAIModel
-from autogen_nb.models.select import model_for
-from autogen_nb.models.tls import context_for
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.openai.tls import context_for
 from autogen_nb.testing import FakeOpenAI
 from tests.models.asking import a_ask, ask
 from tests.models.tls import Authority, in_tls, made

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.connections import ModelConnection, choose, hosts, known_to_call
+from autogen_nb.models.config.model_connection import ModelConnection, choose, hosts, known_to_call
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 

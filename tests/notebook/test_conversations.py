@@ -7,7 +7,7 @@ import pytest
 
 from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, Recorded
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.conversations import Conversation, Conversations, FlowTerms, Origin
+from autogen_nb.notebook.conversations import Conversations, FlowTerms, NotebookConversation, Origin
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
@@ -25,19 +25,19 @@ def all_of_them(tmp_path: Path) -> Iterator[Conversations]:
 
 
 @pytest.fixture
-def chat(all_of_them: Conversations) -> Conversation:
+def chat(all_of_them: Conversations) -> NotebookConversation:
     """The first conversation."""
     return all_of_them.named()
 
 
-def begun(chat: Conversation, cell: str | None, request: str, *events: Recorded, task: str = "go") -> None:
+def begun(chat: NotebookConversation, cell: str | None, request: str, *events: Recorded, task: str = "go") -> None:
     """A turn with this log."""
     turn, _ = chat.begin(Origin(cell, request), task, task, TERMS)
     turn.log.extend(events)
 
 
 @pytest.mark.parametrize("last", [ASKED, WAITING])
-def test_an_open_question_is_gone_on_with(chat: Conversation, last: Recorded) -> None:
+def test_an_open_question_is_gone_on_with(chat: NotebookConversation, last: Recorded) -> None:
     """A turn that ends in a question for a person or a model is gone on with by the same cell and task."""
     begun(chat, "a", "1", last)
 
@@ -47,7 +47,7 @@ def test_an_open_question_is_gone_on_with(chat: Conversation, last: Recorded) ->
     assert chat.turns[0].origin == Origin("a", "2")
 
 
-def test_other_terms_begin_anew(chat: Conversation) -> None:
+def test_other_terms_begin_anew(chat: NotebookConversation) -> None:
     """A turn whose questions would be others now cannot be gone on with."""
     begun(chat, "a", "1", ASKED)
 
@@ -65,14 +65,14 @@ def test_other_terms_begin_anew(chat: Conversation) -> None:
     ],
     ids=["code-was-running", "ended", "other-task", "other-cell", "same-execution"],
 )
-def test_anything_else_is_not(chat: Conversation, origin: Origin, task: str, last: Recorded) -> None:
+def test_anything_else_is_not(chat: NotebookConversation, origin: Origin, task: str, last: Recorded) -> None:
     """Code that was cut off, a turn that ended, another task or cell: none of them is gone on with."""
     begun(chat, "a", "1", last)
 
     assert chat.resume(origin, task, TERMS) is None
 
 
-def test_going_on_forgets_what_came_after(chat: Conversation) -> None:
+def test_going_on_forgets_what_came_after(chat: NotebookConversation) -> None:
     """A turn that is gone on with is the last one."""
     begun(chat, "a", "1", ASKED)
     begun(chat, "b", "2", Ended("answered"))
@@ -84,7 +84,7 @@ def test_going_on_forgets_what_came_after(chat: Conversation) -> None:
     assert [turn.origin.cell for turn in chat.turns] == ["a"]
 
 
-def test_a_turn_replaces_its_cells_and_those_after(chat: Conversation) -> None:
+def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -> None:
     """A cell that is run again replaces its turn and what came after, and says which."""
     for cell in "abc":
         begun(chat, cell, cell, Ended("answered"))
@@ -95,7 +95,7 @@ def test_a_turn_replaces_its_cells_and_those_after(chat: Conversation) -> None:
     assert [turn.origin.cell for turn in chat.turns] == ["a", "b"]
 
 
-def test_the_same_object_is_held(chat: Conversation) -> None:
+def test_the_same_object_is_held(chat: NotebookConversation) -> None:
     """What was handed over is known by identity, and keeps nothing alive: an equal object is another one."""
     first, second = {1, 2}, {1, 2}
     chat.hand({"numbers": first, "count": 3})

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.notebook.delivery import delivery
-from autogen_nb.notebook.tapping import tap
+from autogen_nb.notebook.asking.comm_interceptor import intercept
+from autogen_nb.notebook.asking.delivery import delivery
 from autogen_nb.testing import FakeOpenAI
 from tests.human.test_pipes import CHAT
 from tests.notebook.front_end import FrontEnd
@@ -36,7 +36,7 @@ def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:
     """What is not known to hear a click is not trusted to."""
     shell = kernel()
 
-    assert tap(shell.kernel) is None
+    assert intercept(shell.kernel) is None
     assert delivery(shell, held=False).way == "words"
     assert "not made as expected" in delivery(shell, held=False).why
     assert "hears no click while a cell runs that is not awaited" in delivery(shell, held=True).why

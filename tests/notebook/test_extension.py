@@ -31,7 +31,7 @@ def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
             command = " ".join(child.cmdline())
         except psutil.Error:
             continue
-        found += [child] if "kernels/start.py" in command and "supervisor" not in command else []
+        found += [child] if "kernels/inside/kernel_main.py" in command and "supervisor" not in command else []
     return found
 
 

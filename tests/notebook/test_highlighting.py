@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.notebook.highlighting import code_html
+from autogen_nb.notebook.rendering.highlighting import code_html
 from tests.notebook.markup import code_of, problems
 
 languages = st.sampled_from(["python", "sh", "json", "sql", "html", "c++", "", "no such language", "Python"])

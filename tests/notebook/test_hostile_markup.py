@@ -3,9 +3,9 @@
 import pytest
 
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering import card, code, line, markdown
-from autogen_nb.notebook.safe_bundle import safe
-from autogen_nb.notebook.sanitising import clean_html
+from autogen_nb.notebook.rendering.chat_html import card, code, line, markdown
+from autogen_nb.notebook.rendering.mime import safe
+from autogen_nb.notebook.rendering.sanitize import clean_html
 from tests.notebook.corpus import DANGEROUS_TEX, HOSTILE
 from tests.notebook.markup import live_tex, problems, text_of
 

@@ -6,12 +6,12 @@ import pytest
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.magics import AutogenMagics
-from autogen_nb.notebook.orders import Order, read_order
+from autogen_nb.notebook.options import CellOptions, read_options
 
 
-def read(line: str, cell: str | None = None) -> Order:
+def read(line: str, cell: str | None = None) -> CellOptions:
     """The order that a cell gives."""
-    return read_order(AutogenMagics.autogen_cell.parser, line, cell)
+    return read_options(AutogenMagics.autogen_cell.parser, line, cell)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
 )
 def test_each_option_is_read(line: str, field: str, value: Any) -> None:
     """Each option sets one field of the order; all others stay at their defaults."""
-    assert read(f"{line} go") == Order("go", **{field: value})
+    assert read(f"{line} go") == CellOptions("go", **{field: value})
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,6 @@ def test_bad_input_is_one_clear_line(line: str, said: str) -> None:
 @pytest.mark.parametrize("line", ['--model="gpt 4o" Go.', "--model='gpt 4o' Go.", '--model "gpt 4o" Go.'])
 def test_quotes_belong_to_the_line_and_not_to_the_value(line: str) -> None:
     """A value with a space is quoted, before or after an equals sign."""
-    order = read(line)
+    options = read(line)
 
-    assert (order.model, order.task) == ("gpt 4o", "Go.")
+    assert (options.model, options.task) == ("gpt 4o", "Go.")

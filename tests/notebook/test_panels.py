@@ -9,12 +9,12 @@ from tests.notebook.scripts import python
 WORDS = "Your message to assistant instead"
 REASON = "Why? The assistant reads it (may be empty)"
 ASK = """
-from autogen_nb.acts import Act
-from autogen_nb.core.rules import proposed
+from autogen_nb.effects import Act
+from autogen_nb.core.policy.rules import proposed
 from autogen_nb.events import ActAsked, ApprovalAsked, CodeInputAsked, HumanInputAsked
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.panels import ButtonPerson
-from autogen_nb.notebook.view import NotebookView
+from autogen_nb.notebook.asking.panels import ButtonPerson
+from autogen_nb.notebook.view.notebook_view import NotebookView
 
 view = NotebookView()
 person = ButtonPerson(view, lambda: False, offers=proposed)
@@ -330,7 +330,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
     cell = notebook.start(
         ASK.format(method="typed", question=PASSWORD)
         .replace("print(answer)", "print(len(answer.text))")
-        .replace("view.show(answer)", "from autogen_nb.run.inquiring import kept\nview.show(kept(question, answer))")
+        .replace("view.show(answer)", "from autogen_nb.run.inquiry import kept\nview.show(kept(question, answer))")
     )
     notebook.type("hunter2-secret", "Goes to the code alone, and is not kept")
     notebook.click("Send")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.remote import TOKEN
+from autogen_nb.kernels.places.jupyter_server import TOKEN
 from autogen_nb.testing import FakeOpenAI
 from tests.conftest import home_variables
 from tests.contract.servers import serving

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autogen_nb.notebook.slots import Slots
+from autogen_nb.notebook.view.slots import Slots
 
 
 def _page(published: list[dict[str, Any]]) -> list[str]:

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from autogen_nb.notebook.styles import CODE_STYLES
+from autogen_nb.notebook.rendering.styles import CODE_STYLES
 
 # The text and the code background of JupyterLab, and of a front end that has none of its variables.
 LIGHT = ((0x21, 0x21, 0x21), (0xF5, 0xF5, 0xF5))

@@ -4,7 +4,7 @@ import pytest
 
 from autogen_nb.events import CodeRan, Event, FunctionsReturned, ModelReplied, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Message, Usage
-from autogen_nb.notebook.totals import Totals, dollars
+from autogen_nb.notebook.view.totals import Totals, dollars
 
 USED = Usage(100, 20)
 

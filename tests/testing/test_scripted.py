@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.persons import Human
-from autogen_nb.core.ports import Completion, Executor, Model, Request, RunEnded
+from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Completion, Executor, Model, ModelRequest, RunEnded
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.messages import CodeBlock, Message, Usage
 from autogen_nb.outputs import Failure, Output, Result, Stream
@@ -63,7 +63,7 @@ def test_requests_are_kept() -> None:
     model = ScriptedModel(["x"])
     ask(model, HELLO)
 
-    assert model.requests == [Request((HELLO,))]
+    assert model.requests == [ModelRequest((HELLO,))]
 
 
 def test_script_that_ran_out_says_so() -> None:

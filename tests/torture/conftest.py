@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.jupyter import JupyterExecutor
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from tests.kernels.looping import Loop, all_of

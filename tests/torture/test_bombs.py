@@ -32,8 +32,8 @@ resource.setrlimit(resource.RLIMIT_AS, (6 * 10**9, 6 * 10**9))
 """
 CHAT = """
 import asyncio, sys
-from autogen_nb.executors.jupyter import JupyterExecutor
-from autogen_nb.kernels.limits import Limits
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from autogen_nb import run
-from autogen_nb.core.ground import Ground
-from autogen_nb.core.persons import Human
+from autogen_nb.core.people import Human
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
 
@@ -123,11 +123,11 @@ def human() -> Human:
 
 def ruled(person: Human) -> Human:
     """The person with the rules that they keep, for one chat."""
-    from autogen_nb.human.ruled import Ruled
+    from autogen_nb.human.rule_based_approver import RuleBasedApprover
     from autogen_nb.human.rules_file import RulesFile
 
     # A chat's agents may run code in different folders: a relative path is nothing that a rule can be for.
-    return Ruled(person, RulesFile(), ground=Ground(home=str(Path("~").expanduser())), tell=_tell)
+    return RuleBasedApprover(person, RulesFile(), scope=PathScope(home=str(Path("~").expanduser())), tell=_tell)
 
 
 def _tell(text: str) -> None:

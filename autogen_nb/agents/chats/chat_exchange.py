@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import NestedView
-from autogen_nb.core.chat import Flow
-from autogen_nb.core.group import relayed
-from autogen_nb.core.replies import Scene
+from autogen_nb.core.chats.group_flow import relayed
+from autogen_nb.core.chats.reply_steps import ConversationState
+from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Event,
@@ -38,7 +38,7 @@ class ChatExchange:
     ----------
     agents
         Every agent that the flow may name.
-    scene
+    state
         The state that the flow works on; its counts of auto replies are the agents' own afterwards.
     offsets
         How many messages more or fewer an agent remembers than the flow counts.
@@ -50,7 +50,7 @@ class ChatExchange:
         flow: Flow,
         world: run.World,
         *,
-        scene: Scene,
+        state: ConversationState,
         log: run.Log,
         waits: run.Waits,
         offsets: Mapping[str, int] | None = None,
@@ -58,7 +58,7 @@ class ChatExchange:
         self._agents: Mapping[str, ConversableAgent] = {agent.name: agent for agent in agents}
         self._flow = flow
         self._world = world
-        self._scene = scene
+        self._scene = state
         self._log = log
         self._earlier = len(log)
         self._waits = waits

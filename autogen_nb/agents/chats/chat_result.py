@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from autogen_nb.agents.parts.usage_tracker import UsageTotals, paid
-from autogen_nb.core.asking import NO_ONE
+from autogen_nb.core.chats.person_question import NO_ONE
 from autogen_nb.events import HumanInputGiven, Recorded
 
 _SHOWN = 200

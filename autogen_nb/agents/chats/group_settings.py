@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
-from autogen_nb.core.speaker import METHODS, Method, Selection
+from autogen_nb.core.chats.speaker_selection import METHODS, Method, Selection
 from autogen_nb.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.parts.tool_schema import register_function
-from autogen_nb.core.asking import DESCRIPTION, NO_ONE, NOBODY, SILENCE, CallAndAsk
-from autogen_nb.core.human_input import EXIT
-from autogen_nb.core.replies import Step, generate_function_call_reply
+from autogen_nb.core.chats.human_input import EXIT
+from autogen_nb.core.chats.person_question import DESCRIPTION, NO_ONE, NOBODY, SILENCE, CallAndAsk
+from autogen_nb.core.chats.reply_steps import Step, generate_function_call_reply
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
 

@@ -11,18 +11,18 @@ from autogen_nb.agents.chats.user_overrides import UserOverrides
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.full_output_file import FullOutputFile
 from autogen_nb.agents.parts.prompts import REFLECT
-from autogen_nb.core.persons import Human
-from autogen_nb.core.ports import Completion, Model, Request
-from autogen_nb.core.roles import wire
+from autogen_nb.core.chats.message_roles import wire
+from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Completion, Model, ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import (
-    ActAsked,
     Answer,
     ApprovalAsked,
     CandidatesAsked,
     CodeAsked,
     CodeInputAsked,
     CodeRan,
+    EffectAsked,
     EndingAsked,
     FunctionsAsked,
     FunctionsReturned,
@@ -49,7 +49,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Message, Reasoning
 from autogen_nb.outputs import Stream
-from autogen_nb.run import Here, There, Waits
+from autogen_nb.run import OnCaller, OnEngine, Waits
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
@@ -82,7 +82,7 @@ class QuestionHandler:
         human: Human,
         *,
         opening: Callable[[], Message | Awaitable[Message]],
-        summary: Callable[[], Here | There],
+        summary: Callable[[], OnCaller | OnEngine],
         waits: Waits,
         offsets: Mapping[str, int] | None = None,
         silent: bool = False,
@@ -97,7 +97,7 @@ class QuestionHandler:
         self._offsets: Mapping[str, int] = {} if offsets is None else offsets
         self._own = UserOverrides(agents, human, waits, silent=silent, offsets=self._offsets)
 
-    def __call__(self, question: Question) -> Here | There:  # noqa: C901  # one row for each question
+    def __call__(self, question: Question) -> OnCaller | OnEngine:  # noqa: C901  # one row for each question
         """Who answers the question."""
         match question:
             case ModelAsked():
@@ -105,42 +105,44 @@ class QuestionHandler:
             case CodeAsked():
                 return self._code(question)
             case HumanInputAsked() | ApprovalAsked():
-                return Here(lambda: self._person(question))
-            case ActAsked() | CodeInputAsked():
-                return Here(lambda: code_execution.answered(self._human, question))
+                return OnCaller(lambda: self._person(question))
+            case EffectAsked() | CodeInputAsked():
+                return OnCaller(lambda: code_execution.answered(self._human, question))
             case FunctionsAsked():
-                return Here(lambda: self._functions(question))
+                return OnCaller(lambda: self._functions(question))
             case TerminationAsked():
-                return Here(lambda: self._terminated(question))
+                return OnCaller(lambda: self._terminated(question))
             case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
-                return Here(lambda: self._own(question))
+                return OnCaller(lambda: self._own(question))
             case SpeakerAsked():
                 return speaker_selection.answer_speaker_question(
                     self._agents, question, awaits=self._awaits, through=self._through
                 )
             case OpeningAsked() | SummaryAsked():
-                return Here(self._opened) if isinstance(question, OpeningAsked) else self._summary()
+                return OnCaller(self._opened) if isinstance(question, OpeningAsked) else self._summary()
             case CandidatesAsked() | EndingAsked():
                 raise AssertionError("only the flow of a team asks this")
             case _:
                 assert_never(question)
 
-    def _model(self, asked: ModelAsked) -> There:
+    def _model(self, asked: ModelAsked) -> OnEngine:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
         known = agent.heard(peer, asked.count + self._offsets.get(agent.name, 0))
         model, request = self._through(agent.model), request_of(agent, known)
-        return There(lambda: replied(model, request, agent.name))
+        return OnEngine(lambda: replied(model, request, agent.name))
 
-    def _code(self, asked: CodeAsked) -> Here | There:
+    def _code(self, asked: CodeAsked) -> OnCaller | OnEngine:
         agent = self._agents[asked.agent]
         assert agent.code is not None
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
-            return Here(lambda: _own_run(agent, asked))
+            return OnCaller(lambda: _own_run(agent, asked))
         executor, folder = agent.code.executor, agent.code.output_dir
-        cwd, ground = getattr(executor, "cwd", None), agent.code.ground
-        return There(lambda: code_execution.running(executor, asked, FullOutputFile(folder, cwd), self._human, ground))
+        cwd, scope = getattr(executor, "cwd", None), agent.code.scope
+        return OnEngine(
+            lambda: code_execution.running(executor, asked, FullOutputFile(folder, cwd), self._human, scope)
+        )
 
     def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
         return self._words(asked) if isinstance(asked, HumanInputAsked) else self._human.approve(asked)
@@ -179,30 +181,30 @@ class QuestionHandler:
         return _opened(message) if isinstance(message, Awaitable) else OpeningGiven(message)
 
 
-def request_of(agent: "ConversableAgent", messages: list[dict[str, Any]]) -> Request:
+def request_of(agent: "ConversableAgent", messages: list[dict[str, Any]]) -> ModelRequest:
     """What the agent's model is asked: its system message, then the conversation."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
-    return Request((*system, *wire(messages)), agent.tools.definitions, agent.tools.functions)
+    return ModelRequest((*system, *wire(messages)), agent.tools.definitions, agent.tools.functions)
 
 
 def reflection(
     model: Model, agent: "ConversableAgent", messages: list[dict[str, Any]], args: Mapping[str, Any]
-) -> There:
+) -> OnEngine:
     """The summary that a model makes of a conversation."""
     role = args.get("summary_role", "system")
     instruction = {"role": role, "content": args.get("summary_prompt", REFLECT)}
-    request = Request((*wire(messages), instruction))
+    request = ModelRequest((*wire(messages), instruction))
 
     async def stream() -> AsyncIterator[Transient | Answer]:
         async for item in replied(model, request, agent.name):
             if isinstance(item, ModelReplied):
                 yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached, item.host)
 
-    return There(stream)
+    return OnEngine(stream)
 
 
 async def replied(
-    model: Model, request: Request, agent: str
+    model: Model, request: ModelRequest, agent: str
 ) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelReplied]:
     """What a model replies, piece by piece and then as a whole."""
     begun = time.monotonic()

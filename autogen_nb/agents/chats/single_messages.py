@@ -10,8 +10,8 @@ from autogen_nb.agents.chats.chat_exchange import ChatExchange, conversations, c
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep
 from autogen_nb.agents.parts.outgoing_messages import plain_form, sendable
-from autogen_nb.core.chat import Flow, sent_message
-from autogen_nb.core.replies import Asking, Outcome, Reply, Scene, generated
+from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome, Reply, generated
+from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ async def send(
     if call is not None and call.takes("send", sender, recipient):
         call.passed.append((checked, request_reply))
         return
-    scene = _scene(sender, recipient)
+    state = _scene(sender, recipient)
     replying = {(a.name, b.name) for a, b in ((sender, recipient), (recipient, sender)) if a.replies_to(b)}
     flow = sent_message(
-        sender.party(), recipient.party(), checked, request_reply=request_reply, replying=replying, scene=scene
+        sender.spec(), recipient.spec(), checked, request_reply=request_reply, replying=replying, state=state
     )
-    await _exchange(sender, recipient, flow, scene, waits).show(view(silent=silent or sender.silent))
+    await _exchange(sender, recipient, flow, state, waits).show(view(silent=silent or sender.silent))
 
 
 async def receive(
@@ -95,8 +95,8 @@ async def _generated(
 ) -> str | dict[str, Any] | None:
     call = call_context.current()
     asked = call is not None and call.takes("generate_reply", agent, sender)
-    party = agent.party(exclude)
-    outcome = await _outcome(agent, sender, lambda scene: generated(scene, party, sender.name), waits, silent=not asked)
+    spec = agent.spec(exclude)
+    outcome = await _outcome(agent, sender, lambda state: generated(state, spec, sender.name), waits, silent=not asked)
     return plain_form(outcome.message) if isinstance(outcome, Reply) else None
 
 
@@ -114,7 +114,7 @@ async def own_step(
     if step is None:
         return False, None
     with agent.remembering(None if remembered else messages, peer):
-        outcome = await _outcome(agent, peer, lambda scene: step(scene, agent.party(), peer.name), waits, silent=False)
+        outcome = await _outcome(agent, peer, lambda state: step(state, agent.spec(), peer.name), waits, silent=False)
     if outcome is None:
         return False, None
     return True, plain_form(outcome.message) if isinstance(outcome, Reply) else None
@@ -123,33 +123,33 @@ async def own_step(
 async def _outcome(
     agent: "ConversableAgent",
     sender: "ConversableAgent",
-    asking: Callable[[Scene], Asking[Outcome]],
+    asking: Callable[[ConversationState], Asking[Outcome]],
     waits: run.Waits,
     *,
     silent: bool,
 ) -> Outcome:
-    scene = _scene(agent, sender)
-    if not scene.exchanged(agent.name, sender.name):
+    state = _scene(agent, sender)
+    if not state.exchanged(agent.name, sender.name):
         raise ConfigError(f"there is no message that {agent.name} could reply to; give messages, or who sent some")
     found: list[Outcome] = []
 
     def flow() -> Flow:
-        found.append((yield from asking(scene)))
+        found.append((yield from asking(state)))
 
     shown = view(silent=silent or call_context.current() is None)
-    await _exchange(agent, sender, flow(), scene, waits).show(shown)
+    await _exchange(agent, sender, flow(), state, waits).show(shown)
     return found[0]
 
 
-def _scene(one: "ConversableAgent", other: "ConversableAgent") -> Scene:
+def _scene(one: "ConversableAgent", other: "ConversableAgent") -> ConversationState:
     if one.name == other.name:
         raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
     exchanges = [a.said(b) for a, b in conversations(one, other)]
-    return Scene(exchanges, (), counts(reachable(one, other).values()))
+    return ConversationState(exchanges, (), counts(reachable(one, other).values()))
 
 
 def _exchange(
-    one: "ConversableAgent", other: "ConversableAgent", flow: Flow, scene: Scene, waits: run.Waits
+    one: "ConversableAgent", other: "ConversableAgent", flow: Flow, state: ConversationState, waits: run.Waits
 ) -> ChatExchange:
     agents = reachable(one, other)
     found = offsets(one, other)
@@ -161,7 +161,7 @@ def _exchange(
         waits=waits,
         offsets=found,
     )
-    return ChatExchange(agents.values(), flow, world, scene=scene, log=[], waits=waits, offsets=found)
+    return ChatExchange(agents.values(), flow, world, state=state, log=[], waits=waits, offsets=found)
 
 
 def _never() -> NoReturn:

@@ -6,12 +6,12 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 from autogen_nb.agents.parts.callbacks import naming_errors
-from autogen_nb.core.ports import Completion, Model, Request
-from autogen_nb.core.roles import wire
-from autogen_nb.core.speaker import METHODS, mentioned
+from autogen_nb.core.chats.message_roles import wire
+from autogen_nb.core.chats.speaker_selection import METHODS, mentioned
+from autogen_nb.core.ports import Completion, Model, ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import SpeakerAsked, SpeakerGiven
-from autogen_nb.run import Here, There
+from autogen_nb.run import OnCaller, OnEngine
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
@@ -42,7 +42,7 @@ def answer_speaker_question(
     *,
     awaits: bool,
     through: Callable[[Model], Model] = lambda model: model,
-) -> Here | There:
+) -> OnCaller | OnEngine:
     """Who says who speaks next in a group's chat.
 
     Parameters
@@ -64,14 +64,14 @@ def choose_speaker(
     question: SpeakerAsked,
     function: Callable[[], Any],
     through: Callable[[Model], Model] = lambda model: model,
-) -> Here | There:
+) -> OnCaller | OnEngine:
     """The same outside of a chat; `function` is the caller's own choice."""
     match question.method:
         case "random":
             # Nothing depends on its being hard to guess.
-            return Here(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311
+            return OnCaller(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311
         case "function":
-            return Here(lambda: _by_function(group, function))
+            return OnCaller(lambda: _by_function(group, function))
         case "auto":
             model = group.selector or manager.model
             if model is None:
@@ -80,7 +80,7 @@ def choose_speaker(
                     "group another speaker_selection_method, such as 'round_robin'"
                 )
             members = [each for each in group.agents if each.name in question.candidates]
-            return There(lambda: ask_model_for_speaker(through(model), _request(group, members, question.tried)))
+            return OnEngine(lambda: ask_model_for_speaker(through(model), _request(group, members, question.tried)))
 
 
 def fill_template(template: str, **values: str) -> str:
@@ -118,7 +118,7 @@ def _given(group: "GroupChat", chosen: Any) -> SpeakerGiven:
     )
 
 
-def _request(group: "GroupChat", members: "Sequence[ConversableAgent]", tried: Sequence[str]) -> Request:
+def _request(group: "GroupChat", members: "Sequence[ConversableAgent]", tried: Sequence[str]) -> ModelRequest:
     """The conversation between what the model has to do and what it said before, with what was wrong with that."""
     names = tuple(member.name for member in members)
     told = group.select_speaker_prompt(members)
@@ -129,7 +129,7 @@ def _request(group: "GroupChat", members: "Sequence[ConversableAgent]", tried: S
         again = fill_template(template, agentlist=str(list(names)))
         after += [{"role": "assistant", "content": words}, _instruction(group, again)]
     system = {"role": "system", "content": group.select_speaker_msg(members)}
-    return Request((system, *wire(_uncalled(group.messages)), *after))
+    return ModelRequest((system, *wire(_uncalled(group.messages)), *after))
 
 
 def _instruction(group: "GroupChat", content: str) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _uncalled(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [*before, {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}]
 
 
-async def ask_model_for_speaker(model: Model, request: Request) -> AsyncIterator[SpeakerGiven]:
+async def ask_model_for_speaker(model: Model, request: ModelRequest) -> AsyncIterator[SpeakerGiven]:
     """Whom a model names."""
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:

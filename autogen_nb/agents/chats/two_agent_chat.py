@@ -11,10 +11,10 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.question_handler import QuestionHandler, reflection
 from autogen_nb.agents.parts.callbacks import naming_errors
 from autogen_nb.agents.parts.outgoing_messages import sendable
-from autogen_nb.core.chat import Flow, two_agent_chat
-from autogen_nb.core.persons import Human
+from autogen_nb.core.chats.reply_steps import ConversationState
+from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
+from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
-from autogen_nb.core.replies import Scene
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Said, SummaryGiven
 from autogen_nb.messages import Message
@@ -98,7 +98,7 @@ class TwoAgentChat:
         Who is asked; by default the person at the place where the caller is.
     log
         The record so far: a chat that was cut off goes on at its first open question.
-    scene
+    state
         What was said before, where a conversation goes on; by default what the two agents remember.
     """
 
@@ -150,12 +150,12 @@ class TwoAgentChat:
         self.recipient.prepare(self.initiator)
         self._offsets.update(offsets(self.initiator, self.recipient))
         exchanges = [one.said(other) for one, other in pairs]
-        scene = Scene(exchanges, self._known, counts(self._agents.values()))
+        state = ConversationState(exchanges, self._known, counts(self._agents.values()))
         return ChatExchange(
             self._agents.values(),
-            self._flow(scene),
+            self._flow(state),
             self._world,
-            scene=scene,
+            state=state,
             log=self.log,
             waits=self._waits,
             offsets=self._offsets,
@@ -173,14 +173,14 @@ class TwoAgentChat:
             log=log,
         )
 
-    def _flow(self, scene: Scene) -> Flow:
+    def _flow(self, state: ConversationState) -> Flow:
         asked = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
         return two_agent_chat(
-            self.initiator.party(),
-            self.recipient.party(),
+            self.initiator.spec(),
+            self.recipient.spec(),
             opening=self._opening(),
             max_turns=self.options.max_turns,
-            scene=scene,
+            state=state,
             summarise="ask" if asked else "no",
         )
 
@@ -193,7 +193,7 @@ class TwoAgentChat:
         return sendable(self.initiator.generate_init_message(message, **self.options.context))
 
     def _through(self, model: Model) -> Model:
-        from autogen_nb.models.cache import cached
+        from autogen_nb.models.wrappers.cache import cached
 
         return cached(model, self.options.cache)
 
@@ -205,10 +205,10 @@ class TwoAgentChat:
         with naming_errors("generate_init_message"):
             return sendable(self.initiator.generate_init_message(message, **context))
 
-    def _summarised(self) -> run.Here | run.There:
+    def _summarised(self) -> run.OnCaller | run.OnEngine:
         method, args = self.options.summary_method, self.options.summary_args
         if callable(method):
-            return run.Here(lambda: self._called_summary(method, args))
+            return run.OnCaller(lambda: self._called_summary(method, args))
         model = self.recipient.model or self.initiator.model
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")

@@ -7,7 +7,7 @@ from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.parts.outgoing_messages import plain_form
-from autogen_nb.core.persons import Human
+from autogen_nb.core.people import Human
 from autogen_nb.errors import CallbackError
 from autogen_nb.events import (
     Answer,

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from autogen_nb.acts import CONFIRMS, Confirm
 from autogen_nb.agents.parts.execution_target import ExecutionTarget, Sandbox
-from autogen_nb.core.ground import Ground
-from autogen_nb.core.human_input import MODES, Mode
-from autogen_nb.core.organisation import Policy
+from autogen_nb.core.chats.code_step import Reach, RunCode
+from autogen_nb.core.chats.human_input import MODES, Mode
+from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Executor, Model
-from autogen_nb.core.running import Reach, RunCode
+from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError, WrongType
 from autogen_nb.run import engine, policy
 
@@ -39,15 +39,15 @@ class CodeConfig:
     pictures: bool = False
 
     @property
-    def ground(self) -> Ground:
+    def scope(self) -> PathScope:
         """Where the code stands: the executor's folder, with `output_dir` as what is the chat's own there."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
-        return Ground(str(folder), own, str(Path("~").expanduser()))
+        return PathScope(str(folder), own, str(Path("~").expanduser()))
 
     def step(self, *, together: bool) -> RunCode:
         """The step that runs code so, block by block or the blocks of a message `together`."""
-        return RunCode(self.reach, self.confirm, together, pictures=self.pictures, ground=self.ground)
+        return RunCode(self.reach, self.confirm, together, pictures=self.pictures, scope=self.scope)
 
 
 def human_input_mode(mode: str) -> Mode:
@@ -65,7 +65,7 @@ def model_of(llm_config: Any) -> Model | None:
     if hasattr(llm_config, "reply"):
         model: Model = llm_config
         return model
-    from autogen_nb.models.select import model_for
+    from autogen_nb.models.config.model_selection import model_for
 
     return model_for(llm_config)
 
@@ -131,7 +131,7 @@ def _confirm(given: Mapping[str, Any]) -> Confirm:
     raise ConfigError(f"confirm is {value!r}; it must be one of {', '.join(CONFIRMS)}")
 
 
-def _executor(given: Mapping[str, Any], law: Policy) -> Executor:
+def _executor(given: Mapping[str, Any], law: OrganisationPolicy) -> Executor:
     executor = given.get("executor")
     settings = [key for key in _OWN_KEYS if given.get(key) is not None]
     if executor is not None:
@@ -159,7 +159,7 @@ def _given(executor: Any) -> Executor:
         return chosen
     if not callable(getattr(executor, "execute_code_blocks", None)):
         raise ConfigError(f"executor is {executor!r}; it must be an executor, such as LocalCommandLineCodeExecutor()")
-    from autogen_nb.executors.adapted import AdaptedExecutor
+    from autogen_nb.executors.adapted_executor import AdaptedExecutor
 
     return AdaptedExecutor(executor)
 

@@ -10,25 +10,17 @@ from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, TypeAlias, cast
 
-from autogen_nb.acts import Act, ActJudged
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.full_output_file import FullOutputFile
-from autogen_nb.core.bounded import BoundedOutputs
-from autogen_nb.core.ground import Ground
-from autogen_nb.core.persons import Attendant, Human
+from autogen_nb.core.people import CodeQuestionAnswerer, Human
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
-from autogen_nb.core.report import text_of
+from autogen_nb.core.text.bounded_output import BoundedOutputs
+from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import (
-    ActAsked,
-    CodeAsked,
-    CodeInputAsked,
-    CodeInputGiven,
-    CodeRan,
-    OutputAdded,
-    Recorded,
-)
+from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.human.headless import UNATTENDED
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
@@ -42,22 +34,26 @@ def there(human: Human) -> bool:
     return hasattr(human, "allow")
 
 
-def answered(human: Human, question: ActAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
+def answered(human: Human, question: EffectAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
     """The person's answer; a refusal where there is nobody to ask."""
     if not there(human):
-        return ActJudged(allowed=False, reason=UNATTENDED) if isinstance(question, ActAsked) else CodeInputGiven(None)
-    attendant = cast("Attendant", human)
-    return attendant.allow(question) if isinstance(question, ActAsked) else attendant.typed(question)
+        return (
+            EffectJudged(allowed=False, reason=UNATTENDED)
+            if isinstance(question, EffectAsked)
+            else CodeInputGiven(None)
+        )
+    attendant = cast("CodeQuestionAnswerer", human)
+    return attendant.allow(question) if isinstance(question, EffectAsked) else attendant.typed(question)
 
 
 async def running(
-    executor: Executor, asked: CodeAsked, whole: FullOutputFile, human: Human, ground: Ground | None = None
+    executor: Executor, asked: CodeAsked, whole: FullOutputFile, human: Human, scope: PathScope | None = None
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
     """What comes of the blocks, and between it what their code asks."""
     begun = time.monotonic()
     outputs = BoundedOutputs()
     inquiries = _Inquiries(asked.agent)
-    async with aclosing(cast("Any", _items(executor, asked, inquiries, human, ground))) as items:
+    async with aclosing(cast("Any", _items(executor, asked, inquiries, human, scope))) as items:
         async for item in items:
             if isinstance(item, Inquiry):
                 yield item
@@ -72,14 +68,14 @@ async def running(
 
 
 def _items(
-    executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human: Human, ground: Ground | None
+    executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human: Human, scope: PathScope | None
 ) -> AsyncIterator[_Item]:
     if not hasattr(executor, "attended"):
         return executor.run(asked.blocks)
     attended = cast("AttendedExecutor", executor)
     if not there(human):
-        return attended.attended(asked.blocks, None, asked.leave, ground)
-    return inquiries.among(attended.attended(asked.blocks, inquiries, asked.leave, ground))
+        return attended.attended(asked.blocks, None, asked.permissions, scope)
+    return inquiries.among(attended.attended(asked.blocks, inquiries, asked.permissions, scope))
 
 
 class _Inquiries:
@@ -92,9 +88,9 @@ class _Inquiries:
         self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
         self.log: list[Recorded] = []
 
-    async def allow(self, act: Act, line: str) -> ActJudged:
-        answer = await self._asked(ActAsked(self._agent, act, line))
-        assert isinstance(answer, ActJudged)
+    async def allow(self, effect: Effect, line: str) -> EffectJudged:
+        answer = await self._asked(EffectAsked(self._agent, effect, line))
+        assert isinstance(answer, EffectJudged)
         return answer
 
     async def typed(self, prompt: str, password: bool) -> str | None:
@@ -126,7 +122,7 @@ class _Inquiries:
         except Exception as error:  # noqa: BLE001
             await self._items.put(error)
 
-    async def _asked(self, question: ActAsked | CodeInputAsked) -> Inquired:
+    async def _asked(self, question: EffectAsked | CodeInputAsked) -> Inquired:
         given: asyncio.Future[Inquired] = self._loop.create_future()
 
         def settle(answer: Inquired) -> None:

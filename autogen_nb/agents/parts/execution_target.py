@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from autogen_nb.errors import ConfigError
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.docker import DockerExecutor
-    from autogen_nb.executors.jupyter import JupyterExecutor
-    from autogen_nb.kernels.places import Place
+    from autogen_nb.executors.docker_executor import DockerExecutor
+    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.kernels.places.place import Place
 
 Sandbox: TypeAlias = Literal["none", "bwrap", "docker"]
 SANDBOXES: tuple[Sandbox, ...] = get_args(Sandbox)
@@ -79,13 +79,13 @@ class ExecutionTarget:
         AutogenError
             When it cannot be had; the message says why.
         """
-        from autogen_nb.kernels.places import Beside
+        from autogen_nb.kernels.places.place import HostProcesses
 
         if self.sandbox == "docker":
             self.executor(cwd=cwd)
             return
         place = self._place()
-        if isinstance(place, Beside):
+        if isinstance(place, HostProcesses):
             # Not every folder can be the one that is written in.
             place.wrapped([], cwd, None)
 
@@ -106,16 +106,16 @@ class ExecutionTarget:
         ConfigError
             When the place cannot be had, or cannot keep what is asked for.
         """
-        from autogen_nb.kernels.limits import Limits
+        from autogen_nb.kernels.limits.block_limits import Limits
 
         self._check_kept({"limits": limits, "restore": restore != "nothing", "passed": passed})
         kept = None if limits is None else Limits.of(limits)
         if self.sandbox == "docker":
-            from autogen_nb.executors.docker import DockerExecutor
-            from autogen_nb.kernels.containers import IMAGE
+            from autogen_nb.executors.docker_executor import DockerExecutor
+            from autogen_nb.kernels.places.container import IMAGE
 
             return DockerExecutor(cwd=cwd, timeout=timeout, net=self.net, images=self.images or (IMAGE,), limits=kept)
-        from autogen_nb.executors.jupyter import JupyterExecutor
+        from autogen_nb.executors.jupyter_executor import JupyterExecutor
 
         return JupyterExecutor(
             cwd=cwd,
@@ -129,18 +129,18 @@ class ExecutionTarget:
 
     def _place(self) -> "Place":
         if self.remote:
-            from autogen_nb.kernels.remote import Server
+            from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 
-            return Server(self.kernel)
+            return JupyterServerPlace(self.kernel)
         if self.kernel:
-            from autogen_nb.kernels.specs import Spec
+            from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 
-            return Spec(self.kernel)
+            return KernelspecPlace(self.kernel)
         if self.sandbox == "bwrap":
-            from autogen_nb.kernels.bubblewrap import Bubblewrap
+            from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 
-            return Bubblewrap(net=self.net)
-        from autogen_nb.kernels.launching import LOCAL
+            return BubblewrapPlace(net=self.net)
+        from autogen_nb.kernels.launch import LOCAL
 
         return LOCAL
 

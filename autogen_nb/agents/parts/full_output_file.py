@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TextIO
 
-from autogen_nb.core.bounded import LIMIT
+from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.outputs import Output, Stream
 
 

@@ -6,8 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.core.replies import unfolded
-from autogen_nb.core.roles import stored
+from autogen_nb.core.chats.message_roles import stored
+from autogen_nb.core.chats.reply_steps import unfolded
 from autogen_nb.events import Kept, Said
 from autogen_nb.messages import Message
 

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from autogen_nb.agents.parts.callbacks import naming_errors
-from autogen_nb.core.human_input import EXIT
+from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept
 from autogen_nb.messages import Message

@@ -12,7 +12,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep, builtin_step
-from autogen_nb.core.replies import AskFunction, Step
+from autogen_nb.core.chats.reply_steps import AskFunction, Step
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
 

@@ -17,11 +17,11 @@ from autogen_nb.agents.teams.team_messages import (
     ToolCallRequestEvent,
     UserInputRequestedEvent,
 )
-from autogen_nb.core.report import plain
-from autogen_nb.core.visible import visible
+from autogen_nb.core.text.execution_report import plain
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.client_types import RequestUsage
-from autogen_nb.views.plain import PlainView
+from autogen_nb.views.plain_view import PlainView
 
 _RULE = "-" * 10
 

@@ -7,7 +7,7 @@ from typing import Any
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, said_of
-from autogen_nb.core.turns import Respond, ask_member
+from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import ReplyGiven
 from autogen_nb.messages import Usage

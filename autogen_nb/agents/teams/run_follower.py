@@ -14,8 +14,8 @@ from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages as told
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
-from autogen_nb.core.code import read
-from autogen_nb.core.roles import stored, wire
+from autogen_nb.core.chats.message_roles import stored, wire
+from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
     CodeRan,
     Ended,

@@ -8,11 +8,11 @@ from autogen_nb.agents.chats.speaker_selection import NOBODY, SEVERAL, ask_model
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
-from autogen_nb.core.ports import Model, Request
-from autogen_nb.core.speaker import mentioned
+from autogen_nb.core.chats.speaker_selection import mentioned
+from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import CallbackError
 from autogen_nb.events import Answer, CandidatesAsked, CandidatesGiven, SpeakerAsked, SpeakerGiven
-from autogen_nb.run import Here, There
+from autogen_nb.run import OnCaller, OnEngine
 
 PROMPT = """\
 Several agents work on a task together:
@@ -45,13 +45,13 @@ class SpeakerSelector:
     function: Callable[..., Any] | None = None
     candidates: Callable[..., Any] | None = None
 
-    def asked(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> Here | There:
+    def asked(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> OnCaller | OnEngine:
         """Who answers the question."""
         if isinstance(question, CandidatesAsked):
-            return Here(lambda: self._called(self.candidates, "candidate_func", messages, self._narrowed))
+            return OnCaller(lambda: self._called(self.candidates, "candidate_func", messages, self._narrowed))
         if question.method == "function":
-            return Here(lambda: self._called(self.function, "selector_func", messages, self._chosen))
-        return There(lambda: ask_model_for_speaker(self.model, self._request(question, messages)))
+            return OnCaller(lambda: self._called(self.function, "selector_func", messages, self._chosen))
+        return OnEngine(lambda: ask_model_for_speaker(self.model, self._request(question, messages)))
 
     def _chosen(self, said: Any) -> SpeakerGiven:
         if said is None:
@@ -80,7 +80,7 @@ class SpeakerSelector:
     def _names(self) -> str:
         return ", ".join(self.members)
 
-    def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> Request:
+    def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> ModelRequest:
         names = question.candidates
         roles = "\n".join(
             f"{name}: {' '.join(each.description.split())}".strip() for name, each in self.members.items()
@@ -91,4 +91,4 @@ class SpeakerSelector:
         for words in question.tried:
             again = fill_template(SEVERAL if len(mentioned(words, names)) > 1 else NOBODY, agentlist=str(list(names)))
             asked += [{"role": "assistant", "content": words}, {"role": "user", "content": again}]
-        return Request(tuple(asked))
+        return ModelRequest(tuple(asked))

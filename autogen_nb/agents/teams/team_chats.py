@@ -16,10 +16,10 @@ from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult, loaded, said_of, tasks
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
-from autogen_nb.core.persons import Human
-from autogen_nb.core.speaker import Selection
-from autogen_nb.core.team import ByChoice, ByTurns, Choice, TeamRun, team_chat
-from autogen_nb.core.turns import Room
+from autogen_nb.core.chats.speaker_selection import Selection
+from autogen_nb.core.chats.team_flow import ByChoice, ByTurns, Choice, TeamRun, team_chat
+from autogen_nb.core.chats.team_replies import TeamState
+from autogen_nb.core.people import Human
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import Said
@@ -62,7 +62,7 @@ class BaseGroupChat:
         self._max_turns = _turns(max_turns)
         self._tells_end = tells_end
         self._running = False
-        self._room = Room(name)
+        self._room = TeamState(name)
         self._thread = TeamTranscript()
 
     @property
@@ -159,7 +159,7 @@ class BaseGroupChat:
             world,
             following,
             self._executors(),
-            room=self._room,
+            state=self._room,
             log=[] if log is None else log,
             waits=waits,
             hold=self._held,
@@ -174,7 +174,7 @@ class BaseGroupChat:
             When the team is running.
         """
         self._check_idle()
-        self._room, self._thread = Room(self.name), TeamTranscript()
+        self._room, self._thread = TeamState(self.name), TeamTranscript()
         for member in self._members.values():
             await member.on_reset(CancellationToken())
         if self._condition is not None:
@@ -218,7 +218,7 @@ class BaseGroupChat:
         last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])
-        self._room = Room(self.name, said, last)
+        self._room = TeamState(self.name, said, last)
         self._room.answered(list(self._members))
         self._thread = thread
 

@@ -9,8 +9,8 @@ from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.team_messages import BaseMessage
-from autogen_nb.core.chat import Flow
-from autogen_nb.core.turns import Room
+from autogen_nb.core.chats.team_replies import TeamState
+from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import Event
 
 
@@ -32,12 +32,12 @@ class TeamExchange(ChatExchange):
         following: RunFollower,
         executors: Iterable[Any],
         *,
-        room: Room,
+        state: TeamState,
         log: run.Log,
         waits: run.Waits,
         hold: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        super().__init__((), flow, world, scene=room, log=log, waits=waits)
+        super().__init__((), flow, world, state=state, log=log, waits=waits)
         self.log = log
         self._following = following
         self._executors = tuple(executors)

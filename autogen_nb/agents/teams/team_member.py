@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig
+from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
 from autogen_nb.core.ports import Model
-from autogen_nb.core.turns import AskPerson, Respond, RunLast, Think
 from autogen_nb.errors import SessionError
 from autogen_nb.run import CancellationToken
 
@@ -116,4 +116,4 @@ def answers(model: Model | None, code: CodeConfig | None) -> Respond:
     otherwise = Think() if model is not None else AskPerson("Your words to the team: ")
     if code is None or code.reach == 0:
         return otherwise
-    return RunLast(code.reach, code.confirm, otherwise=otherwise, ground=code.ground)
+    return RunLast(code.reach, code.confirm, otherwise=otherwise, scope=code.scope)

@@ -14,9 +14,9 @@ from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions
-from autogen_nb.core.persons import Human
-from autogen_nb.core.ports import Request
-from autogen_nb.core.roles import wire
+from autogen_nb.core.chats.message_roles import wire
+from autogen_nb.core.people import Human
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Answer,
@@ -30,7 +30,7 @@ from autogen_nb.events import (
     ReplyAsked,
     SpeakerAsked,
 )
-from autogen_nb.run import Here, There
+from autogen_nb.run import OnCaller, OnEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +53,32 @@ class TeamQuestionHandler:
     selecting: SpeakerSelector | None
     waits: run.Waits
 
-    def __call__(self, question: Question) -> Here | There:
+    def __call__(self, question: Question) -> OnCaller | OnEngine:
         """Who answers the question."""
         match question:
             case ModelAsked():
                 return self._model(question)
             case ReplyAsked(agent=agent):
                 own = cast("BaseChatAgent", self.members[agent])
-                return Here(lambda: own.answer(self.thread.unheard(agent)))
+                return OnCaller(lambda: own.answer(self.thread.unheard(agent)))
             case EndingAsked():
-                return Here(lambda: self.conditions.judged(question, tuple(self.following.turn)))
+                return OnCaller(lambda: self.conditions.judged(question, tuple(self.following.turn)))
             case SpeakerAsked() | CandidatesAsked():
                 assert self.selecting is not None
                 return self.selecting.asked(question, tuple(self.thread.messages))
             case HumanInputAsked(agent=agent) if (ask := getattr(self.members[agent], "input_func", None)) is not None:
-                return Here(lambda: _typed(ask, question))
+                return OnCaller(lambda: _typed(ask, question))
             case ApprovalAsked(agent=agent) if (judge := getattr(self.members[agent], "judged", None)) is not None:
-                return Here(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
+                return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
             case _:
                 return self._cast()(question)
 
-    def _model(self, asked: ModelAsked) -> There:
+    def _model(self, asked: ModelAsked) -> OnEngine:
         agent = cast("ConversableAgent", self.members[asked.agent])
         model = agent.model
         assert model is not None
         request = request_of(agent, self.following.known(agent.name), calls=asked.calls == "some")
-        return There(lambda: replied(model, request, agent.name))
+        return OnEngine(lambda: replied(model, request, agent.name))
 
     def _context(self) -> list[Mapping[str, Any]]:
         """What was said so far, for who decides about code."""
@@ -89,11 +89,11 @@ class TeamQuestionHandler:
         return QuestionHandler(agents, self.human, opening=_never, summary=_never, waits=self.waits)
 
 
-def request_of(agent: ConversableAgent, known: list[Mapping[str, Any]], *, calls: bool) -> Request:
+def request_of(agent: ConversableAgent, known: list[Mapping[str, Any]], *, calls: bool) -> ModelRequest:
     """What a member's model is asked: its system message, then what it knows."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
     tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())
-    return Request((*system, *wire(known)), tools, functions)
+    return ModelRequest((*system, *wire(known)), tools, functions)
 
 
 def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awaitable[Answer]:

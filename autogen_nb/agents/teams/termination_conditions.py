@@ -1,7 +1,7 @@
 """Termination conditions with AgentChat's names; `&` and `|` put them together.
 
 A condition holds no counts: each run watches it anew. What it stands for in the flow is a value of
-`autogen_nb.core.endings`; the clock, somebody outside and functions are asked (`judged`).
+`autogen_nb.core.chats.team_endings`; the clock, somebody outside and functions are asked (`judged`).
 """
 
 import time
@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
-from autogen_nb.core import endings
-from autogen_nb.core.endings import Ending
+from autogen_nb.core.chats import team_endings
+from autogen_nb.core.chats.team_endings import EndCondition
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import EndingAsked, EndingJudged
 
@@ -28,10 +28,10 @@ class JudgedConditions:
     def __post_init__(self) -> None:
         self.begun = self.clock()
 
-    def add(self, condition: "TerminationCondition") -> Ending:
+    def add(self, condition: "TerminationCondition") -> EndCondition:
         """The condition as the flow asks for it."""
         self.conditions.append(condition)
-        return endings.Asked(len(self.conditions) - 1, condition.what)
+        return team_endings.AskedCondition(len(self.conditions) - 1, condition.what)
 
     def judged(self, asked: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
         """What such a condition says."""
@@ -60,13 +60,13 @@ class TerminationCondition:
     async def reset(self) -> None:
         """Forgets what it has seen; a condition of this package has nothing to forget, for each run begins anew."""
 
-    def ending(self, asked: JudgedConditions) -> Ending:
+    def ending(self, asked: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
         return asked.add(self)
 
-    def named(self, asked: JudgedConditions) -> Ending:
+    def named(self, asked: JudgedConditions) -> EndCondition:
         """The same, with its name before what it saw."""
-        return endings.Named(type(self).__name__, self.ending(asked))
+        return team_endings.Named(type(self).__name__, self.ending(asked))
 
     def judged(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
         """Whether it is met, for the messages of the last turn, this many seconds after the run began."""
@@ -85,11 +85,11 @@ class AndTerminationCondition(TerminationCondition):
     def __init__(self, *conditions: TerminationCondition) -> None:
         self._conditions = _checked(conditions)
 
-    def ending(self, asked: JudgedConditions) -> Ending:
+    def ending(self, asked: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
-        return endings.Both(tuple(each.named(asked) for each in self._conditions))
+        return team_endings.AllOf(tuple(each.named(asked) for each in self._conditions))
 
-    def named(self, asked: JudgedConditions) -> Ending:
+    def named(self, asked: JudgedConditions) -> EndCondition:
         """The same: those that it is made of are named."""
         return self.ending(asked)
 
@@ -100,11 +100,11 @@ class OrTerminationCondition(TerminationCondition):
     def __init__(self, *conditions: TerminationCondition) -> None:
         self._conditions = _checked(conditions)
 
-    def ending(self, asked: JudgedConditions) -> Ending:
+    def ending(self, asked: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
-        return endings.Either(tuple(each.named(asked) for each in self._conditions))
+        return team_endings.AnyOf(tuple(each.named(asked) for each in self._conditions))
 
-    def named(self, asked: JudgedConditions) -> Ending:
+    def named(self, asked: JudgedConditions) -> EndCondition:
         """The same: those that it is made of are named."""
         return self.ending(asked)
 
@@ -112,10 +112,10 @@ class OrTerminationCondition(TerminationCondition):
 class _Pure(TerminationCondition):
     """A condition that looks at nothing but the messages."""
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: EndCondition) -> None:
         self._ending = ending
 
-    def ending(self, asked: JudgedConditions) -> Ending:
+    def ending(self, asked: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
         del asked
         return self._ending
@@ -130,14 +130,14 @@ class TextMentionTermination(_Pure):
     def __init__(self, text: str, sources: Sequence[str] | None = None) -> None:
         if not isinstance(text, str) or not text:
             raise ConfigError(f"text is {text!r}; give the word that ends the run")
-        super().__init__(endings.TextMention(text, None if sources is None else _names("sources", sources)))
+        super().__init__(team_endings.TextMention(text, None if sources is None else _names("sources", sources)))
 
 
 class MaxMessageTermination(_Pure):
     """So many messages have come, those of the task among them; with `include_agent_event`, events count too."""
 
     def __init__(self, max_messages: int, include_agent_event: bool = False) -> None:
-        super().__init__(endings.MaxMessage(_count("max_messages", max_messages), include_agent_event))
+        super().__init__(team_endings.MaxMessage(_count("max_messages", max_messages), include_agent_event))
 
 
 class TokenUsageTermination(_Pure):
@@ -163,42 +163,42 @@ class TokenUsageTermination(_Pure):
         if all(value is None for value in given.values()):
             raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(given)}")
         limits = (None if value is None else _count(name, value) for name, value in given.items())
-        super().__init__(endings.TokenUsage(*limits))
+        super().__init__(team_endings.TokenUsage(*limits))
 
 
 class SourceMatchTermination(_Pure):
     """One of these agents has spoken."""
 
     def __init__(self, sources: Sequence[str]) -> None:
-        super().__init__(endings.SourceMatch(_names("sources", sources)))
+        super().__init__(team_endings.SourceMatch(_names("sources", sources)))
 
 
 class StopMessageTermination(_Pure):
     """Somebody said a `StopMessage`."""
 
     def __init__(self) -> None:
-        super().__init__(endings.KindMatch("stop"))
+        super().__init__(team_endings.KindMatch("stop"))
 
 
 class HandoffTermination(_Pure):
     """Somebody handed over to `target`."""
 
     def __init__(self, target: str) -> None:
-        super().__init__(endings.KindMatch("handoff", target=target))
+        super().__init__(team_endings.KindMatch("handoff", target=target))
 
 
 class TextMessageTermination(_Pure):
     """Somebody said a `TextMessage`; with `source`, that one."""
 
     def __init__(self, source: str | None = None) -> None:
-        super().__init__(endings.KindMatch("text", source=source or ""))
+        super().__init__(team_endings.KindMatch("text", source=source or ""))
 
 
 class FunctionCallTermination(_Pure):
     """An agent has called the function of this name."""
 
     def __init__(self, function_name: str) -> None:
-        super().__init__(endings.FunctionCalled(function_name))
+        super().__init__(team_endings.FunctionCalled(function_name))
 
 
 class TimeoutTermination(TerminationCondition):

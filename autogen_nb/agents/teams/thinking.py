@@ -6,7 +6,7 @@ from typing import Any
 
 from autogen_nb.agents.chats.speaker_selection import fill_template
 from autogen_nb.agents.teams.function_tool import FunctionTool, Handoff, handoffs_of, tools_of
-from autogen_nb.core.turns import Think
+from autogen_nb.core.chats.team_replies import Think
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import FunctionCall
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator
 
-from autogen_nb.core.ports import Completion, Part, Request
+from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.messages import Message
 from autogen_nb.models.offline.conversation import INTRODUCTION, read
 from autogen_nb.models.offline.plan import next_step
@@ -27,7 +27,7 @@ class OfflineModel:
         """How the model is named to a person."""
         return "offline"
 
-    async def reply(self, request: Request) -> AsyncGenerator[Part, None]:
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Pieces of about a word, then the whole reply; it holds a block, or none when the task is done."""
         text = compose(request)
         for piece in _PIECE.findall(text):
@@ -35,7 +35,7 @@ class OfflineModel:
         yield Completion(Message(text, role="assistant"), model=self.name, finish_reason="stop", cost=0.0)
 
 
-def compose(request: Request) -> str:
+def compose(request: ModelRequest) -> str:
     """The text of the reply."""
     conversation = read(request.messages)
     now = state(conversation)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.core.approval import asks
-from autogen_nb.core.ground import Ground
+from autogen_nb.core.policy.code_approval import asks
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
 
-GROUND = Ground("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
+GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
 
 
 def blocks(name: str) -> dict[str, CodeBlock]:

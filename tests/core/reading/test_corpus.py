@@ -2,14 +2,14 @@
 
 import pytest
 
-from autogen_nb.acts import ActKind
-from autogen_nb.core.approval import asks
-from autogen_nb.core.ground import Ground
-from autogen_nb.core.reading import acts
+from autogen_nb.core.analysis import effects
+from autogen_nb.core.policy.code_approval import asks
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import EffectKind
 from autogen_nb.messages import CodeBlock
 from tests.corpus import OWN, SNIPPETS, Snippet
 
-GROUND = Ground("/home/ann/work", f"/home/ann/work/{OWN}", "/home/ann")
+GROUND = PathScope("/home/ann/work", f"/home/ann/work/{OWN}", "/home/ann")
 MISSED: frozenset[str] = frozenset()
 """Risky snippets that are not asked about; docs/safety.md names them."""
 
@@ -19,9 +19,9 @@ def asked(snippet: Snippet) -> bool:
     return asks("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
 
 
-def kinds(snippet: Snippet) -> set[ActKind]:
+def kinds(snippet: Snippet) -> set[EffectKind]:
     """The kinds of what is read in the snippet."""
-    return {act.kind for act in acts(CodeBlock(snippet.language, snippet.code), GROUND)}
+    return {effect.kind for effect in effects(CodeBlock(snippet.language, snippet.code), GROUND)}
 
 
 def test_corpus_is_large_and_even() -> None:
@@ -66,9 +66,9 @@ def test_words_name_what_is_known() -> None:
     """Paths, hosts, commands and packages stand in the words and in the target."""
     code = "import requests\nrequests.get('https://api.example.org/x')\ndf.to_csv('../out.csv')\n!pip install thing"
 
-    read = acts(CodeBlock("python", code), GROUND)
+    read = effects(CodeBlock("python", code), GROUND)
 
-    assert [(act.kind, act.target, act.words) for act in read] == [
+    assert [(effect.kind, effect.target, effect.words) for effect in read] == [
         ("network", "api.example.org", "connects to api.example.org"),
         ("write", "../out.csv", "writes ../out.csv"),
         ("install", "thing", "installs thing"),

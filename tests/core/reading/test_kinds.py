@@ -4,20 +4,20 @@ import sys
 
 import pytest
 
-from autogen_nb.acts import ActKind
-from autogen_nb.core.ground import Ground
-from autogen_nb.core.reading import acts, cells, leave
+from autogen_nb.core.analysis import cell_effects, effects, permissions
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import EffectKind
 from autogen_nb.messages import CodeBlock
 
-GROUND = Ground("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
+GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
 
 
-def read(code: str) -> set[tuple[ActKind, str]]:
+def read(code: str) -> set[tuple[EffectKind, str]]:
     """What is read in Python code: kinds and targets."""
-    return {(act.kind, act.target) for act in acts(CodeBlock("python", code), GROUND)}
+    return {(effect.kind, effect.target) for effect in effects(CodeBlock("python", code), GROUND)}
 
 
-CALLS: list[tuple[str, set[tuple[ActKind, str]]]] = [
+CALLS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
     ("x.read_pickle('a')", {("unknown", "")}),
     ("p.rename('b.csv')", {("delete", "b.csv"), ("write", "b.csv")}),
     ("p.replace('../b')", {("delete", "../b"), ("write", "../b")}),
@@ -147,7 +147,7 @@ CALLS: list[tuple[str, set[tuple[ActKind, str]]]] = [
     ("matched = f'{x!r:>{width}}'", set()),
 ]  # fmt: skip
 
-MAGICS: list[tuple[str, set[tuple[ActKind, str]]]] = [
+MAGICS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
     ("%matplotlib notebook\n%matplotlib", set()),
     ("%matplotlib module://x", {("unknown", "")}),
     ("%config Application.x = 1", {("environment", "")}),
@@ -212,13 +212,13 @@ MAGICS: list[tuple[str, set[tuple[ActKind, str]]]] = [
 
 
 @pytest.mark.parametrize(("code", "expected"), CALLS, ids=[repr(code) for code, _ in CALLS])
-def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[ActKind, str]]) -> None:
+def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[EffectKind, str]]) -> None:
     """The kind of an act, and its target as far as the block tells it."""
     assert read(code) == expected
 
 
 @pytest.mark.parametrize(("code", "expected"), MAGICS, ids=[repr(code) for code, _ in MAGICS])
-def test_notebook_syntax_is_read(code: str, expected: set[tuple[ActKind, str]]) -> None:
+def test_notebook_syntax_is_read(code: str, expected: set[tuple[EffectKind, str]]) -> None:
     """Magics and shell lines do what their words say; what looks like one within a text is text."""
     assert read(code) == expected
 
@@ -238,29 +238,31 @@ def test_notebook_syntax_is_read(code: str, expected: set[tuple[ActKind, str]]) 
 )
 def test_shell_lines_that_were_let_run_may_start_their_programs(code: str, started: list[str]) -> None:
     """Nobody is asked again when IPython starts a shell for what was read in it."""
-    let = leave(CodeBlock("python", code), GROUND).acts
+    let = permissions(CodeBlock("python", code), GROUND).effects
 
     assert [
-        act.target for act in let if act.kind == "process" and act not in acts(CodeBlock("python", code))
+        effect.target for effect in let if effect.kind == "process" and effect not in effects(CodeBlock("python", code))
     ] == started
 
 
 def test_database_that_is_read_may_be_opened() -> None:
     """Opening one looks like writing while the code runs."""
-    let = leave(CodeBlock("python", "import sqlite3\nsqlite3.connect('shop.db').execute('SELECT 1')"), GROUND).acts
+    let = permissions(
+        CodeBlock("python", "import sqlite3\nsqlite3.connect('shop.db').execute('SELECT 1')"), GROUND
+    ).effects
 
-    assert [(act.kind, act.target) for act in let] == [("read", "shop.db"), ("write", "shop.db")]
+    assert [(effect.kind, effect.target) for effect in let] == [("read", "shop.db"), ("write", "shop.db")]
 
 
 def test_shell_code_starts_nothing_in_the_kernel() -> None:
     """A block of shell code runs outside of it."""
-    assert leave(CodeBlock("sh", "ls")).acts == acts(CodeBlock("sh", "ls"))
+    assert permissions(CodeBlock("sh", "ls")).effects == effects(CodeBlock("sh", "ls"))
 
 
 def test_code_within_code_ends() -> None:
     """What nests too deeply is not known."""
     assert ("unknown", "") in read("%%time\n" * 10 + "x = 1")
-    assert [act.kind for act in cells.cell("x = 1", GROUND, 5)] == ["unknown"]
+    assert [effect.kind for effect in cell_effects.cell("x = 1", GROUND, 5)] == ["unknown"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 
 import matplotlib as mpl
 
-from autogen_nb.core.ports import Completion, Request
+from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.models.offline import OfflineModel
 
 mpl.use("Agg")
@@ -26,7 +26,7 @@ def ask(messages: list[dict[str, Any]]) -> str:
     """The model's reply to the messages."""
 
     async def collect() -> Completion:
-        items = [item async for item in OfflineModel().reply(Request(tuple(messages)))]
+        items = [item async for item in OfflineModel().reply(ModelRequest(tuple(messages)))]
         last = items[-1]
         assert isinstance(last, Completion)
         assert "".join(item for item in items if isinstance(item, str)) == last.message.text

@@ -1,0 +1,133 @@
+"""``autogen-nb demo``: the quickstart notebook in real kernels, without key and network."""
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autogen_nb.cli import exit_codes
+from autogen_nb.cli.notebook_execution import ExecutionEnd, execute
+from autogen_nb.cli.table_files import check
+from autogen_nb.cli.transcript import Transcript
+from autogen_nb.errors import ConfigError
+
+_UNASKED = (
+    "Nobody is here to press Run, so AUTOGEN_NB_CONFIRM=never is set: code runs unasked.\n"
+    "In JupyterLab the same notebook asks before each block."
+)
+_NO_NETWORK = """
+{%- extends 'lab/index.html.j2' -%}
+{%- block html_head_js_requirejs -%}{%- endblock -%}
+{%- block html_head_js_mathjax -%}{%- endblock -%}
+{%- block html_head_js_mermaidjs -%}{%- endblock -%}
+"""
+"""nbconvert's page without the three scripts that it would fetch; nothing in this notebook needs them."""
+
+_QUICKSTART = "01_quickstart.ipynb"
+_TABLE = "load-table"
+_NEEDED = ("pandas", "matplotlib")
+
+
+@click.command(short_help="The quickstart, without key and network.")
+@click.option("--data", type=click.Path(path_type=Path), help="A table of your own: CSV, TSV, Excel, Parquet or JSON.")
+@click.option("--notebook", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Another notebook.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("autogen-nb-demo"),
+    show_default=True,
+    help="The folder for what it leaves.",
+)
+def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
+    """Runs the quickstart without key and network, prints the conversation, and keeps the executed notebook."""
+    import nbformat
+
+    begun = time.monotonic()
+    _check_needed()
+    path = notebook or examples() / _QUICKSTART
+    book = nbformat.read(path, as_version=4)
+    environment = {**os.environ, "AUTOGEN_NB_CONFIRM": "never"}
+    environment.pop("AUTOGEN_NB_DATA", None)
+    if data is not None:
+        data = data.expanduser().resolve()
+        check(data, _reading(book))
+        environment["AUTOGEN_NB_DATA"] = str(data)
+    transcript = Transcript(sys.stdout)
+    transcript.line(f"{path.name}{f' on {data}' if data else ''}, in real kernels.")
+    transcript.line(_UNASKED)
+    with tempfile.TemporaryDirectory(prefix="autogen-nb-demo-") as folder:
+        cwd = path.parent if notebook else _copied(examples(), Path(folder) / "notebooks")
+        ending = asyncio.run(execute(book, cwd=cwd, environment=environment, transcript=transcript))
+    if ending.how == "signal":
+        click.echo("autogen-nb demo: stopped", err=True)
+        return 128 + ending.by
+    _report(transcript, ending, book, _write(book, path, out), time.monotonic() - begun)
+    return exit_codes.ANSWERED if ending.how == "done" else exit_codes.FAILED
+
+
+def examples() -> Path:
+    """The folder of the quickstart and its tables: in the installed package, or in the checkout that this is."""
+    here = Path(__file__).resolve().parent
+    installed = here / "examples"
+    return installed if installed.is_dir() else here.parent.parent / "notebooks"
+
+
+def _check_needed() -> None:
+    from importlib.util import find_spec
+
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        raise ConfigError(
+            f"the demo needs {' and '.join(missing)}: {sys.executable} -m pip install {' '.join(missing)}"
+        )
+
+
+def _reading(book: Any) -> str:
+    """The source of the cell that reads the table."""
+    found = (cell.source for cell in book.cells if _TABLE in cell.metadata.get("tags", []))
+    source: str | None = next(found, None)
+    if source is None:
+        raise ConfigError(f"--data: no cell of this notebook has the tag {_TABLE}, so it takes no table")
+    return source
+
+
+def _copied(folder: Path, to: Path) -> Path:
+    """A copy of the tables: the chat's files go beside them, and the package's folder may not be writable."""
+    shutil.copytree(folder / "data", to / "data")
+    return to
+
+
+def _write(book: Any, path: Path, out: Path) -> list[Path]:
+    """The executed notebook and its page, which opens without network."""
+    import nbformat
+
+    out.mkdir(parents=True, exist_ok=True)
+    executed, page = out / path.name, out / f"{path.stem}.html"
+    nbformat.write(book, executed)
+    try:
+        from nbconvert.exporters import HTMLExporter
+    except ImportError:
+        # It comes with JupyterLab; without it there is the notebook alone.
+        return [executed]
+    exporter = HTMLExporter(raw_template=_NO_NETWORK, embed_images=True)
+    html, _ = exporter.from_notebook_node(book, {"metadata": {"name": path.stem, "path": str(path.parent)}})
+    page.write_text(html, encoding="utf-8")
+    return [executed, page]
+
+
+def _report(transcript: Transcript, ending: ExecutionEnd, book: Any, files: list[Path], seconds: float) -> None:
+    plots = _plots(book)
+    transcript.line(
+        f"{'Done' if ending.how == 'done' else 'Failed'} after {seconds:.0f} s, "
+        f"with {plots} plot{'' if plots == 1 else 's'}:\n" + "\n".join(f"  {file}" for file in files)
+    )
+
+
+def _plots(book: Any) -> int:
+    outputs = (output for cell in book.cells for output in cell.get("outputs", []))
+    return sum("image/png" in output.get("data", {}) for output in outputs)

@@ -1,0 +1,242 @@
+"""What `doctor_command` looks at. Each look is a function that yields findings, starts nothing that stays and asks no host."""
+
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from autogen_nb._version import __version__
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.errors import AutogenError
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.models.config import model_list
+from autogen_nb.models.config.config_list import LIST
+from autogen_nb.models.config.local_servers import USUAL, LocalServers
+from autogen_nb.run import policy
+
+State = Literal["ok", "note", "broken"]
+
+_PACKAGE = "autogen-nb"
+_PYTHON = (3, 11)
+_HEARS = (6, 29)
+_ALSO_HELD = (7, 0)
+"""The first ipykernel whose clicks are heard in a cell that is awaited, and in one that is not."""
+
+_FRONT_ENDS = {"jupyterlab": "JupyterLab", "notebook": "Notebook"}
+_OPTIONAL = {
+    "data": "the built-in analysis (-m offline), tables and the demo",
+    "docker": "--sandbox docker and the Docker executors",
+    "azure": "tokens of Microsoft Entra for models on Azure",
+    "pictures": "smaller plots for models that see",
+}
+_SETTINGS = ("AUTOGEN_NB_MODEL", "AUTOGEN_NB_CONFIRM", "AUTOGEN_NB_BUDGET")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Parameters
+    ----------
+    state
+        "note" is something that not everybody needs; "broken" keeps chats from working.
+    mend
+        What to do about it; empty where nothing is to be done.
+    """
+
+    area: str
+    name: str
+    state: State
+    text: str
+    mend: str = ""
+
+
+Look = Callable[[], Iterator[Finding]]
+
+
+def looks() -> tuple[Look, ...]:
+    """Everything that is looked at, in the order in which it is told."""
+    return (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _policy, _settings)
+
+
+def _python() -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("python", "autogen_nb", "ok", f"version {__version__}")
+    new = sys.version_info[:2] >= _PYTHON
+    mend = "" if new else "install Python 3.11 or newer, and autogen-nb into it"
+    yield Finding("python", "Python", "ok" if new else "broken", f"{version} at {sys.executable}", mend)
+
+
+def _libraries() -> Iterator[Finding]:
+    try:
+        required = metadata.requires(_PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        mend = f"{_pip()} autogen-nb"
+        yield Finding("libraries", _PACKAGE, "note", "is used without being installed", mend)
+        return
+    for text in required:
+        name, least, extra = _requirement(text)
+        if not extra:
+            yield from _needed(name, least)
+        elif extra in _OPTIONAL:
+            yield _optional(name, least, extra)
+
+
+def _needed(name: str, least: str) -> Iterator[Finding]:
+    version = _version(name)
+    if version is None:
+        yield Finding("libraries", name, "broken", "is not installed", f"{_pip()} '{name}>={least}'")
+    elif _numbers(version) < _numbers(least):
+        yield Finding("libraries", name, "broken", f"{version} is too old", f"{_pip()} -U '{name}>={least}'")
+    else:
+        yield Finding("libraries", name, "ok", version)
+
+
+def _optional(name: str, least: str, extra: str) -> Finding:
+    version = _version(name)
+    if version is not None and _numbers(version) >= _numbers(least):
+        return Finding("libraries", name, "ok", version)
+    what = "is not installed" if version is None else f"{version} is too old"
+    return Finding("libraries", name, "note", f"{what}; it is for {_OPTIONAL[extra]}", f"{_pip()} '{name}>={least}'")
+
+
+def _front_ends() -> Iterator[Finding]:
+    there = {shown: version for name, shown in _FRONT_ENDS.items() if (version := _version(name))}
+    for shown, version in there.items():
+        yield Finding("front ends", shown, "ok", version)
+    if not there:
+        text = "no JupyterLab or Notebook is in this environment; one elsewhere, or VS Code, may use its kernel"
+        yield Finding("front ends", "none", "note", text, f"{_pip()} jupyterlab")
+
+
+def _clicks() -> Iterator[Finding]:
+    version, widgets = _version("ipykernel"), _version("ipywidgets")
+    if widgets is None:
+        text = "there are no buttons without ipywidgets: %config AutogenMagics.ask = 'text' asks in words"
+        yield Finding("clicks", "buttons", "broken", text, f"{_pip()} ipywidgets")
+    elif version is None or _numbers(version) < _HEARS:
+        text = f"with ipykernel {version or 'missing'}, a click may not reach a cell that runs"
+        yield Finding("clicks", "buttons", "note", text, f"{_pip()} -U 'ipykernel>=7.4'")
+    elif _numbers(version) < _ALSO_HELD:
+        text = f"ipykernel {version} hears a click in a %%autogen cell; a plain cell of your own asks in words"
+        yield Finding("clicks", "buttons", "ok", text)
+    else:
+        text = f"ipykernel {version} hears a click while a cell runs, from front ends with and without subshells"
+        yield Finding("clicks", "buttons", "ok", text)
+
+
+def _kernel() -> Iterator[Finding]:
+    from autogen_nb.run import engine
+
+    with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
+        executor = ExecutionTarget().executor(cwd=Path(folder))
+        begun = time.monotonic()
+        try:
+            engine.call(executor.start())
+            yield Finding("kernel", "agent's kernel", "ok", f"starts in {time.monotonic() - begun:.1f} s")
+        except AutogenError as error:
+            yield Finding("kernel", "agent's kernel", "broken", str(error), f"{_pip()} -U ipykernel jupyter_client")
+        finally:
+            engine.call(executor.stop())
+
+
+def _sandboxes() -> Iterator[Finding]:
+    from autogen_nb.kernels.places.container_engine import check_engine
+
+    def bubblewrap() -> None:
+        # Any folder but the home would do; this one is ours.
+        with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
+            ExecutionTarget("bwrap").check(Path(folder))
+
+    yield Finding("sandboxes", "none", "ok", "the default: code has your rights; --sandbox bwrap or docker gives walls")
+    ways: Mapping[str, Callable[[], None]] = {"bwrap": bubblewrap, "docker": check_engine}
+    for name, check in ways.items():
+        try:
+            check()
+        except AutogenError as error:
+            what, _, mend = str(error).partition(": ")
+            yield Finding("sandboxes", name, "note", what, mend)
+        else:
+            yield Finding("sandboxes", name, "ok", f"--sandbox {name} can be had")
+
+
+def _models() -> Iterator[Finding]:
+    has_pandas = _version("pandas") is not None
+    mend = "" if has_pandas else f"{_pip()} 'autogen-nb[data]'"
+    yield Finding("models", "offline", "ok" if has_pandas else "note", "a fixed analysis of tables, no host", mend)
+    try:
+        taken, listed = model_list.taken("", None, os.environ), list(model_list.listed(os.environ))
+    except AutogenError as error:
+        yield Finding("models", LIST, "broken", str(error), f"mend {LIST}, or take it away")
+        return
+    if taken is None:
+        mend = (
+            "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
+            "autogen-nb doctor --probe looks for servers on this machine"
+        )
+        yield Finding("models", "none", "note", "no model is configured; a cell asks which one to take", mend)
+    for each in (*([taken] if taken else []), *listed):
+        text = f"{each.source}; asks {', '.join(each.hosts) or 'no host'}"
+        yield Finding("models", each.name or "without a name", "ok", text)
+
+
+def probe(servers: LocalServers) -> Iterator[Finding]:
+    """The models that servers on this machine have: the one look that asks anybody."""
+    found = servers.listening()
+    for server in found:
+        models = ", ".join(server.models) or "no model"
+        yield Finding("this machine", server.kind, "ok", f"{server.base_url} has {models}")
+    if not found:
+        ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
+        yield Finding("this machine", "servers", "note", f"none answers where they usually listen ({ports})")
+
+
+def _policy() -> Iterator[Finding]:
+    try:
+        law = policy()
+    except AutogenError as error:
+        yield Finding("policy", "organisation", "broken", str(error), "ask whoever looks after this machine")
+    else:
+        yield Finding("policy", "organisation", "ok", law.text or "no policy is laid down on this machine")
+    rules = RulesFile()
+    try:
+        count = len(rules.rules())
+    except AutogenError as error:
+        yield Finding("policy", "your rules", "note", str(error), f"mend {rules.path}, or take it away")
+    else:
+        yield Finding("policy", "your rules", "ok", f"{count}; %autogen rules lists them")
+
+
+def _settings() -> Iterator[Finding]:
+    for name in _SETTINGS:
+        if value := os.environ.get(name):
+            yield Finding("settings", name, "ok", value)
+
+
+def _requirement(text: str) -> tuple[str, str, str]:
+    """The name, the least version and the extra of a requirement, as a wheel's metadata has it."""
+    name = re.match(r"[\w.-]+", text)
+    least = re.search(r">=\s*([\d.]+)", text)
+    extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", text)
+    return name[0] if name else text, least[1] if least else "0", extra[1] if extra else ""
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+def _pip() -> str:
+    return f"{sys.executable} -m pip install"

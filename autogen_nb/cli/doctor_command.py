@@ -1,0 +1,59 @@
+"""``autogen-nb doctor``: what is here, what is not, and how to mend it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import groupby
+
+import click
+
+from autogen_nb.cli import doctor_checks, exit_codes
+from autogen_nb.cli.doctor_checks import Finding, Look, looks
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.models.config.local_servers import LocalServers
+
+_MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
+
+
+@click.command(
+    short_help="What is here, what is missing, and how to mend it.",
+    epilog="Exit code 0 when chats can work here, 1 when something is to be mended first.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option("--probe", is_flag=True, help="Look for models on this machine's own usual ports, too.")
+def doctor(*, as_json: bool, probe: bool) -> int:
+    """Says what is installed, which sandbox, model and front end can be had, and how to mend what is missing.
+
+    No host is asked, and no key is shown.
+    """
+    more = (_this_machine,) if probe else ()
+    told = [finding for look in (*looks(), *more) for finding in _looked(look)]
+    broken = [finding for finding in told if finding.state == "broken"]
+    if as_json:
+        click.echo(json.dumps({"ok": not broken, "findings": [asdict(each) for each in told]}, indent=2))
+    else:
+        for area, found in groupby(told, key=lambda each: each.area):
+            click.echo(f"{area}")
+            for each in found:
+                click.echo(_line(each))
+        click.echo(f"\n{len(broken)} to mend." if broken else "\nChats can work here.")
+    return exit_codes.FAILED if broken else exit_codes.ANSWERED
+
+
+def _this_machine() -> Iterator[Finding]:
+    return doctor_checks.probe(LocalServers())
+
+
+def _looked(look: Look) -> Iterator[Finding]:
+    """What a look finds; one that fails is a finding itself, since a doctor must not fall ill."""
+    try:
+        yield from look()
+    # Whatever is wrong here is what the person wants to be told.
+    except Exception as error:  # noqa: BLE001 - as above
+        area = look.__name__.strip("_").replace("_", " ")
+        yield Finding(area, area, "broken", f"could not be looked at: {type(error).__name__}: {error}")
+
+
+def _line(finding: Finding) -> str:
+    mend = f"\n             {finding.mend}" if finding.mend else ""
+    return visible(f"  {_MARKS[finding.state]}  {finding.name}: {finding.text}{mend}")

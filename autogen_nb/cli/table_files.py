@@ -1,0 +1,176 @@
+"""Tables in files: whether there is one, found out before anything starts, and the Python that reads it."""
+
+import codecs
+import keyword
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ConfigError
+
+_START = 8_192
+_PIECE = 1_048_576
+_CHECKED_ROWS = 1_000
+_READERS = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
+"""Libraries that pandas reads a kind of file with, and that are not installed with it."""
+
+_FUNCTIONS = {
+    ".xlsx": "read_excel({path})",
+    ".xls": "read_excel({path})",
+    ".parquet": "read_parquet({path})",
+    ".json": "read_json({path})",
+    ".jsonl": "read_json({path}, lines=True)",
+    ".ndjson": "read_json({path}, lines=True)",
+}
+"""How pandas reads a kind of file; any other is plain text with a separator."""
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_OTHER = "cp1252"
+_TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})
+"""Names that the notebook has for something else."""
+
+
+class NoTable(ConfigError):
+    """There is no table at the path; the message says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A table's file, the variable it is read into, and the Python that reads it."""
+
+    path: Path
+    name: str
+    source: str
+
+
+def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
+    """The tables at the paths, as a notebook in that folder reads them; the start of each was read.
+
+    Raises
+    ------
+    NoTable
+        When one of them cannot be read.
+    """
+    found: list[TableFile] = []
+    for path in paths:
+        path = path.expanduser()  # noqa: PLW2901 - it is the same path
+        check_file(path)
+        whole = _reading(path, os.path.relpath(path.resolve(), folder.resolve()))
+        some = f", nrows={_CHECKED_ROWS})" if path.suffix.lower() not in _FUNCTIONS else ")"
+        check(path, "import pandas as pd\ntable = " + _reading(path, str(path))[:-1] + some)
+        name = _name(path.stem, {each.name for each in found})
+        found.append(TableFile(path, name, f"{name} = {whole}"))
+    return found
+
+
+def check(path: Path, source: str) -> None:
+    """Makes sure that the Python reads a table with rows into `table`; it may read the path in AUTOGEN_NB_DATA.
+
+    Raises
+    ------
+    NoTable
+        When it does not.
+    """
+    check_file(path)
+    namespace: dict[str, Any] = {}
+    try:
+        with _variable("AUTOGEN_NB_DATA", str(path)):
+            exec(source, namespace)  # noqa: S102 - it is our own
+    except ImportError as error:
+        library = _READERS.get(path.suffix.lower(), error.name)
+        raise NoTable(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
+    except Exception as error:
+        # Whatever a reader may raise, the person gets its reason and not its traceback.
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise NoTable(f"{path} cannot be read as a table: {reason}") from error
+    if not len(namespace["table"]):
+        raise NoTable(f"{path} holds no rows")
+
+
+def check_file(path: Path) -> None:
+    """Makes sure that there is a file, and that it is not plainly something else than a table.
+
+    Raises
+    ------
+    NoTable
+        When there is none.
+    """
+    if not path.exists():
+        raise NoTable(f"there is no file {path}")
+    if not path.is_file():
+        raise NoTable(f"{path} is no file; a table is a file, such as one in CSV")
+    try:
+        with path.open("rb") as file:
+            start = file.read(_START)
+    except OSError as error:
+        raise NoTable(f"{path} cannot be read: {error.strerror}") from error
+    if not start.strip():
+        raise NoTable(f"{path} is empty")
+    if b"\0" in start and path.suffix.lower() not in _READERS and not start.startswith(_UTF_16):
+        raise NoTable(f"{path} is no text; a table is a file in CSV, TSV, Excel, Parquet or JSON")
+
+
+def _reading(path: Path, shown: str) -> str:
+    function = _FUNCTIONS.get(path.suffix.lower())
+    if function is not None:
+        return "pd." + function.format(path=repr(shown))
+    return f"pd.read_csv({', '.join((repr(shown), *_options(path)))})"
+
+
+def _options(path: Path) -> Iterator[str]:
+    """What `read_csv` must be told: the separator, the decimal sign and the encoding, where they are not the usual."""
+    encoding = _encoding(path)
+    with path.open(encoding=encoding, errors="replace") as file:
+        text = file.read(_START)
+    header = text.partition("\n")[0]
+    separator = max(",;\t|", key=header.count)
+    if separator != ",":
+        yield f"sep={separator!r}"
+    if re.search(r";-?\d+,\d+[;\s]", text):
+        yield "decimal=','"
+    if encoding != "utf-8-sig":
+        yield f"encoding={encoding!r}"
+
+
+def _encoding(path: Path) -> str:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as file:
+        piece = file.read(_PIECE)
+        if piece.startswith(_UTF_16):
+            return "utf-16"
+        try:
+            while piece:
+                decoder.decode(piece)
+                piece = file.read(_PIECE)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return _OTHER
+    return "utf-8-sig"
+
+
+def _name(stem: str, taken: set[str]) -> str:
+    """A variable's name for the table of a file."""
+    name = re.sub(r"\W+", "_", stem).strip("_").lower() or "table"
+    if not name.isidentifier():
+        name = f"table_{name}"
+    if keyword.iskeyword(name) or name in _TAKEN:
+        name += "_table"
+    numbers = ("", *(f"_{number}" for number in range(2, len(taken) + 3)))
+    return next(f"{name}{number}" for number in numbers if f"{name}{number}" not in taken)
+
+
+@contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before

@@ -1,0 +1,154 @@
+"""Which expressions a name may stand for in a block: its imports, assignments, loops, parameters, all of them at once.
+
+There is one scope: a name is taken for everything that any line of the block makes of it.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+How: TypeAlias = Literal["value", "element"]
+
+_MUTATING = frozenset("append extend insert update setdefault add appendleft extendleft".split())
+
+
+@dataclass(frozen=True, slots=True)
+class BoundNames:
+    """A name stands for an expression, or for each element of it, or for a part of that."""
+
+    expression: ast.expr
+    how: How = "value"
+    part: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Bindings:
+    """What the names of a block stand for; a name in `opaque` may stand for more."""
+
+    imports: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    bound: dict[str, list[BoundNames]] = field(default_factory=lambda: defaultdict(list))
+    functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    classes: dict[str, list[ast.ClassDef]] = field(default_factory=lambda: defaultdict(list))
+    parameters: dict[str, list[tuple[str, int, ast.expr | None]]] = field(default_factory=lambda: defaultdict(list))
+    calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
+    opaque: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    filtered: bool = False
+    """Whether names of files are looked at for their ending, which hidden ones do not have."""
+
+    def __contains__(self, name: str) -> bool:
+        return (
+            name in self.imports
+            or name in self.bound
+            or name in self.functions
+            or name in self.classes
+            or name in self.parameters
+            or name in self.opaque
+        )
+
+
+def bindings(tree: ast.AST) -> Bindings:
+    """What the names of a block stand for."""
+    found = Bindings()
+    for node in ast.walk(tree):
+        _bind(node, found)
+    if "exec" in found.calls or "eval" in found.calls:
+        # What they run can bind every name anew.
+        found.opaque.update(found.bound)
+    called = {id(call.func) for calls in found.calls.values() for call in calls}
+    # Who else may call a function that is handed on?
+    handed = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called
+    }
+    for parameter, uses in found.parameters.items():
+        if any(function in handed for function, _, _ in uses):
+            found.opaque.add(parameter)
+    return found
+
+
+def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one row for each kind of binding
+    match node:
+        case ast.Import(names=names):
+            for each in names:
+                found.imports[each.asname or each.name.partition(".")[0]].add(
+                    each.name if each.asname else each.name.partition(".")[0]
+                )
+        case ast.ImportFrom(module=module, names=names, level=0):
+            for each in names:
+                found.imports[each.asname or each.name].add(f"{module}.{each.name}")
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                _assign(target, BoundNames(value), found)
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+            _assign(target, BoundNames(value), found)
+        case (
+            ast.For(target=target, iter=iterated)
+            | ast.AsyncFor(target=target, iter=iterated)
+            | ast.comprehension(target=target, iter=iterated)
+        ):
+            _assign(target, BoundNames(iterated, "element"), found)
+        case ast.withitem(context_expr=context, optional_vars=ast.expr() as target):
+            _assign(target, BoundNames(context), found)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            found.functions[name].append(node)
+            _parameters(name, node, found)
+        case ast.Lambda(args=args):
+            found.opaque.update(each.arg for each in _arguments(args))
+        case ast.ClassDef(name=name, body=body):
+            found.classes[name].append(node)
+            found.own.update(each.name for each in body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+        case ast.Attribute(attr="endswith" | "suffix"):
+            found.filtered = True
+        case ast.Call(func=ast.Name(id=name)):
+            found.calls[name].append(node)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATING:
+            found.opaque.add(name)
+        case ast.AugAssign(target=ast.Name(id=name)):
+            found.opaque.add(name)
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+            found.opaque.add(name)
+        case (
+            ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
+            found.opaque.add(name)
+        case _:
+            pass
+
+
+def _assign(target: ast.expr, bound: BoundNames, found: Bindings) -> None:
+    match target:
+        case ast.Name(id=name):
+            found.bound[name].append(bound)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            for index, each in enumerate(elements):
+                if isinstance(each, ast.Starred):
+                    # After it, places are counted from the end.
+                    found.opaque.update(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+                else:
+                    _assign(each, BoundNames(bound.expression, bound.how, (*bound.part, index)), found)
+        case _:
+            pass
+
+
+def _parameters(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, found: Bindings) -> None:
+    arguments = node.args
+    places = [*arguments.posonlyargs, *arguments.args]
+    missing: list[ast.expr | None] = [None] * (len(places) - len(arguments.defaults))
+    defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
+    for index, (each, default) in enumerate(zip([*places, *arguments.kwonlyargs], defaults, strict=True)):
+        found.parameters[each.arg].append((name, index if index < len(places) else -1, default))
+    found.opaque.update(each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None)
+
+
+def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (each for each in (arguments.vararg, arguments.kwarg) if each is not None)

@@ -1,0 +1,284 @@
+"""What an expression of a block may come to, as far as it can be told from the block alone."""
+
+import ast
+import posixpath
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice, product
+from typing import Any
+
+from autogen_nb.core.analysis.abstract_values import (
+    HOLE,
+    MOST,
+    UNKNOWN,
+    LocalName,
+    Mapped,
+    OneOf,
+    OpenedFile,
+    PathText,
+    Ref,
+    Values,
+    elements,
+    few,
+    formatted,
+    globbed,
+    item,
+    joined,
+    of_mapping,
+    operated,
+    path_attribute,
+    printed,
+    ranged,
+    raw,
+    text_of,
+)
+from autogen_nb.core.analysis.bindings import Bindings, BoundNames
+from autogen_nb.core.analysis.name_aliases import ALIASES, BUILTINS
+
+_DEEP = 30
+_STEPS = 50_000
+
+_FIXED: Mapping[str, Any] = {
+    "pathlib.Path.home": PathText("~"),
+    "pathlib.Path.cwd": PathText("."),
+    "os.getcwd": ".",
+    "tempfile.gettempdir": "/tmp",  # noqa: S108  # nothing is written there
+}
+_SAME = frozenset(
+    "str sorted list tuple set reversed tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm os.path.expanduser "
+    "os.path.abspath os.path.realpath os.path.normpath os.fspath iter next sqlalchemy.text".split()
+)
+_DATABASES = frozenset({"sqlite3.connect", "duckdb.connect", "sqlalchemy.create_engine"})
+_STREAMS = frozenset(
+    "open io.open io.StringIO io.BytesIO io.TextIOWrapper gzip.open bz2.open lzma.open codecs.open zipfile.ZipFile "
+    "zipfile.ZipFile.open csv.writer csv.DictWriter csv.reader csv.DictReader pandas.ExcelWriter pandas.HDFStore "
+    "matplotlib.backends.backend_pdf.PdfPages contextlib.redirect_stdout contextlib.closing "
+    "tempfile.NamedTemporaryFile "
+    "tempfile.TemporaryFile tempfile.SpooledTemporaryFile tarfile.open h5py.File netCDF4.Dataset "
+    "tables.open_file".split()
+)
+
+
+class Evaluator:
+    """Tells what expressions of a block may come to."""
+
+    def __init__(self, names: Bindings) -> None:
+        self._names = names
+        self._busy: set[int] = set()
+        self._kept: dict[int, Values] = {}
+        self._steps = 0
+        self._cuts = 0
+
+    def of(self, node: ast.expr) -> Values:
+        """The values that an expression may have, never none."""
+        key = id(node)
+        if key in self._kept:
+            return self._kept[key]
+        self._steps += 1
+        if key in self._busy or len(self._busy) > _DEEP or self._steps > _STEPS:
+            self._cuts += 1
+            return (UNKNOWN,)
+        cuts = self._cuts
+        self._busy.add(key)
+        try:
+            values = few(self._evaluated(node))
+        finally:
+            self._busy.discard(key)
+        # What was cut short within a circle may be more when it is entered elsewhere.
+        if self._cuts == cuts or not self._busy:
+            self._kept[key] = values
+        return values
+
+    def refs(self, node: ast.expr) -> tuple[str, ...]:
+        """The names of what libraries give that an expression may stand for."""
+        return tuple(value.name for value in self.of(node) if isinstance(value, Ref))
+
+    def texts(self, node: ast.expr) -> tuple[str | None, ...]:
+        """The texts or paths that an expression may have; None where one cannot be told."""
+        return tuple(dict.fromkeys(text_of(value) for value in self.of(node)))
+
+    def _evaluated(self, node: ast.expr) -> Iterable[Any]:  # noqa: C901, PLR0912  # one row for each kind of expression
+        match node:
+            case ast.Constant(value=value):
+                return (value,)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                return (-number,)
+            case ast.Name(id=name):
+                return self._named(name)
+            case ast.Attribute(value=inner, attr=attr):
+                return [self._attribute(each, attr) for each in self.of(inner)]
+            case ast.Call():
+                return self._called(node)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                # Which of its elements may be which does not matter, only which there may be.
+                return (tuple(self._member(each) for each in elements),)
+            case ast.Dict(keys=keys, values=values):
+                return (Mapped(tuple(self._pair(key, value) for key, value in zip(keys, values, strict=True))),)
+            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) | ast.SetComp(elt=element):
+                return (tuple(self.of(element)),)
+            case ast.JoinedStr(values=parts):
+                return ["".join(texts) for texts in islice(product(*map(self.of, parts)), MOST + 1)]
+            case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+                return [printed(each) for each in self.of(value)]
+            case ast.FormattedValue():
+                return (HOLE,)
+            case ast.BinOp(left=left, op=op, right=right):
+                return [operated(op, a, b) for a, b in product(self.of(left), self.of(right))]
+            case ast.Subscript(value=inner, slice=index):
+                return [each for value in self.of(inner) for each in item(value, self.of(index))]
+            case ast.IfExp(body=body, orelse=other):
+                return (*self.of(body), *self.of(other))
+            case ast.BoolOp(values=values):
+                return [each for value in values for each in self.of(value)]
+            case ast.Await(value=value) | ast.NamedExpr(value=value) | ast.Starred(value=value):
+                return self.of(value)
+            case _:
+                return (UNKNOWN,)
+
+    def _member(self, node: ast.expr) -> Any:
+        values = self.of(node)
+        return values[0] if len(values) == 1 else OneOf(values)
+
+    def _named(self, name: str) -> Iterable[Any]:
+        names = self._names
+        if name not in names:
+            return (Ref(ALIASES[name]),) if name in ALIASES else (Ref(name),) if name in BUILTINS else (UNKNOWN,)
+        values: list[Any] = [Ref(path) for path in sorted(names.imports.get(name, ()))]
+        values += [each for bound in names.bound.get(name, ()) for each in self._bound(bound)]
+        if name in names.functions or name in names.classes:
+            values.append(LocalName(name))
+        for function, place, default in names.parameters.get(name, ()):
+            values += self._passed(function, place, name, default)
+        if name in names.opaque:
+            values.append(UNKNOWN)
+        return values
+
+    def _bound(self, bound: BoundNames) -> Iterable[Any]:
+        values: Values = self.of(bound.expression)
+        if bound.how == "element":
+            values = tuple(each for value in values for each in elements(value))
+        for index in bound.part:
+            values = tuple(each for value in values for each in item(value, (index,)))
+        return values
+
+    def _passed(self, function: str, place: int, name: str, default: ast.expr | None) -> Iterable[Any]:
+        if name in ("self", "cls"):
+            return (LocalName(name),)
+        calls = self._names.calls.get(function, ())
+        if not calls:
+            return (UNKNOWN,)
+        return [each for call in calls for each in self._argument(call, place, name, default)]
+
+    def _argument(self, call: ast.Call, place: int, name: str, default: ast.expr | None) -> Values:
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+            return (UNKNOWN,)
+        if 0 <= place < len(call.args):
+            return self.of(call.args[place])
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return self.of(keyword.value)
+        return (UNKNOWN,) if default is None else self.of(default)
+
+    @staticmethod
+    def _attribute(value: Any, attr: str) -> Any:
+        if isinstance(value, Ref):
+            return Ref(f"{value.name}.{attr}")
+        if isinstance(value, PathText):
+            return path_attribute(value, attr)
+        return value if isinstance(value, LocalName) else UNKNOWN
+
+    def _called(self, node: ast.Call) -> Iterable[Any]:
+        found: list[Any] = []
+        if isinstance(node.func, ast.Attribute):
+            found += self._method(node.func, node)
+        for value in self.of(node.func):
+            if isinstance(value, Ref):
+                found += self._from_library(value.name, node)
+            elif isinstance(value, LocalName):
+                found.append(value if value.name in self._names.classes else UNKNOWN)
+        return found or (UNKNOWN,)
+
+    def _method(self, func: ast.Attribute, node: ast.Call) -> Iterable[Any]:
+        for value in self.of(func.value):
+            if isinstance(value, PathText):
+                yield from self._path_method(value, func.attr, node)
+            elif isinstance(value, str):
+                yield from self._text_method(value, func.attr, node)
+            elif isinstance(value, Mapped) and func.attr in ("items", "values", "keys", "get"):
+                yield from of_mapping(value, func.attr)
+            elif isinstance(value, OpenedFile):
+                yield OpenedFile()
+
+    def _path_method(self, path: PathText, method: str, node: ast.Call) -> Iterable[Any]:
+        if method in ("joinpath", "with_name"):
+            base = path if method == "joinpath" else PathText(posixpath.dirname(path.text))
+            return self._combined(node.args, lambda *parts: PathText(posixpath.join(base.text, *parts)))
+        if method in ("resolve", "absolute", "expanduser", "as_posix", "with_suffix"):
+            return (path,)
+        if method == "iterdir" and self._names.filtered:
+            return ((PathText(posixpath.join(path.text, "*")),),)
+        if method in ("glob", "rglob"):
+            return self._combined(node.args, lambda pattern: (globbed(path.text, pattern),))
+        return (OpenedFile(),) if method == "open" else (UNKNOWN,)
+
+    def _text_method(self, text: str, method: str, node: ast.Call) -> Iterable[Any]:
+        if method == "format" and not node.keywords:
+            return self._combined(node.args, lambda *parts: formatted(text, parts))
+        if method == "join" and len(node.args) == 1:
+            return [joined(text, value) for value in self.of(node.args[0])]
+        plain = {"strip": text.strip, "lower": text.lower, "upper": text.upper}
+        return (plain[method](),) if method in plain and not node.args else (UNKNOWN,)
+
+    def _from_library(self, name: str, node: ast.Call) -> Iterable[Any]:
+        if name in _FIXED:
+            return (_FIXED[name],)
+        if name in ("__import__", "importlib.import_module") and len(node.args) == 1:
+            return [UNKNOWN if text is None else Ref(text) for text in self.texts(node.args[0])]
+        if name == "getattr" and len(node.args) > 1:
+            return [
+                UNKNOWN if attr is None else self._attribute(value, attr)
+                for value, attr in product(self.of(node.args[0]), self.texts(node.args[1]))
+            ]
+        if name in _DATABASES and self._in_memory(node):
+            return (Ref("memory"),)
+        if name in _STREAMS:
+            return (OpenedFile(),)
+        if name in ("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"):
+            kind: Callable[[str], Any] = str if name == "os.path.join" else PathText
+            return self._combined(node.args, lambda *parts: kind(posixpath.join("" if parts else ".", *parts)))
+        if name in _SAME and node.args:
+            return self.of(node.args[0])
+        return self._iterated(name, node)
+
+    def _iterated(self, name: str, node: ast.Call) -> Iterable[Any]:
+        if name in ("os.listdir", "os.walk") and self._names.filtered and len(node.args) == 1:
+            whole = name == "os.walk"
+            return self._combined(node.args, lambda top: ((top, UNKNOWN, ("*",)),) if whole else ("*",))
+        if name in ("glob.glob", "glob.iglob") and len(node.args) == 1:
+            return self._combined(node.args, lambda pattern: (pattern,))
+        if name == "enumerate" and node.args:
+            members = [each for value in self.of(node.args[0]) for each in elements(value)]
+            return (tuple((UNKNOWN, each) for each in members),)
+        if name == "zip":
+            columns = [OneOf(tuple(e for v in self.of(each) for e in elements(v))) for each in node.args]
+            return ((tuple(columns),),)
+        if name == "range" and node.args:
+            return self._combined(node.args, ranged)
+        return (Ref(f"{name}()"),)
+
+    def _in_memory(self, node: ast.Call) -> bool:
+        given = [*node.args, *(each.value for each in node.keywords if each.arg in ("database", "url"))][:1]
+        texts = [text for each in given for text in self.texts(each)]
+        return all(text in ("", ":memory:", "sqlite://", "sqlite:///:memory:") for text in texts)
+
+    def _combined(self, nodes: Iterable[ast.expr], combine: Callable[..., Any]) -> Iterable[Any]:
+        """Everything that comes of the parts, each of which must be a text, a path or a number."""
+        return [
+            UNKNOWN if any(part is None for part in parts) else combine(*parts)
+            for parts in islice(product(*(self._parts(node) for node in nodes)), MOST + 1)
+        ]
+
+    def _parts(self, node: ast.expr) -> list[Any]:
+        return [value if isinstance(value, int) else raw(value) for value in self.of(node)]
+
+    def _pair(self, key: ast.expr | None, value: ast.expr) -> tuple[Any, Any]:
+        return (UNKNOWN if key is None else OneOf(self.of(key)), OneOf(self.of(value)))

@@ -1,0 +1,1 @@
+"""The flows of chats and teams, as generators of events."""

@@ -1,0 +1,216 @@
+"""The step that runs the code of a message: which message, which blocks, whether a person is asked first.
+
+1. The newest message within reach that holds code wins, and an agent runs a message's code once.
+2. Blocks run in order; the first that fails ends the run, and the reply says which did not run.
+3. A skipped block does not run, and the model reads why; an edited one runs as edited, and the model reads it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from autogen_nb.core.analysis import permissions
+from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Outcome, Reply, Stop, ask
+from autogen_nb.core.policy.code_approval import asks, reasons
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.text.code_blocks import CodeReading
+from autogen_nb.core.text.execution_report import LIMIT, elided, report, text_of
+from autogen_nb.core.text.output_images import MOST, pictures_of
+from autogen_nb.effects import Confirm, EffectJudged, Permissions
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
+from autogen_nb.messages import CodeBlock, Message
+
+Reach: TypeAlias = int | Literal["auto"]
+_End: TypeAlias = Literal["done", "stop"]
+
+UNCLOSED = (
+    "The last code block of your message has no closing fence, so it was taken as cut off and was not run. "
+    "Send the whole block again, closed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunCode:
+    """The step that runs code.
+
+    Parameters
+    ----------
+    reach
+        How many messages back code is looked for; "auto" is all since the agent itself last spoke.
+    confirm
+        When a person is asked first.
+    together
+        Whether the blocks of a message are handed over as one; a subclass's own ``execute_code_blocks`` wants it.
+    limit
+        Characters of output that the model is shown at most.
+    sources
+        Whose code is run; None runs everybody's.
+    pictures
+        Whether the model can see, and is shown the pictures that the code made.
+    scope
+        Where the code stands, for the reading of what it does.
+    """
+
+    reach: Reach = "auto"
+    confirm: Confirm = "never"
+    together: bool = False
+    limit: int = LIMIT
+    sources: frozenset[str] | None = None
+    pictures: bool = False
+    scope: PathScope | None = None
+
+    def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
+        """The reply that tells what the code did, or None where there is no code to run."""
+        found = self._find(state, spec, peer)
+        if found is None:
+            return None
+        if not found.blocks:
+            return Reply(Message(UNCLOSED))
+        run = _Run(self.limit, self.pictures)
+        run_blocks = self._together if self.together else self._one_by_one
+        if (yield from run_blocks(spec, run, found.blocks)) == "stop":
+            return Stop("stopped")
+        if found.unclosed:
+            run.notes.append(UNCLOSED)
+        return Reply(run.reply())
+
+    def foresee(self, state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
+        """What is asked about the first block of the code that would run now; None where it may run unasked."""
+        found = self._newest(state, spec, peer)
+        if found is None or not found[1].blocks or state.claimed(spec.name, peer, found[0]):
+            return None
+        blocks = found[1].blocks
+        return self._asking(spec, blocks[0], 0, len(blocks))
+
+    def _find(self, state: ConversationState, spec: AgentSpec, peer: str) -> CodeReading | None:
+        found = self._newest(state, spec, peer)
+        return found[1] if found is not None and state.claim(spec.name, peer, found[0]) else None
+
+    def _newest(self, state: ConversationState, spec: AgentSpec, peer: str) -> tuple[int, CodeReading] | None:
+        """The newest message with code, by its index, and what is read in it."""
+        for index in self._within_reach(state.exchanged(spec.name, peer), spec.name):
+            reading = state.reading(spec.name, peer, index)
+            if reading.blocks or reading.unclosed:
+                return index, reading
+        return None
+
+    def _within_reach(self, exchanged: Sequence[Said], agent: str) -> Iterator[int]:
+        """The indices of the messages to look at, newest first."""
+        for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
+            if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
+                return
+            # What code or calls put out may hold a fence; nobody wrote it to be run.
+            if exchanged[index].kind not in ("output", "tools") and self._meant(exchanged[index].sender):
+                yield index
+
+    def _meant(self, sender: str) -> bool:
+        return self.sources is None or sender in self.sources
+
+    def _one_by_one(self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]) -> Asking[_End]:
+        for index, block in enumerate(blocks):
+            approved = yield from self._approved(spec, run, block, index, len(blocks))
+            if approved == "stop":
+                return "stop"
+            if isinstance(approved, CodeBlock):
+                ran = yield from ask(self._question(spec, (approved,)), CodeRan)
+                run.add(ran)
+                if _stopped(ran):
+                    return "stop"
+            if run.failed:
+                run.left = len(blocks) - index - 1
+                break
+        return "done"
+
+    def _together(self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]) -> Asking[_End]:
+        cleared: list[CodeBlock] = []
+        for index, block in enumerate(blocks):
+            approved = yield from self._approved(spec, run, block, index, len(blocks))
+            if approved == "stop":
+                return "stop"
+            if isinstance(approved, CodeBlock):
+                cleared.append(approved)
+        if cleared:
+            ran = yield from ask(self._question(spec, tuple(cleared)), CodeRan)
+            run.add(ran)
+            if _stopped(ran):
+                return "stop"
+            run.left = len(cleared) - max(ran.ran, 1) if run.failed else 0
+        return "done"
+
+    def _question(self, spec: AgentSpec, blocks: tuple[CodeBlock, ...]) -> CodeAsked:
+        """Has the blocks run as they are now, with leave for what is read in them."""
+        if self.confirm == "never":
+            return CodeAsked(spec.name, blocks)
+        read = dict.fromkeys(effect for block in blocks for effect in permissions(block, self.scope).effects)
+        return CodeAsked(spec.name, blocks, Permissions(tuple(read)))
+
+    def _asking(self, spec: AgentSpec, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:
+        read = asks(self.confirm, block, self.scope)
+        if read is None:
+            return None
+        return ApprovalAsked(spec.name, block, index, total, reasons(read), read, self.confirm == "always")
+
+    def _approved(
+        self, spec: AgentSpec, run: "_Run", block: CodeBlock, index: int, total: int
+    ) -> Asking[CodeBlock | Literal["skip", "stop"]]:
+        """The block to run, as the person left it."""
+        question = self._asking(spec, block, index, total)
+        if question is None:
+            return block
+        given = yield from ask(question, ApprovalGiven)
+        if given.decision != "run":
+            run.skip(given)
+            return given.decision
+        if given.code is None or given.code == block.code:
+            return block
+        run.notes.append(f"The user changed the code before it ran. This is what ran:\n{given.code}")
+        return CodeBlock(block.language, given.code)
+
+
+def _stopped(ran: CodeRan) -> bool:
+    """Whether the person stopped the chat when they were asked about what the code was about to do."""
+    return any(isinstance(event, EffectJudged) and event.stop for event in ran.inner)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What a message's blocks came to."""
+
+    limit: int
+    pictures: bool
+    exit_code: int = 0
+    started: bool = False
+    left: int = 0
+    texts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    shown: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        return self.exit_code != 0
+
+    def add(self, ran: CodeRan) -> None:
+        self.exit_code = ran.exit_code
+        self.started = True
+        self.texts.append(text_of(ran.outputs, limit=None))
+        if self.pictures:
+            self.shown += pictures_of(ran.outputs)
+        if ran.note:
+            self.notes.append(ran.note)
+        if ran.whole:
+            self.notes.append(f"The output is long; all of it is in {ran.whole!r}.")
+
+    def skip(self, given: ApprovalGiven) -> None:
+        self.notes.append(f"The user skipped a block. The reason: {given.reason or 'none was given'}.")
+
+    def reply(self) -> Message:
+        text = self._text()
+        return Message([{"type": "text", "text": text}, *self.shown[-MOST:]] if self.shown else text)
+
+    def _text(self) -> str:
+        if self.left:
+            self.notes.append(f"{self.left} later block(s) did not run, because the one before failed.")
+        told = "".join(f"\n{note}" for note in self.notes)
+        if not self.started:
+            return f"The code was not run.{told}"
+        return report(self.exit_code, elided("\n".join(filter(None, self.texts)), self.limit) + told)

@@ -1,0 +1,383 @@
+"""How an agent comes to a reply: steps that are tried in order, each a generator of events.
+
+AutoGen 0.2's order: termination and human input; function and tool calls; code; model; the default reply.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from autogen_nb.core.chats.human_input import EXIT, WORDS, Ask, Mode, decide
+from autogen_nb.core.chats.termination_checks import Condition
+from autogen_nb.core.text.code_blocks import CodeReading, defined, read
+from autogen_nb.events import (
+    Answer,
+    ApprovalAsked,
+    EndReason,
+    FunctionsAsked,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    Kept,
+    MessagesAsked,
+    MessagesGiven,
+    ModelAsked,
+    ModelReplied,
+    Question,
+    Recorded,
+    ReplyAsked,
+    ReplyFunctionAsked,
+    ReplyFunctionReturned,
+    ReplyGiven,
+    Said,
+    TerminationAsked,
+    TerminationJudged,
+)
+from autogen_nb.messages import FunctionCall, Message
+
+_ENDS: Mapping[EndReason, str] = {
+    "answered": "{name} has nothing to add.",
+    "terminated": "{name} read the word that ends the chat.",
+    "exit": "The person ended the chat.",
+    "stopped": "The person stopped the chat.",
+    "max_auto_replies": "{name} has reached the limit of replies without a person.",
+    "max_turns": "The limit of turns was reached.",
+}
+_INTERRUPTED = "The user interrupted: this was not called."
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The agent says this."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The agent says nothing more, and the chat ends."""
+
+    reason: EndReason
+    detail: str = ""
+
+    def told(self, name: str) -> "Stop":
+        """The same with a sentence for a person; `name` is who had no reply."""
+        return Stop(self.reason, self.detail or _ENDS[self.reason].format(name=name))
+
+
+Outcome: TypeAlias = Reply | Stop | None
+"""What a step came to; None hands over to the next step."""
+
+
+@runtime_checkable
+class ForeseeingStep(Protocol):
+    """A step that can tell what it will ask a person."""
+
+    def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
+        """Its first question as things are; None where it has none."""
+
+
+A = TypeVar("A", bound=Answer)
+M = TypeVar("M")
+T = TypeVar("T")
+Asking: TypeAlias = Generator[Recorded, Answer | None, T]
+Step: TypeAlias = Callable[["ConversationState", "AgentSpec", str], Asking[Outcome]]
+Own: TypeAlias = Literal["generate_reply", "messages", "receive", "send"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpec:
+    """What the flow must know of an agent.
+
+    Parameters
+    ----------
+    steps
+        The reply steps in the order in which they are tried.
+    max_auto_replies
+        How many replies in a row the agent gives by itself before `human_input_mode` has its say.
+    termination
+        The condition that ends a chat, or "ask" where the agent's own predicate must be asked.
+    default_reply
+        What the agent says when no step has a reply; None ends the chat.
+    own
+        What the caller's code has its own version of, and is asked for: a method that a subclass overrides, or
+        "messages" where hooks change what a reply is given to.
+    max_auto_replies_to
+        Other limits for some peers, by their names.
+    """
+
+    name: str
+    steps: tuple[Step, ...] = ()
+    human_input_mode: Mode = "NEVER"
+    max_auto_replies: int = 100
+    termination: Condition | Literal["ask"] = "ask"
+    default_reply: Message | None = None
+    own: frozenset[Own] = frozenset()
+    max_auto_replies_to: Mapping[str, int] = field(default_factory=dict)
+
+
+class ConversationState:
+    """What happened so far between agents: the state of a flow, derived from its events alone."""
+
+    def __init__(
+        self,
+        exchanges: Iterable[Sequence[Said]] = (),
+        known: Iterable[str] = (),
+        auto_replies: Mapping[tuple[str, str], int] | None = None,
+    ) -> None:
+        # A message goes from one agent to another, so that the first of an exchange names both.
+        self._exchanged = {frozenset((each[0].sender, each[0].recipient)): list(each) for each in exchanges if each}
+        self._earlier = {pair: len(exchanged) for pair, exchanged in self._exchanged.items()}
+        self._auto_replies = dict(auto_replies or {})
+        self._readings: dict[tuple[frozenset[str], int, str], CodeReading] = {}
+        self._heard: dict[tuple[str, str], tuple[Kept | Message, ...]] = {}
+        self._ran: set[tuple[str, frozenset[str], int]] = set()
+        self._silenced: set[tuple[str, str]] = set()
+        self.names = set(known)
+
+    def add(self, said: Said) -> None:
+        """Takes a message into the history of its two agents."""
+        self.exchanged(said.sender, said.recipient).append(said)
+        self._heard.pop((said.recipient, said.sender), None)
+
+    def exchanged(self, one: str, other: str) -> list[Said]:
+        """The messages between two agents, in order."""
+        return self._exchanged.setdefault(frozenset((one, other)), [])
+
+    def hear(self, agent: str, peer: str, messages: Sequence[Kept | Message], *, lasting: bool = False) -> None:
+        """Has the agent reply to these messages, until the next one comes; the last one may stay so for it."""
+        self._heard[agent, peer] = tuple(messages)
+        if lasting:
+            exchanged = self.exchanged(agent, peer)
+            exchanged[-1] = replace(exchanged[-1], heard=self.last(agent, peer))
+
+    def last(self, agent: str, peer: str) -> Message:
+        """The last message that was exchanged with a peer, as the agent has it."""
+        heard = self._heard.get((agent, peer)) or (Kept(0, len(self.exchanged(agent, peer))),)
+        last = heard[-1]
+        return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
+
+    def reading(self, agent: str, peer: str, index: int) -> CodeReading:
+        """The code in one of the messages exchanged with a peer; the names that it defines are known from then on."""
+        text = self._text(agent, peer, index)
+        key = (frozenset((agent, peer)), index, text)
+        if key not in self._readings:
+            found = read(text, self.names)
+            self._readings[key] = found
+            self.names.update(*(defined(block.code) for block in found.blocks))
+        return self._readings[key]
+
+    def _text(self, agent: str, peer: str, index: int) -> str:
+        exchanged = self.exchanged(agent, peer)
+        heard, place = self._heard.get((agent, peer), ()), 0
+        # Where hooks left messages out, only the last one has a counterpart for sure.
+        if sum(map(_length, heard)) != len(exchanged):
+            return (self.last(agent, peer) if index == len(exchanged) - 1 else exchanged[index].by(agent)).text
+        for each in heard:
+            if place <= index < place + _length(each):
+                return (each if isinstance(each, Message) else exchanged[each.start + index - place].by(agent)).text
+            place += _length(each)
+        raise IndexError(index)
+
+    def set_replying(self, agent: str, peer: str, *, replying: bool) -> None:
+        """Whether the agent goes on replying to the peer's messages."""
+        if not replying:
+            self._silenced.add((agent, peer))
+
+    def replies(self, agent: str, peer: str) -> bool:
+        """Whether it does, for all that happened here."""
+        return (agent, peer) not in self._silenced
+
+    def claim(self, agent: str, peer: str, index: int) -> bool:
+        """Whether the agent has not yet run this message's code; from now on it has."""
+        new = not self.claimed(agent, peer, index)
+        self._ran.add((agent, frozenset((agent, peer)), index))
+        return new
+
+    def claimed(self, agent: str, peer: str, index: int) -> bool:
+        """Whether the agent has run this message's code, or has dealt with it in an earlier chat."""
+        return (agent, frozenset((agent, peer)), index) in self._ran or self._answered(agent, peer, index)
+
+    def _answered(self, agent: str, peer: str, index: int) -> bool:
+        """Whether the agent has spoken after a message of an earlier chat, and so has dealt with it."""
+        exchanged, earlier = self.exchanged(agent, peer), self._earlier.get(frozenset((agent, peer)), 0)
+        return any(exchanged[later].sender == agent for later in range(earlier - 1, index, -1))
+
+    def auto_replies(self, agent: str, peer: str) -> int:
+        """How many replies in a row the agent has given to the peer by itself."""
+        return self._auto_replies.get((agent, peer), 0)
+
+    def set_auto_replies(self, agent: str, peer: str, count: int) -> None:
+        """Counts from here on."""
+        self._auto_replies[agent, peer] = count
+
+    def count_auto_reply(self, agent: str, peer: str) -> None:
+        """Counts one more."""
+        self.set_auto_replies(agent, peer, self.auto_replies(agent, peer) + 1)
+
+    def reset_auto_replies(self, agent: str, peer: str) -> None:
+        """Counts from zero again."""
+        self.set_auto_replies(agent, peer, 0)
+
+
+def ask(question: Question, kind: type[A]) -> Asking[A]:
+    """The answer to a question; another kind of answer is a fault of the driver."""
+    answer = yield question
+    if not isinstance(answer, kind):
+        raise TypeError(f"{type(question).__name__} was answered by {answer!r}, not by a {kind.__name__}")
+    return answer
+
+
+def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
+    """The messages, with those that were kept in the place of what stands for them."""
+    found: list[M] = []
+    for each in messages:
+        found += whole[each.start : each.stop] if isinstance(each, Kept) else (each,)
+    return found
+
+
+def _length(part: Kept | Message) -> int:
+    return part.stop - part.start if isinstance(part, Kept) else 1
+
+
+def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
+    """What the agent says to the peer's last message, where need be by a method of its own."""
+    if "generate_reply" not in spec.own:
+        return (yield from generated(state, spec, peer))
+    count = len(state.exchanged(spec.name, peer))
+    given = yield from ask(ReplyAsked(spec.name, peer, count), ReplyGiven)
+    state.set_auto_replies(spec.name, peer, given.auto_replies)
+    state.set_replying(spec.name, peer, replying=given.replying)
+    return Stop("answered") if given.message is None else Reply(given.message)
+
+
+def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
+    """What the agent's hooks and steps come to."""
+    if "messages" in spec.own:
+        count = len(state.exchanged(spec.name, peer))
+        given = yield from ask(MessagesAsked(spec.name, peer, count), MessagesGiven)
+        state.hear(spec.name, peer, given.messages, lasting=given.lasting)
+    for step in spec.steps:
+        outcome = yield from step(state, spec, peer)
+        if outcome is not None:
+            return outcome
+    if spec.default_reply is None:
+        return Stop("answered")
+    return Reply(spec.default_reply)
+
+
+def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
+    """The step that may stop the chat or give the word to a person, by the table of `human_input`."""
+    met = yield from terminated(state, spec, peer)
+    count = state.auto_replies(spec.name, peer)
+    limit = spec.max_auto_replies_to.get(peer, spec.max_auto_replies)
+    move = decide(spec.human_input_mode, terminated=met, count=count, limit=limit)
+    if move == "auto":
+        state.count_auto_reply(spec.name, peer)
+        return None
+    if not isinstance(move, Ask):
+        state.reset_auto_replies(spec.name, peer)
+        return Stop(move)
+    then = _then(state, spec, peer) if move.empty == "auto" else None
+    question = HumanInputAsked(spec.name, peer, _prompt(peer, move), met, move.empty, then=then)
+    given = yield from ask(question, HumanInputGiven)
+    if given.text == "" and move.empty == "auto":
+        state.count_auto_reply(spec.name, peer)
+        return None
+    state.reset_auto_replies(spec.name, peer)
+    if given.text == EXIT:
+        return Stop("exit")
+    if given.text == "" and move.empty == "stop":
+        return Stop("terminated")
+    return Reply(_spoken(given.text, state.last(spec.name, peer)))
+
+
+def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
+    """The step that calls the function, or the tools, that the last message asks for."""
+    message = state.last(spec.name, peer)
+    calls = message.calls
+    if not calls:
+        return None
+    returned = yield from ask(FunctionsAsked(spec.name, calls), FunctionsReturned)
+    return Reply(answered_by(message, returned.contents))
+
+
+def answered_by(message: Message, contents: Sequence[str]) -> Message:
+    """The message that tells what came of another one's calls."""
+    if message.function_call:
+        return Message(contents[0], role="function", name=message.calls[0].name)
+    responses = _responses(message.calls, contents)
+    return Message("\n\n".join(contents), role="tool", tool_responses=responses)
+
+
+def generate_oai_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
+    """The step that asks the agent's model."""
+    count = len(state.exchanged(spec.name, peer))
+    replied = yield from ask(ModelAsked(spec.name, peer, count), ModelReplied)
+    return Reply(replied.message)
+
+
+@dataclass(frozen=True, slots=True)
+class AskFunction:
+    """The step that asks a reply function of the caller's own; `number` and `name` say which."""
+
+    number: int
+    name: str
+
+    def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
+        """What the function says, if that is final."""
+        count = len(state.exchanged(spec.name, peer))
+        question = ReplyFunctionAsked(spec.name, peer, self.number, self.name, count)
+        returned = yield from ask(question, ReplyFunctionReturned)
+        state.set_replying(spec.name, peer, replying=returned.replying)
+        if not returned.final:
+            return None
+        return Stop("answered") if returned.message is None else Reply(returned.message)
+
+
+def terminated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[bool]:
+    """Whether the agent's condition ends the chat at the last message."""
+    if spec.termination != "ask":
+        return spec.termination(state.last(spec.name, peer))
+    question = TerminationAsked(spec.name, peer, len(state.exchanged(spec.name, peer)))
+    return (yield from ask(question, TerminationJudged)).terminate
+
+
+def _then(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
+    """What is asked next if the person says nothing; None where a step that nobody can foresee comes before it."""
+    for step in spec.steps:
+        if isinstance(step, ForeseeingStep):
+            return step.foresee(state, spec, peer)
+        if step is generate_function_call_reply and state.last(spec.name, peer).calls:
+            return None
+        if step not in (check_termination_and_human_reply, generate_function_call_reply):
+            return None
+    return None
+
+
+def _prompt(peer: str, move: Ask) -> str:
+    empty = {
+        "auto": "press Enter to let the agent go on by itself",
+        "send": "press Enter to send an empty message",
+        "stop": "press Enter to end the chat",
+    }[move.empty]
+    return f"{WORDS}{peer} ({empty}, type {EXIT!r} to end the chat): "
+
+
+def _spoken(text: str, last: Message) -> Message:
+    """A person's words; calls that the last message asked for are answered too, or no model could go on."""
+    calls = last.calls
+    if not calls:
+        return Message(text, role="user")
+    if last.function_call:
+        told: list[Any] = [{"role": "function", "name": calls[0].name, "content": _INTERRUPTED}]
+    else:
+        told = _responses(calls, [_INTERRUPTED] * len(calls))
+    return Message(text, role="user", tool_responses=told)
+
+
+def _responses(calls: Sequence[FunctionCall], contents: Sequence[str]) -> list[Any]:
+    return [
+        {"tool_call_id": call.call_id, "role": "tool", "content": content}
+        for call, content in zip(calls, contents, strict=True)
+    ]

@@ -1,0 +1,117 @@
+"""The two-agent chat as a generator of events.
+
+The rules: the initiator opens; then each message is answered by its recipient, until an agent has no reply or
+the initiator has had its `max_turns` messages answered. Nothing in here touches the world: a question is
+yielded, its answer is sent in.
+"""
+
+from collections.abc import Set as AbstractSet
+from typing import Literal, TypeAlias
+
+from autogen_nb.core.chats.message_passing import arrive, say
+from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Stop, ask, reply
+from autogen_nb.events import (
+    ChatStarted,
+    Ended,
+    HumanInputAsked,
+    HumanInputGiven,
+    OpeningAsked,
+    OpeningGiven,
+    SummaryAsked,
+    SummaryGiven,
+)
+from autogen_nb.messages import Message
+
+Flow = Asking[None]
+Opening: TypeAlias = Message | Literal["ask", "person"]
+
+
+def two_agent_chat(
+    initiator: AgentSpec,
+    recipient: AgentSpec,
+    *,
+    opening: Opening,
+    max_turns: int | None = None,
+    state: ConversationState | None = None,
+    summarise: Literal["ask", "no"] = "no",
+) -> Flow:
+    """The chat that `initiator` opens with `recipient`.
+
+    Parameters
+    ----------
+    opening
+        The first message; "person" asks the initiator's person for it, "ask" the caller's code.
+    max_turns
+        How many messages the initiator sends at most; the reply to the last one is not processed.
+    state
+        What was said before, where a conversation goes on.
+    summarise
+        Whether the summary is a question too ("ask"), or is left to who reads the log.
+    """
+    state = state or ConversationState()
+    yield ChatStarted(initiator.name, recipient.name)
+    end = yield from _exchange(state, initiator, recipient, opening, max_turns)
+    if summarise == "ask":
+        yield from ask(SummaryAsked(initiator.name, recipient.name), SummaryGiven)
+    yield Ended(end.reason, end.detail)
+
+
+def sent_message(
+    sender: AgentSpec,
+    recipient: AgentSpec,
+    message: Message,
+    *,
+    request_reply: bool | None,
+    replying: AbstractSet[tuple[str, str]],
+    state: ConversationState,
+) -> Flow:
+    """One message outside of a chat, which its sender has sent already, and what follows from it.
+
+    Parameters
+    ----------
+    request_reply
+        Whether the recipient replies; None leaves it to `replying`, as all later messages do.
+    replying
+        Pairs of names: who replies to whom whenever a message comes.
+    """
+    speaker, listener = sender, recipient
+    wanted = yield from arrive(state, speaker, listener, message)
+    wanted = request_reply if wanted is None else wanted
+    while (listener.name, speaker.name) in replying if wanted is None else wanted:
+        outcome = yield from reply(state, listener, speaker.name)
+        if isinstance(outcome, Stop):
+            return
+        speaker, listener = listener, speaker
+        wanted = yield from say(state, speaker, listener, outcome.message)
+
+
+def _exchange(
+    state: ConversationState, initiator: AgentSpec, recipient: AgentSpec, opening: Opening, max_turns: int | None
+) -> Asking[Stop]:
+    over = Stop("max_turns").told(recipient.name)
+    if max_turns is not None and max_turns < 1:
+        return over
+    message = yield from _opening(opening, initiator, recipient)
+    speaker, listener = initiator, recipient
+    turns = 1
+    while True:
+        if (yield from say(state, speaker, listener, message)) is False:
+            return Stop("answered").told(listener.name)
+        if speaker is recipient and turns == max_turns:
+            return over
+        outcome = yield from reply(state, listener, speaker.name)
+        if isinstance(outcome, Stop):
+            return outcome.told(listener.name)
+        message = outcome.message
+        speaker, listener = listener, speaker
+        turns += speaker is initiator
+
+
+def _opening(opening: Opening, initiator: AgentSpec, recipient: AgentSpec) -> Asking[Message]:
+    if isinstance(opening, Message):
+        return opening
+    if opening == "ask":
+        return (yield from ask(OpeningAsked(initiator.name, recipient.name), OpeningGiven)).message
+    prompt = f"Your first message to {recipient.name}: "
+    given = yield from ask(HumanInputAsked(initiator.name, recipient.name, prompt, empty_means="send"), HumanInputGiven)
+    return Message(given.text)

@@ -1,0 +1,1 @@
+"""What code may do: effects, scopes, permissions, rules. Pure decisions."""

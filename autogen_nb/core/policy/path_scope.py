@@ -1,0 +1,85 @@
+"""Which paths are the chat's own, the notebook's, private, or elsewhere: arithmetic on text, no disk is looked at.
+
+A link is taken for what its name says, and so is a folder above by two dots.
+"""
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Whose: TypeAlias = Literal["own", "below", "private", "elsewhere"]
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_ROOT = re.compile("^/+")
+_SECRET = re.compile(
+    r"""(?ix)
+    .*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc|ovpn|env)
+    | env | id_(rsa|dsa|ecdsa|ed25519)(\.pub)? | _?netrc | pgpass | htpasswd | authorized_keys | known_hosts
+    | (aws_?|gcloud_?|google_?|db_?)?credentials?(\.\w+)? | (client_)?secrets?([._-].*)?\.?\w* | passwords?(\.\w+)?
+    | service_?account.*\.json | (access_|api_|auth_)?tokens?(\.(json|txt|ya?ml))? | api_?keys?(\.\w+)?
+    | oai_config_list(\.\w+)?
+    """
+)
+"""Names of files that usually hold keys or passwords, beside hidden ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathScope:
+    """Where a chat's code stands; paths are absolute, as text.
+
+    Parameters
+    ----------
+    folder
+        The notebook's folder, in which the code runs; "" where it is not known: then only relative paths lie below it.
+    own
+        The chat's own folder; "" where it has none.
+    home
+        The person's home; "" where it is not known.
+    """
+
+    folder: str = ""
+    own: str = ""
+    home: str = ""
+
+    def where(self, path: str) -> Whose:
+        """Whose a path is: the chat's own, below the notebook's folder, private there, or elsewhere.
+
+        Hidden files, and those whose names tell of keys or credentials, are private below the folder too.
+        """
+        full = self.full(path)
+        if full is None:
+            return "elsewhere"
+        if self.own and _within(full, self.own) is not None:
+            return "own"
+        inner = _within(full, self.folder)
+        if inner is None:
+            return "elsewhere"
+        return "private" if any(map(_private, inner.split("/"))) else "below"
+
+    def full(self, path: str) -> str | None:
+        """The path from the root, or as far as is known; None for what is no path of this machine's kind."""
+        path = path.replace("\\", "/")
+        if not path or _DRIVE.match(path) or "\0" in path:
+            return None
+        if path.startswith("~"):
+            name, _, rest = path[1:].partition("/")
+            if name or not self.home:
+                return None
+            path = f"{self.home}/{rest}"
+        # Two slashes at the beginning mean something else to POSIX, and the same to every system there is.
+        return _ROOT.sub("/", posixpath.normpath(posixpath.join(self.folder, path)))
+
+
+def _within(path: str, folder: str) -> str | None:
+    """The path as seen from the folder; None where it lies outside."""
+    if not folder:
+        return None if path.startswith(("/", "../")) or path == ".." else path
+    folder = posixpath.normpath(folder)
+    if path == folder:
+        return "."
+    return path.removeprefix(f"{folder.rstrip('/')}/") if path.startswith(f"{folder.rstrip('/')}/") else None
+
+
+def _private(name: str) -> bool:
+    return (name.startswith(".") and name != ".") or _SECRET.fullmatch(name) is not None

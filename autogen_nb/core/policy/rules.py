@@ -1,0 +1,261 @@
+"""A person's lasting rules: what code may do without being asked about, whoever wrote it.
+
+1. A rule names a class of acts and, narrower, a path, a host, a command, a package or a variable.
+2. An act whose target is not known is covered only by a rule for its whole class.
+3. A path is covered with all below it, but with nothing hidden below it, and with nothing that is reached
+   through ``..``: only a disk could tell where that leads.
+4. A program's name covers a command line that starts this one program and nothing else.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from autogen_nb.core.policy import effect_targets
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.effects import HARMLESS, KINDS, Effect, EffectKind
+from autogen_nb.errors import ConfigError
+
+RULED: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
+"""What rules can be about: the rest is never asked about."""
+
+PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
+
+ALIASES: Mapping[str, EffectKind] = {
+    "read": "read_private",
+    "remove": "delete",
+    "move": "delete",
+    "host": "network",
+    "connect": "network",
+    "command": "process",
+    "program": "process",
+    "run": "process",
+    "shell": "process",
+    "package": "install",
+    "env": "environment",
+    "variable": "environment",
+}
+"""What a person may write in place of a class's name."""
+
+INTERPRETERS = frozenset(
+    "awk bash busybox cmd dash doas env eval exec find fish gawk ipython jupyter ksh lua make nice node nohup npx "
+    "osascript parallel perl php pipx powershell pwsh R Rscript ruby sh ssh strace sudo su tclsh time timeout uv uvx "
+    "watch xargs zsh".split()
+)
+"""Programs that run whatever they are told: the name alone is never offered as a rule."""
+
+_DOING: Mapping[EffectKind, tuple[str, str]] = {
+    "read_private": ("reading {}", "reading any file"),
+    "write": ("writing {}", "writing any file"),
+    "delete": ("deleting, moving or renaming {}", "deleting, moving or renaming any file"),
+    "network": ("connections to {}", "connections to any host"),
+    "process": ("running {}", "running any program"),
+    "install": ("installing {}", "installing any package"),
+    "environment": ("reading and changing {} in the environment", "reading and changing the environment"),
+    "unknown": ("{}", "code that cannot be read"),
+}
+_HOME = re.compile(r"/(home|Users)/[^/]+$")
+_SHORTEST = 2
+"""Folders from the root on that a proposed folder has at least: ``/data`` and ``/home`` are too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What may be done without a question.
+
+    Parameters
+    ----------
+    target
+        An absolute path, a host, a command, a package or a variable's name; "" for the whole class.
+    """
+
+    kind: EffectKind
+    target: str = ""
+
+    def __str__(self) -> str:
+        """The form that `parse` reads."""
+        return f"{self.kind} {self.target}".strip()
+
+    @property
+    def words(self) -> str:
+        """The rule as a person reads it."""
+        some, every = _DOING[self.kind]
+        return f"always allow {some.format(self._named()) if self.target else every}"
+
+    def covers(self, effect: Effect) -> bool:
+        """Whether the rule lets the act happen; a path must be absolute, as `placed` makes it."""
+        if effect.kind != self.kind:
+            return False
+        if not self.target:
+            return True
+        match self.kind:
+            case "read_private" | "write" | "delete":
+                return effect_targets.below(self.target, effect.target)
+            case "network":
+                return effect_targets.same_host(self.target, effect.target)
+            case "process":
+                return self.target in (effect.target.strip(), effect_targets.program(effect.target))
+            case "install":
+                return effect_targets.package(effect.target) == self.target
+            case _:
+                return effect.target == self.target
+
+    def _named(self) -> str:
+        shown = visible(self.target)
+        if self.kind in PATHS and self.target.endswith("/"):
+            return f"anything below {shown}"
+        if self.kind == "network" and self.target.startswith("*."):
+            return f"every host below {shown[2:]}"
+        if self.kind == "process" and " " not in self.target:
+            return f"{shown}, whatever it is told to do"
+        return shown
+
+
+def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
+    """The rule that a text names, such as ``network api.example.org``.
+
+    Parameters
+    ----------
+    folder, home
+        The absolute paths that a relative path, and one that begins with ``~/``, are meant from; "" where only
+        absolute ones are known.
+
+    Raises
+    ------
+    ConfigError
+        When the text names no rule; the message says what would.
+    """
+    word, _, target = text.strip().partition(" ")
+    kind = _kind(word)
+    target = target.strip()
+    if not target:
+        return Rule(kind)
+    if visible(target) != target or "\n" in target:
+        raise ConfigError(f"the rule {text!r} holds characters that cannot be seen; write it without them")
+    return Rule(kind, _target(kind, target, folder, home))
+
+
+def placed(effect: Effect, *, folder: str, home: str) -> Effect:
+    """The act with its path made absolute; without one where only a disk could tell where the path leads."""
+    if effect.kind not in PATHS:
+        return effect
+    return replace(effect, target=effect_targets.absolute(effect.target, folder=folder, home=home) or "")
+
+
+def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
+    """The rules by which all of this may happen, each once; None where something is left to ask about."""
+    known = tuple(rules)
+    used: list[Rule] = []
+    for effect in effects:
+        if effect.harmless:
+            continue
+        rule = next((each for each in known if each.covers(effect)), None)
+        if rule is None:
+            return None
+        used.append(rule)
+    return tuple(dict.fromkeys(used))
+
+
+def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
+    """The rules to offer a person who is asked about these acts; those of each act from the narrowest on.
+
+    None is without a target: whoever wants to let a whole class pass must write that down.
+    """
+    offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _lasts(rule))
+    return tuple(dict.fromkeys(offered))
+
+
+def _lasts(rule: Rule) -> bool:
+    """Whether the rule is read back as itself: a name that begins with a space must not become a whole class."""
+    try:
+        return parse(str(rule)) == rule
+    except ConfigError:
+        return False
+
+
+def _kind(word: str) -> EffectKind:
+    name = word.lower()
+    found = ALIASES.get(name) or next((kind for kind in RULED if kind == name), None)
+    if found is not None:
+        return found
+    if name in HARMLESS:
+        raise ConfigError(f"{word!r} needs no rule: it is never asked about")
+    raise ConfigError(
+        f"a rule begins with what it is about ({', '.join(RULED)}), and {word!r} is none of them; "
+        "write it such as: network api.example.org"
+    )
+
+
+def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
+    match kind:
+        case "read_private" | "write" | "delete":
+            found, way = (
+                effect_targets.absolute(target, folder=folder, home=home),
+                "give the path whole, without '..' in it",
+            )
+        case "network":
+            found, way = _host(target), "name one, as in: network api.example.org, or network *.example.org"
+        case "install":
+            found, way = effect_targets.package(target), "name one package, as in: install polars"
+        case "unknown":
+            found, way = None, "code that cannot be read has none; the rule is 'unknown' alone, and lets all of it run"
+        case _:
+            found, way = target, ""
+    if not found:
+        raise ConfigError(f"{target!r} is nothing that a rule about {kind!r} can be for: {way}")
+    return found
+
+
+def _host(target: str) -> str | None:
+    host, port = effect_targets.address(target.removeprefix("*."))
+    if not host:
+        return None
+    name = f"[{host}]:{port}" if port and ":" in host and "//" not in host else f"{host}:{port}" if port else host
+    return f"*.{name}" if target.startswith("*.") else name
+
+
+def _offers(effect: Effect) -> Iterator[Rule]:
+    match effect.kind:
+        case "read_private" | "write" | "delete":
+            names = _offered_paths(effect)
+        case "network":
+            names = iter((effect_targets.address(effect.target)[0],))
+        case "process":
+            names = _offered_commands(effect.target.strip())
+        case "install":
+            names = iter((effect_targets.package(effect.target) or "",))
+        case "environment":
+            names = iter((effect.target,))
+        case _:
+            return
+    yield from (Rule(effect.kind, name) for name in names if name)
+
+
+def _offered_paths(effect: Effect) -> Iterator[str]:
+    path = effect_targets.absolute(effect.target)
+    if path is None or path == "/":
+        return
+    yield path
+    folder, _, name = path.rstrip("/").rpartition("/")
+    # A folder full of deletions, a home, or a folder that hidden files lie in, is more than is meant by one file.
+    if (
+        effect.kind != "delete"
+        and not name.startswith(".")
+        and folder.count("/") >= _SHORTEST
+        and not _HOME.match(folder)
+    ):
+        yield f"{folder}/"
+
+
+def _offered_commands(line: str) -> Iterator[str]:
+    name = effect_targets.program(line)
+    # A rule of one word is read as a program's name.
+    if line != name and " " in line:
+        yield line
+    if name is not None and not _interprets(name):
+        yield name
+
+
+def _interprets(name: str) -> bool:
+    name = name.rpartition("/")[2]
+    return name in INTERPRETERS or name.startswith(("python", "pypy", "perl", "ruby", "lua"))

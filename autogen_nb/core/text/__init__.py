@@ -1,0 +1,1 @@
+"""Text in and out: code blocks in Markdown, reports, tracebacks, bounded output."""

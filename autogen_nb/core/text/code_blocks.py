@@ -1,0 +1,169 @@
+"""Code in Markdown text: which blocks there are, and which of them are meant to run.
+
+1. Fences are read as CommonMark reads them; a block's language is the first word of its info string.
+2. Only a closed fence is code: an unclosed one is a reply that was cut off (unless it only shows something),
+   and indented text is prose.
+3. A fence without a language is a shell block if it begins like a shell command, Python if it compiles as
+   Python, and prose otherwise.
+4. Fences that show something (output, data, diagrams) are never code.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from autogen_nb.messages import CodeBlock
+
+PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3"})
+SHELL = frozenset({"sh", "shell", "dash", "shellscript"})
+BASH = frozenset({"bash", "zsh", "ksh"})
+SHOWN = frozenset(
+    "text txt plain plaintext none markdown md mermaid json jsonl yaml yml toml ini cfg xml html css csv "
+    "tsv output out stdout stderr console pycon traceback error diff patch latex tex bibtex log dot "
+    "graphviz http".split()
+)
+"""Languages of fences that show something and are not run."""
+
+COMMANDS = frozenset(
+    "awk basename cat cd chmod chown cp curl cut date df diff dirname du echo env export file find free "
+    "git grep gunzip gzip head hostname id jq kill ls make mkdir mv nproc pip pip3 ps pwd rm rmdir rsync "
+    "sed sort ssh stat sum tail tar tee touch tr uname uniq unzip wc wget which whoami xargs zip".split()
+)
+"""Commands that a one-line block without a language may begin with; fixed, so that a replay reads alike."""
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_LANGUAGE = re.compile(r"[\w.+#-]+")
+_TAG_END = re.compile(r"[\s{},:]")
+_ARGUMENT = re.compile(r"-{1,2}[A-Za-z]|[~.]{0,2}/|\.{1,2}$|[\w.-]+/|[\w-]+\.[A-Za-z]\w*$")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReading:
+    """What a text holds: code to run in order, whether a fence was left open, and the prose around fences."""
+
+    blocks: tuple[CodeBlock, ...] = ()
+    unclosed: bool = False
+    prose: str = ""
+
+
+def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
+    """The code and the prose of a Markdown text.
+
+    Parameters
+    ----------
+    known
+        Names that are defined where the code will run; ``df -h`` is Python where ``df`` is among them.
+    """
+    if "```" not in text and "~~~" not in text:
+        return CodeReading(prose=text)
+    lines = _LINE_END.split(text)
+    blocks: list[CodeBlock] = []
+    prose: list[str] = []
+    unclosed = False
+    names = set(known)
+    at = 0
+    # With an end to its last line, all lines of a fence can be counted.
+    for token in _parser().parse(text + "\n"):
+        if token.type != "fence":
+            continue
+        begin, end = token.map
+        prose += lines[at:begin]
+        at = end
+        tag = _tag(token.info)
+        closed = token.content.count("\n") == end - begin - 2
+        unclosed |= not closed and tag not in SHOWN
+        code = _dedent(token.content.removesuffix("\n"))
+        language = _language(tag, code, names) if closed else ""
+        if language and code.strip():
+            blocks.append(CodeBlock(language, code))
+            names |= defined(code)
+    prose += lines[at:]
+    return CodeReading(tuple(blocks), unclosed, "\n".join(prose))
+
+
+def defined(code: str) -> set[str]:
+    """The names that Python code binds anywhere; empty for what is not Python."""
+    tree = parsed(code)
+    if tree is None:
+        return set()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.alias(name=name, asname=alias):
+                found.add(alias or name.partition(".")[0])
+            case _:
+                pass
+    return found
+
+
+def parsed(code: str) -> ast.Module | None:
+    """The syntax tree of Python code; None for what is not Python, or too deep to be read."""
+    with warnings.catch_warnings():
+        # What the parser warns of, such as "\\d", is for who runs the code.
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(code)
+        # NUL and surrogates are a ValueError; what nests too deeply is one of the last two.
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+@cache
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").disable("inline")
+
+
+def _dedent(code: str) -> str:
+    """The code without the white space that all of its lines begin with; all other characters stay."""
+    lines = code.split("\n")
+    margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip(" \t")]
+    margin = min(margins, key=len, default="")
+    if not margin or not all(each.startswith(margin) for each in margins):
+        return code
+    return "\n".join(line.removeprefix(margin) for line in lines)
+
+
+def _tag(info: str) -> str:
+    """The first word of an info string as people write it: ``python``, ``{.python}``, ``python:main.py``."""
+    return _TAG_END.split(info.lstrip(" \t{."))[0].lower()
+
+
+def _language(tag: str, code: str, known: AbstractSet[str]) -> str:
+    """The normal name of a block's language; "" for a block that is not code."""
+    if tag in PYTHON:
+        return "python"
+    if tag in BASH:
+        return "bash"
+    if tag in SHELL:
+        return "sh"
+    if tag:
+        return tag if tag not in SHOWN and _LANGUAGE.fullmatch(tag) else ""
+    return _guessed(code, known)
+
+
+def _guessed(code: str, known: AbstractSet[str]) -> str:
+    first = code.lstrip()
+    if first.startswith(("pip ", "pip3 ", "python ", "python3 ")):
+        return "sh"
+    tree = parsed(code)
+    if tree is None:
+        return "sh" if _command_line(first) else ""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return "sh" if _command_line(first) and not names & known else "python"
+
+
+def _command_line(code: str) -> bool:
+    words = code.split()
+    if "\n" in code.strip() or len(words) < 2 or words[0] not in COMMANDS:  # noqa: PLR2004  # a command and an argument
+        return False
+    return bool(_ARGUMENT.match(words[1]))

@@ -1,0 +1,161 @@
+"""What a model is told of code that ran: text that programs rely on, bounded, without colours.
+
+The two first lines are AutoGen 0.2's format, which models and programs read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TypeAlias
+
+from autogen_nb.core.text.tracebacks import shortened
+from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
+
+LIMIT = 8_000
+"""Characters of output that a model is shown at most."""
+
+Kept: TypeAlias = Stream | Display | Result | Failure
+"""What stands in the end."""
+
+_DESCRIBED = 200
+"""Characters of a picture's description that a model is shown at most."""
+
+_SMALL_FRAME = 1_000
+_FRAME = 3_000
+"""Characters of a frame's text: from the first on, padding is taken out; the second is the most that is shown."""
+
+_HTML_HEAD = 2_000
+_UP = re.compile(r"\x1b\[\d{0,4}A")
+_MOVES = re.compile(r"(\n|\x1b\[\d{0,4}A)")
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-9;:<=>?]*[ -/]*[@-~]"  # colours and movements
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and links
+    r"|\x1b[ -/]*[0-~]?"  # character sets, and what was cut off
+)
+
+
+def report(exit_code: int, output: str) -> str:
+    """The message that answers a message with code."""
+    status = "execution succeeded" if exit_code == 0 else "execution failed"
+    return f"exitcode: {exit_code} ({status})\nCode output: {output}"
+
+
+def settled(outputs: Iterable[Output]) -> list[Kept]:
+    """The outputs as they stand in the end: cleared ones gone, updated ones replaced, text of a stream joined."""
+    kept: list[Kept] = []
+    clear_next = False
+    for output in outputs:
+        if isinstance(output, Cleared):
+            clear_next = output.wait
+            if not output.wait:
+                kept.clear()
+        # As in Jupyter, an update is no next output that a waiting clear_output would wait for.
+        elif isinstance(output, Display) and output.update:
+            kept = [_updated(old, output) for old in kept]
+        else:
+            if clear_next:
+                kept.clear()
+                clear_next = False
+            kept.append(output)
+    return _joined(kept)
+
+
+def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
+    """The outputs as text: streams in their order, one line for each rich output, then a traceback.
+
+    Beyond `limit` characters the middle is left out, and a line says how much; None leaves nothing out.
+    """
+    text = "\n".join(text for text in map(_text, settled(_as_one(outputs))) if text)
+    return text if limit is None else elided(text, limit)
+
+
+def elided(text: str, limit: int) -> str:
+    """The text, or its head and tail around a line that says how much is left out."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
+    left_out = len(text) - len(head) - len(tail)
+    return f"{head}\n... [{left_out:,} characters left out; print less to see them] ...\n{tail}"
+
+
+def plain(text: str) -> str:
+    """The text without escape sequences, and with what a carriage return has overwritten taken away."""
+    if _UP.search(text):
+        text = _moved(text)
+    lines = _ESCAPES.sub("", text).split("\n")
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
+
+
+def _moved(text: str) -> str:
+    """The text after cursor movements upwards, by which several progress bars overwrite themselves."""
+    lines, row = [""], 0
+    for piece in _MOVES.split(text):
+        if piece == "\n":
+            row += 1
+            lines += [""] if row == len(lines) else []
+        elif _UP.fullmatch(piece):
+            row = max(0, row - int(piece[2:-1] or 1))
+            # What is written next begins where the cursor was, which is the start wherever bars are drawn.
+            lines[row] += "\r"
+        else:
+            lines[row] += piece
+    return "\n".join(lines)
+
+
+def _joined(outputs: Iterable[Kept]) -> list[Kept]:
+    joined: list[Kept] = []
+    for name, run in groupby(outputs, key=lambda each: each.name if isinstance(each, Stream) else None):
+        if name is None:
+            joined += run
+        else:
+            joined.append(Stream(name, "".join(each.text for each in run if isinstance(each, Stream))))
+    return joined
+
+
+def _as_one(outputs: Iterable[Output]) -> Iterator[Output]:
+    """Both streams as one, so that they read in the order in which they came."""
+    return (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
+
+
+def _updated(old: Kept, new: Display) -> Kept:
+    if isinstance(old, Display) and old.display_id is not None and old.display_id == new.display_id:
+        return Display(new.data, new.metadata, new.display_id)
+    return old
+
+
+def _text(output: Kept) -> str:
+    match output:
+        case Stream(text=text):
+            return plain(text).rstrip("\n")
+        case Failure(ename=ename, evalue=evalue, traceback=traceback):
+            return shortened(plain(entry) for entry in traceback) or plain(f"{ename}: {evalue}")
+        case _:
+            return _described(output.data)
+
+
+def _joined_text(value: object) -> str:
+    """Text as Jupyter has it: one, or a list of lines; anything else is none, whatever the code displayed."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "".join(value)
+    return value if isinstance(value, str) else ""
+
+
+def _compact(text: str) -> str:
+    """A frame's text: where it is long, without the padding that aligns its columns, and bounded."""
+    if len(text) > _SMALL_FRAME:
+        lines = (line.rstrip() for line in text.split("\n"))
+        text = elided(re.sub(r" {3,}", "  ", "\n".join(lines)), _FRAME)
+    return text
+
+
+def _described(data: Bundle) -> str:
+    """A rich output's text form; pictures and interactive ones are named, since the text does not hold them."""
+    text = plain(_joined_text(data.get("text/markdown")) or _joined_text(data.get("text/plain")))
+    kinds = [kind for kind in data if kind not in ("text/plain", "text/html", "text/latex", "text/markdown")]
+    if not kinds:
+        if 'class="dataframe"' in _joined_text(data.get("text/html"))[:_HTML_HEAD]:
+            return _compact(text)
+        return text or f"[shown to the person: {', '.join(data) or 'nothing'}]"
+    first = text.strip().splitlines()[0] if text.strip() else "no description"
+    return f"[shown to the person: {kinds[0]}, {first[:_DESCRIBED]}]"

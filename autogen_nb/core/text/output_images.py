@@ -1,0 +1,50 @@
+"""Outputs for a model that can see: the pictures beside the text that any model reads.
+
+The parts have the shape of OpenAI's chat completions API. Nothing here scales a picture: `autogen_nb.models.openai.image_scaling`
+does, where a request is made, so that a chat is the same chat whatever is installed.
+"""
+
+import base64
+import binascii
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autogen_nb.core.text.execution_report import settled
+from autogen_nb.outputs import Display, Output, Result
+
+MOST = 5
+"""Pictures of one run that a model is shown; of more, the last ones."""
+LARGEST = 20_000_000
+"""Characters of base64 that a picture may have."""
+
+_MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+
+
+def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
+    """One part for each picture, in order.
+
+    A picture is a PNG or JPEG image as a data URL; what is neither, whatever its type says, stays out.
+    """
+    urls = list(_pictures(outputs))[-MOST:]
+    return [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+
+
+def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
+    for output in settled(outputs):
+        if isinstance(output, Display | Result):
+            for mime, magic in _MAGIC.items():
+                data = _base64(output.data.get(mime), magic)
+                if data:
+                    yield f"data:{mime};base64,{data}"
+                    break
+
+
+def _base64(value: Any, magic: bytes) -> str:
+    """The text without line breaks, if it is base64 and what is in it begins with these bytes; else nothing."""
+    if not isinstance(value, str) or len(value) > LARGEST:
+        return ""
+    try:
+        data = base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return ""
+    return base64.b64encode(data).decode() if data.startswith(magic) else ""

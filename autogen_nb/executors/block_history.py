@@ -1,0 +1,85 @@
+"""The blocks that have succeeded, to run them again where a crash took what they had made."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels.guard_client import Terms
+from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.request import Ask
+from autogen_nb.outputs import Output, Stream
+
+_TITLE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStep:
+    """A block that had succeeded, and what it might do."""
+
+    code: str
+    terms: Terms = None
+
+
+class History:
+    """What a kernel's state came from: code that succeeded, and values that were handed over (not copies of them)."""
+
+    def __init__(self) -> None:
+        self._steps: list[HistoryStep | Mapping[str, Any]] = []
+
+    def add(self, step: HistoryStep | Mapping[str, Any]) -> None:
+        """Keeps a block, or values by name."""
+        self._steps.append(step)
+
+    def clear(self) -> None:
+        """Forgets all: the state was given up on purpose."""
+        self._steps.clear()
+
+    async def again(
+        self,
+        kernel: Kernel,
+        *,
+        timeout: float | None,  # noqa: ASYNC109 - it is the limit of each block
+        ask: Ask | None,
+    ) -> AsyncGenerator[Output | BlockOutcome]:
+        """Runs all again in order, in sight; the `BlockOutcome` tells how that went. What fails ends it."""
+        steps, self._steps = self._steps, []
+        if not steps:
+            return
+        count = sum(isinstance(step, HistoryStep) for step in steps)
+        yield Stream("stderr", f"The kernel was restarted. What had succeeded runs again: {_blocks(count)}.\n")
+        done = 0
+        told = ""
+        for step in steps:
+            if isinstance(step, HistoryStep):
+                done += 1
+                yield Stream("stderr", f"[{done} of {count}] {_title(step.code)}\n")
+                async with aclosing(kernel.execute(step.code, timeout=timeout, ask=ask, terms=step.terms)) as items:
+                    async for item in items:
+                        if not isinstance(item, BlockOutcome):
+                            yield item
+                            continue
+                        # The first block is told how the state was lost.
+                        told += f"{item.note} " if item.note else ""
+                        if not item.ok:
+                            failed = f"{told}Block {done} of {count} failed when it was run again."
+                            yield BlockOutcome(item.exit_code, failed)
+                            return
+            else:
+                try:
+                    await kernel.put(step)
+                except TransferError as error:
+                    yield BlockOutcome(1, f"What had been handed over could not be again: {error}.")
+                    return
+            self._steps.append(step)
+        yield BlockOutcome(0, f"{told}What had succeeded was run again: {_blocks(count)}.")
+
+
+def _blocks(count: int) -> str:
+    return "1 block" if count == 1 else f"{count} blocks"
+
+
+def _title(code: str) -> str:
+    first = next((line for line in code.splitlines() if line.strip()), "")
+    return first if len(first) <= _TITLE else first[:_TITLE] + "…"

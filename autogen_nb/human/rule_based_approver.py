@@ -1,0 +1,170 @@
+"""A person with rules: what the rules cover is answered at once, all else is asked.
+
+1. A rule answers a question about a block only where the block is asked about for what it does. Who wants to see
+   every block sees every block; what code does while it runs is covered by rules all the same.
+2. "Run all from here" answers everything about code, for one chat, and is never stored.
+3. What a rule answered is an answer like any other: the log holds it, so a rule that is revoked breaks no replay.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar, cast
+
+from autogen_nb.core.people import CodeQuestionAnswerer, Human
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.rules import Rule, covered, parse, placed
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.human.headless import UNATTENDED
+
+T = TypeVar("T")
+
+ONWARDS = "you (run all from here)"
+"""Who decides where the person has let all that follows in the chat run."""
+
+RULED = "your rule: "
+"""How it begins who decides where rules do."""
+
+
+class Rules(Protocol):
+    """Where a person's rules are kept."""
+
+    def rules(self) -> Sequence[Rule]:
+        """The rules as they are now."""
+
+    def add(self, *rules: Rule) -> object:
+        """Adds rules for good."""
+
+
+@dataclass(slots=True)
+class ApproveAll:
+    """Whether the person lets all that follows in one chat run unasked."""
+
+    chosen: bool = False
+
+
+class RuleBasedApprover:
+    """A human whose rules answer first.
+
+    Parameters
+    ----------
+    human
+        Who is asked about the rest.
+    scope
+        Where the code stands; without one, paths that are not absolute are not known.
+    onwards
+        What is kept for the chat; one for all questions of a chat.
+    tell
+        Says something to the person beside the questions, such as that the rules cannot be used.
+    """
+
+    def __init__(
+        self,
+        human: Human,
+        rules: Rules,
+        *,
+        tell: Callable[[str], None],
+        scope: PathScope | None = None,
+        onwards: ApproveAll | None = None,
+    ) -> None:
+        self._human = human
+        self._rules = rules
+        self._tell = tell
+        self._ground = scope or PathScope()
+        self._onwards = onwards or ApproveAll()
+        self._told = ""
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
+        """The words of the person; no rule speaks, but what one will let run is not asked about with them."""
+        if question.then is not None:
+            then = replace(question.then, effects=self._placed(question.then.effects))
+            question = replace(question, then=None if self._by(then) else then)
+        return self._human.input(question)
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
+        """What the person types for running code; no rule types."""
+        return self._attendant.typed(question) if hasattr(self._human, "typed") else CodeInputGiven(None)
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
+        """The rules' decision about a block, or the person's."""
+        question = replace(question, effects=self._placed(question.effects))
+        by = self._by(question)
+        return ApprovalGiven("run", by=by) if by else _then(self._human.approve(question), self._approved)
+
+    def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
+        """The rules' decision about what running code is about to do, or the person's."""
+        if self._onwards.chosen:
+            return EffectJudged(allowed=True, by=ONWARDS)
+        (effect,) = self._placed((question.effect,))
+        by = self._by_rule((effect,))
+        if by:
+            return EffectJudged(allowed=True, by=by)
+        if not hasattr(self._human, "allow"):
+            return EffectJudged(allowed=False, reason=UNATTENDED)
+        return _then(self._attendant.allow(replace(question, effect=effect)), self._judged)
+
+    @property
+    def _attendant(self) -> CodeQuestionAnswerer:
+        return cast("CodeQuestionAnswerer", self._human)
+
+    def _placed(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
+        return tuple(placed(effect, folder=self._ground.folder, home=self._ground.home) for effect in effects)
+
+    def _by(self, question: ApprovalAsked) -> str:
+        """Who lets the block run without a question; "" where nobody does."""
+        if self._onwards.chosen:
+            return ONWARDS
+        return "" if question.always else self._by_rule(question.effects)
+
+    def _by_rule(self, effects: Sequence[Effect]) -> str:
+        """Which rules let all of this happen, in words; "" where they do not."""
+        try:
+            used = covered(self._rules.rules(), effects)
+        except ConfigError as error:
+            self._complain(f"Your rules are not used, so you are asked: {error}")
+            return ""
+        return f"{RULED}{'; '.join(map(str, used))}" if used else ""
+
+    def _approved(self, given: ApprovalGiven) -> ApprovalGiven:
+        if given.decision == "run":
+            self._onwards.chosen |= given.onwards
+            self._keep(given.rules)
+        return given
+
+    def _judged(self, given: EffectJudged) -> EffectJudged:
+        if given.allowed:
+            self._keep(given.rules)
+        return given
+
+    def _keep(self, texts: Sequence[str]) -> None:
+        if not texts:
+            return
+        try:
+            self._rules.add(*map(parse, texts))
+        except ConfigError as error:
+            # What was decided holds; it is asked about again.
+            self._complain(f"The rule was not kept: {error}")
+
+    def _complain(self, text: str) -> None:
+        """Says it, unless it was the last that was said."""
+        if text != self._told:
+            self._told = text
+            self._tell(text)
+
+
+def _then(answer: T | Awaitable[T], after: Callable[[T], T]) -> T | Awaitable[T]:
+    """The answer once it was looked at; one that is awaited stays one that is awaited."""
+    return _later(answer, after) if isinstance(answer, Awaitable) else after(answer)
+
+
+async def _later(answer: Awaitable[T], after: Callable[[T], T]) -> T:
+    return after(await answer)

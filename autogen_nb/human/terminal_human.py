@@ -1,0 +1,176 @@
+"""A person at a terminal, or at any front end that answers ``input()``."""
+
+import getpass
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from autogen_nb.core.policy.rules import Rule, proposed
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.effects import EffectJudged
+from autogen_nb.errors import NobodyThere
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.messages import CodeBlock
+
+_WHY = "Why (for the assistant, may be empty)? "
+_CHOICES = "[r]un, [e]dit, [s]kip, [a]ll from here,{} s[t]op? "
+_ALLOW = "Allow it: [y]es, [n]o,{} s[t]op? "
+_ALWAYS = " al[w]ays allow,"
+_WHICH = "Which one, by its number (in every notebook from now on; nothing goes back)? "
+_END = "."
+_GONE = "nobody answered"
+
+
+class TerminalHuman:
+    """The human who reads the terminal and types.
+
+    Parameters
+    ----------
+    terminal
+        The terminal that an editor is opened in, where it is not this process's own.
+    """
+
+    def __init__(self, *, terminal: Path | None = None) -> None:
+        self._terminal = terminal
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        """What the person types, or the choice whose number it is."""
+        if question.choices:
+            print(f"\n{_numbered(question.choices)}\n")  # noqa: T201  # this is the person's terminal
+        # A model's own question is shown before the field: it may be long, and must not steer the terminal.
+        text = _typed(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
+        return HumanInputGiven(_chosen(text, question.choices) or text, by="terminal")
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        """What the person decides about the code, which is shown as it is; an unclear answer is asked again."""
+        print(_shown(question))  # noqa: T201  # this is the person's terminal
+        offered = proposed(question.effects)
+        while True:
+            match _typed(_CHOICES.format(_ALWAYS if offered else "")).strip().lower():
+                case "r" | "run" | "y" | "yes":
+                    return ApprovalGiven("run", by="terminal")
+                case "a" | "all":
+                    return ApprovalGiven("run", by="terminal", onwards=True)
+                case "w" | "always" if offered and (rule := _accepted(offered)):
+                    return ApprovalGiven("run", by="terminal", rules=(rule,))
+                case "e" | "edit":
+                    code = _edited(question.block, self._terminal)
+                    if code is not None:
+                        return ApprovalGiven("run", code=code, by="terminal")
+                case "s" | "skip" | "n" | "no":
+                    return ApprovalGiven("skip", reason=_typed(_WHY), by="terminal")
+                case "t" | "stop":
+                    return ApprovalGiven("stop", by="terminal")
+                case _:
+                    continue
+
+    def allow(self, question: EffectAsked) -> EffectJudged:
+        """What the person decides about an act of running code; an unclear answer is asked again."""
+        line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
+        print(f"\nThe code that runs {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal
+        try:
+            return _judged(proposed((question.effect,)))
+        except NobodyThere:
+            return EffectJudged(allowed=False, reason=_GONE)
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        """What the person types for the code; the end of their input is the end of the code's."""
+        ask = getpass.getpass if question.password else input
+        try:
+            return CodeInputGiven(ask(visible(question.prompt)), by="terminal")
+        except _NO_INPUT:
+            return CodeInputGiven(None)
+
+
+def _judged(offered: Sequence[Rule]) -> EffectJudged:
+    while True:
+        match _typed(_ALLOW.format(_ALWAYS if offered else "")).strip().lower():
+            case "y" | "yes" | "a" | "allow":
+                return EffectJudged(allowed=True, by="terminal")
+            case "w" | "always" if offered and (rule := _accepted(offered)):
+                return EffectJudged(allowed=True, by="terminal", rules=(rule,))
+            case "n" | "no" | "d" | "deny":
+                return EffectJudged(allowed=False, reason=_typed(_WHY), by="terminal")
+            case "t" | "stop":
+                return EffectJudged(allowed=False, by="terminal", stop=True)
+            case _:
+                continue
+
+
+def _accepted(offered: Sequence[Rule]) -> str:
+    """The rule that the person accepts, which they have read in words; "" for none."""
+    print(f"\n{_numbered([rule.words for rule in offered])}\n")  # noqa: T201  # this is the person's terminal
+    return _chosen(_typed(_WHICH), list(map(str, offered)))
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"    {number}. {visible(text)}" for number, text in enumerate(texts, 1))
+
+
+def _chosen(text: str, choices: Sequence[str]) -> str:
+    """The choice that a number names; "" for what is no such number."""
+    number = text.strip()
+    return choices[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(choices) else ""
+
+
+# A Jupyter front end that takes no input raises an error of its own, which is a NotImplementedError.
+_NO_INPUT = (EOFError, NotImplementedError)
+
+
+def _typed(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except _NO_INPUT as error:
+        raise NobodyThere(
+            "a person was asked and nobody is there to answer: set human_input_mode to 'NEVER', "
+            "give initiate_chat its message=, and leave 'confirm' out of code_execution_config"
+        ) from error
+
+
+def _shown(question: ApprovalAsked) -> str:
+    why = f" ({'; '.join(question.reasons)})" if question.reasons else ""
+    which = "this code" if question.total == 1 else f"block {question.index + 1} of {question.total}"
+    # What a message looked like while it streamed by is not what is approved: this is.
+    code = "\n".join(f"    {line}" for line in visible(question.block.code).split("\n"))
+    return f"\n{visible(f'{question.agent} is to run {which}{why}')}:\n\n{code}\n"
+
+
+def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
+    """The code as the person leaves it in the editor; None where the editor failed, which runs nothing."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor or not (terminal or sys.stdin.isatty()):
+        return _retyped()
+    suffix = ".py" if block.language == "python" else ".sh"
+    with tempfile.TemporaryDirectory(prefix="autogen_nb-") as folder:
+        file = Path(folder, f"block{suffix}")
+        file.write_text(block.code + "\n", encoding="utf-8")
+        try:
+            with terminal.open("r+b", buffering=0) if terminal else nullcontext() as there:
+                command = [*shlex.split(editor), str(file)]
+                subprocess.run(command, check=True, stdin=there, stdout=there, stderr=there)  # noqa: S603  # the person's own editor
+        except (OSError, subprocess.CalledProcessError, ValueError) as error:
+            print(f"The editor {editor!r} did not end well, and nothing was run: {error}")  # noqa: T201  # as above
+            return None
+        return file.read_text(encoding="utf-8").removesuffix("\n")
+
+
+def _retyped() -> str:
+    lines = []
+    line = _typed(f"The new code, ended by a line with {_END!r} alone:\n")
+    while line != _END:
+        lines.append(line)
+        line = _typed("")
+    return "\n".join(lines)

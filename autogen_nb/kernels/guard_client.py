@@ -1,0 +1,99 @@
+"""The guard's other side: what a block may do goes along with its request, signed, and its questions come to a person.
+
+The guard itself runs inside the agent's kernel (`guard`).
+"""
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import KINDS, Effect, EffectJudged, EffectKind, Permissions
+from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, signed
+
+Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
+"""Asks a person: the act, and the line of the code that waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What a block may do while it runs, and who is asked about the rest.
+
+    Parameters
+    ----------
+    allow
+        Who is asked; None denies.
+    """
+
+    permissions: Permissions
+    scope: PathScope
+    allow: Allow | None = None
+
+    async def judged(self, effect: Effect, line: str) -> EffectJudged:
+        """What is decided about an act; where nobody is there, it does not happen."""
+        if self.allow is None:
+            return EffectJudged(allowed=False, reason="nobody can be asked")
+        return await self.allow(effect, line)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardQuestion:
+    """A question of the guard's."""
+
+    number: str
+    effect: Effect
+    line: int
+
+
+Terms: TypeAlias = Guarded | Literal["ours"] | None
+"""What a request's code may do: what is let through, anything since it is our own, or anything."""
+
+
+@dataclass(slots=True)
+class GuardClient:
+    """Speaks with the guard of one kernel.
+
+    Parameters
+    ----------
+    secret
+        Known to the guard and to this process.
+    """
+
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    _number: int = 0
+
+    def secretly(self) -> dict[str, Any]:
+        """The fields of the request that puts the guard there."""
+        return {FIELD: {"secret": self.secret.hex()}}
+
+    def terms(self, terms: Terms) -> dict[str, Any]:
+        """The fields of a request that say what its code may do."""
+        self._number += 1
+        told: dict[str, Any] = {"number": self._number, "leave": None if terms is None else "ours"}
+        if isinstance(terms, Guarded):
+            scope = terms.scope
+            told["leave"] = [[effect.kind, effect.target] for effect in terms.permissions.effects]
+            told["ground"] = [scope.folder, scope.own, scope.home]
+        text = json.dumps(told)
+        return {FIELD: {"text": text, "signature": signed(self.secret, text)}}
+
+    def asked(self, prompt: str) -> GuardQuestion | None:
+        """The question that a prompt on stdin is, if it is one of the guard's."""
+        if not prompt.startswith(MARK):
+            return None
+        signature, _, text = prompt[len(MARK) :].partition(" ")
+        if signature != signed(self.secret, text):
+            return None
+        found = json.loads(text)
+        kind = found["kind"] if found["kind"] in KINDS else "unknown"
+        effect = Effect(cast("EffectKind", kind), found["target"], found["words"])
+        return GuardQuestion(found["number"], effect, int(found["line"]))
+
+    def answer(self, asked: GuardQuestion, judged: EffectJudged) -> str:
+        """What is sent back for it."""
+        text = json.dumps(
+            {"number": asked.number, "allowed": judged.allowed, "reason": judged.reason, "stop": judged.stop}
+        )
+        return json.dumps({"text": text, "signature": signed(self.secret, text)})

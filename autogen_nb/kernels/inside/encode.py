@@ -1,0 +1,286 @@
+"""Writes a value as data only: a manifest in JSON, and .npy files without pickles or Arrow files beside it.
+
+It runs inside the agent's kernel, where its source is sent, so it imports nothing of ours. `decode` is the
+other half, and lists the forms. What does not come back exactly as it was is refused.
+"""
+
+import base64
+import datetime as dt
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+MAX_DEPTH = 60
+_MAX_ITEMS = 20_000_000
+_NUMPY_KINDS = "biufcmMSU"
+_PLAIN_INT = 2**63
+_INSTEAD = {
+    "Figure": "it was shown in the cell; `savefig` writes it to a file",
+    "Axes": "it was shown in the cell; `savefig` writes it to a file",
+    "PosixPath": "str(...) of it comes back",
+    "WindowsPath": "str(...) of it comes back",
+    "generator": "list(...) of it comes back",
+    "LazyFrame": "`.collect()` of it comes back",
+    "defaultdict": "dict(...) of it comes back",
+    "OrderedDict": "dict(...) of it comes back",
+    "Counter": "dict(...) of it comes back",
+    "deque": "list(...) of it comes back",
+    "range": "list(...) of it comes back",
+    "bytearray": "bytes(...) of it comes back",
+}
+
+
+class NotEncodable(Exception):
+    """A value that cannot come back; `path` says where it is inside the variable."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.path = ""
+
+
+def _loaded(name: str) -> Any:
+    """The module, if it is there as a whole: another thread may be importing it."""
+    module = sys.modules.get(name)
+    return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
+
+
+def save(value: Any, folder: str) -> dict[str, str]:
+    """Writes ``manifest.json`` and the arrays into the folder; returns why not, where it cannot."""
+    try:
+        manifest = _Writer(folder).value(value)
+    except NotEncodable as refused:
+        return {"path": refused.path, "refused": str(refused)}
+    with open(os.path.join(folder, "manifest.json"), "w", encoding="ascii") as file:  # noqa: PTH118, PTH123 - one import less
+        json.dump(manifest, file, allow_nan=False, separators=(",", ":"))
+    return {}
+
+
+class _Writer:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._files = 0
+        self._items = 0
+        self._open: list[int] = []
+
+    def value(self, value: Any) -> Any:
+        kind = type(value)
+        if value is None or kind is str or kind is bool:
+            return value
+        if kind is int:
+            return value if -_PLAIN_INT <= value < _PLAIN_INT else ["int", hex(value)]
+        if kind is float:
+            return value if math.isfinite(value) else ["float", repr(value)]
+        if kind in (list, tuple, set, frozenset, dict):
+            return self._container(value, kind)
+        if (scalar := _SCALARS.get(kind)) is not None:
+            return scalar(value)
+        if (found := self._by_library(value, kind)) is not None:
+            return found
+        raise NotEncodable(_reason(kind))
+
+    def _container(self, value: Any, kind: type) -> Any:
+        if id(value) in self._open:
+            raise NotEncodable("is part of itself; only a tree of values comes back")
+        if len(self._open) >= MAX_DEPTH:
+            raise NotEncodable(f"is nested more than {MAX_DEPTH} deep; a flatter value comes back")
+        self._items += len(value)
+        if self._items > _MAX_ITEMS:
+            raise NotEncodable("has too many items; an array or a DataFrame of them comes back")
+        self._open.append(id(value))
+        try:
+            if kind is dict:
+                return ["dict", [[self._at("key", key), self._at(key, item)] for key, item in value.items()]]
+            return [kind.__name__, self.values(value)]
+        finally:
+            self._open.pop()
+
+    def values(self, values: Iterable[Any]) -> list[Any]:
+        return [self._at(number, item) for number, item in enumerate(values)]
+
+    def _at(self, place: Any, item: Any) -> Any:
+        try:
+            return self.value(item)
+        except NotEncodable as refused:
+            refused.path = f"[{place!r:.60}]{refused.path}"
+            raise
+
+    def _by_library(self, value: Any, kind: type) -> Any:
+        numpy = _loaded("numpy")
+        if numpy is not None and isinstance(value, numpy.generic):
+            return self._scalar(value)
+        if numpy is not None and kind is numpy.ndarray:
+            return self._array(value)
+        if kind.__module__.partition(".")[0] in ("pyarrow", "polars"):
+            return self._columnar(value, kind)
+        pandas = _loaded("pandas")
+        if pandas is None or not hasattr(pandas, "DataFrame"):
+            return None
+        if value is pandas.NA or value is pandas.NaT:
+            return ["NA" if value is pandas.NA else "NaT"]
+        if kind is pandas.Timestamp:
+            # Its instant in UTC; the time zone tells how it is shown.
+            return ["Timestamp", int(value.asm8.view("i8")), value.unit, _zone(value.tzinfo)]
+        if kind is pandas.Timedelta:
+            return ["Timedelta", int(value.asm8.view("i8")), value.unit]
+        if kind is pandas.Series:
+            return ["Series", self.index(value.index), self.column(value.array), self.value(value.name)]
+        if kind is pandas.DataFrame:
+            return self._frame(value)
+        return self.index(value) if isinstance(value, pandas.Index) else None
+
+    def _scalar(self, value: Any) -> Any:
+        if value.dtype.kind not in _NUMPY_KINDS or value.dtype.hasobject:
+            raise NotEncodable(_reason(type(value)))
+        return ["scalar", value.dtype.str, base64.b64encode(value.tobytes()[: value.dtype.itemsize]).decode()]
+
+    def _array(self, value: Any) -> Any:
+        if value.dtype.kind == "O":
+            return ["objects", list(value.shape), self.values(value.ravel().tolist())]
+        return ["array", self._npy(value)]
+
+    def _npy(self, values: Any) -> str:
+        if values.dtype.kind not in _NUMPY_KINDS or values.dtype.names is not None:
+            raise NotEncodable(f"is an array of dtype {values.dtype}; numbers, dates, text of fixed width come back")
+        name = f"{self._files}.npy"
+        self._files += 1
+        sys.modules["numpy"].save(os.path.join(self._folder, name), values, allow_pickle=False)  # noqa: PTH118 - same
+        return name
+
+    def _columnar(self, value: Any, kind: type) -> Any:
+        name = f"{self._files}.arrow"
+        path = os.path.join(self._folder, name)  # noqa: PTH118 - same
+        form = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        try:
+            if form == "pyarrow.Table":
+                _write_table(value, path)
+            elif form == "polars.DataFrame":
+                value.write_ipc(path)
+            elif form == "polars.Series":
+                value.to_frame().write_ipc(path)
+            else:
+                return None
+        except NotEncodable:
+            raise
+        except BaseException as error:
+            # A panic of polars, for a column of objects, is no Exception.
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+            raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
+        self._files += 1
+        return [form, name]
+
+    def index(self, index: Any) -> Any:
+        pandas = sys.modules["pandas"]
+        if type(index) is pandas.RangeIndex:
+            return ["RangeIndex", index.start, index.stop, index.step, self.value(index.name)]
+        if type(index) is pandas.MultiIndex:
+            codes = [self._npy(code) for code in (sys.modules["numpy"].asarray(code) for code in index.codes)]
+            return [
+                "MultiIndex",
+                [self.index(level) for level in index.levels],
+                codes,
+                [self.value(name) for name in index.names],
+            ]
+        frequency = getattr(index, "freqstr", None) if not _is_period(index) else None
+        return ["Index", self.column(index.array), self.value(index.name), frequency]
+
+    def column(self, array: Any) -> Any:
+        pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
+        # Texts without pyarrow are a subclass of this one, and keep their dtype.
+        if type(array) is pandas.arrays.NumpyExtensionArray:
+            array = array.to_numpy()
+        dtype = array.dtype
+        if isinstance(dtype, numpy.dtype):
+            if dtype.kind == "O":
+                return ["object", self.values(array.tolist())]
+            return ["numpy", self._npy(numpy.asarray(array))]
+        if isinstance(dtype, pandas.DatetimeTZDtype):
+            return ["zoned", self._npy(array.asi8), dtype.unit, _zone(dtype.tz)]
+        if isinstance(dtype, pandas.CategoricalDtype):
+            return ["categorical", self._npy(array.codes), self.index(array.categories), bool(array.ordered)]
+        if isinstance(dtype, pandas.StringDtype):
+            missing = array.isna()
+            texts = [None if gone else text for text, gone in zip(array, missing, strict=True)]
+            return ["string", dtype.storage, dtype.na_value is pandas.NA, texts]
+        if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and type(dtype).__name__ in _MASKED:
+            values = array.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
+            return ["masked", self._npy(values), self._npy(array.isna())]
+        if isinstance(dtype, pandas.IntervalDtype):
+            return ["interval", self.index(array.left), self.index(array.right), dtype.closed]
+        if isinstance(dtype, pandas.PeriodDtype):
+            return ["period", self._npy(array.asi8), dtype.name.removeprefix("period[").removesuffix("]")]
+        raise NotEncodable(f"has the dtype {dtype}; `.astype(...)` a plain one comes back")
+
+    def _frame(self, frame: Any) -> Any:
+        numpy = sys.modules["numpy"]
+        parts: list[Any] = []
+        alike: dict[str, list[int]] = {}
+        for position, dtype in enumerate(frame.dtypes):
+            if isinstance(dtype, numpy.dtype) and dtype.kind != "O":
+                # Columns of one dtype travel as one table: a file for each of 10,000 columns is slow.
+                alike.setdefault(dtype.str, []).append(position)
+                continue
+            try:
+                parts.append(["column", position, self.column(frame.iloc[:, position].array)])
+            except NotEncodable as refused:
+                refused.path = f"[{frame.columns[position]!r:.60}]{refused.path}"
+                raise
+        for positions in alike.values():
+            table = frame if len(positions) == frame.shape[1] else frame.iloc[:, positions]
+            parts.append(["table", positions, self._npy(table.to_numpy())])
+        return ["DataFrame", self.index(frame.index), self.index(frame.columns), parts]
+
+
+def _write_table(table: Any, path: str) -> None:
+    arrow = sys.modules["pyarrow"]
+    for field in table.schema:
+        if isinstance(field.type, arrow.BaseExtensionType):
+            raise NotEncodable(f"has the column {field.name!r:.60} of the type {field.type}, which is no plain data")
+    with arrow.OSFile(path, "wb") as sink, arrow.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+_MASKED = frozenset(
+    {"BooleanDtype", "Float32Dtype", "Float64Dtype"}
+    | {f"{sign}Int{bits}Dtype" for sign in ("", "U") for bits in (8, 16, 32, 64)}
+)
+
+
+def _is_period(index: Any) -> bool:
+    return type(index).__name__ == "PeriodIndex"
+
+
+def _zone(zone: dt.tzinfo | None) -> Any:
+    if zone is None:
+        return None
+    if type(zone) is dt.timezone:
+        offset = zone.utcoffset(None)
+        plain = dt.timezone(offset) == zone and str(dt.timezone(offset)) == str(zone)
+        return ["fixed", offset.days, offset.seconds, offset.microseconds, None if plain else zone.tzname(None)]
+    key = getattr(zone, "key", None)
+    if type(zone).__module__.startswith("zoneinfo") and isinstance(key, str):
+        return ["zone", key]
+    raise NotEncodable(f"has the time zone {zone!r:.60}; one of `zoneinfo` comes back")
+
+
+def _reason(kind: type) -> str:
+    package = kind.__module__.partition(".")[0]
+    name = kind.__qualname__ if package in ("builtins", "__main__") else f"{package} {kind.__qualname__}"
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    instead = _INSTEAD.get(kind.__name__, "numbers, text, dates, lists, dicts, arrays and frames made from it do")
+    return f"is {article} {name}; only data comes back: {instead}"
+
+
+_SCALARS: Mapping[type, Callable[[Any], Any]] = {
+    complex: lambda value: ["complex", repr(value.real), repr(value.imag)],
+    bytes: lambda value: ["bytes", base64.b64encode(value).decode()],
+    Decimal: lambda value: ["decimal", str(value)],
+    dt.date: lambda value: ["date", value.isoformat()],
+    dt.time: lambda value: ["time", value.replace(tzinfo=None).isoformat(), value.fold, _zone(value.tzinfo)],
+    dt.datetime: lambda value: ["datetime", value.replace(tzinfo=None).isoformat(), value.fold, _zone(value.tzinfo)],
+    dt.timedelta: lambda value: ["timedelta", value.days, value.seconds, value.microseconds],
+}

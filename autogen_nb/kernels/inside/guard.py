@@ -1,0 +1,244 @@
+"""The guard in the agent's kernel: stops code where it is about to do what was not let through, and asks there.
+
+1. An audit hook, there before any of the agent's code, on modules of its own with built-in names of their own. Code
+   that replaces `input`, `json`, `os.path` or the kernel's methods changes nothing.
+2. Each request brings, signed, what its code may do. A signature is good once, and not after a later one.
+3. A question goes out on the kernel's stdin channel, signed; only an answer signed for it counts.
+4. It asks for a block that runs, in the process that runs it; else it denies. What is done while a question is put is
+   denied, too: nobody waits for themselves.
+5. An answer holds until the block ends.
+
+It is a rail and not a wall: code in the same process that means to can get round it (docs/safety.md says how far).
+It runs inside the agent's kernel, where nothing else of this package is: it imports nothing of it.
+"""
+
+import builtins
+import os
+import sys
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+_BEGIN, _END = "autogen_nb.guard.begin", "autogen_nb.guard.end"
+_NOTHING: dict[str, Any] = {}
+_getpid = os.getpid
+_get_ident = __import__("_thread").get_ident
+
+
+def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
+    """Modules of their own, in nobody's sight, with built-in names that nobody replaces."""
+    own = {"__builtins__": dict(vars(builtins))}
+    modules = {}
+    for name, code in codes.items():
+        module = modules[name] = ModuleType(f"autogen_nb_{name}")
+        vars(module).update(own)
+        exec(code, vars(module))  # noqa: S102 - our own code
+    return modules
+
+
+def detached(module: ModuleType, **replaced: Any) -> ModuleType:
+    """A copy of a module of Python source whose functions see each other, and nothing that is replaced later."""
+    made = ModuleType(module.__name__)
+    for name, value in {**vars(module), **replaced}.items():
+        if isinstance(value, FunctionType) and value.__globals__ is vars(module):
+            copy = FunctionType(value.__code__, vars(made), name, value.__defaults__, value.__closure__)
+            copy.__kwdefaults__ = value.__kwdefaults__
+            vars(made)[name] = copy
+        else:
+            vars(made)[name] = value
+    return made
+
+
+def install(kernel: Any, secret: bytes, parts: dict[str, Any]) -> None:
+    """Puts the guard into this process, once.
+
+    Parameters
+    ----------
+    parts
+        The modules `core.leave`, `core.ground`, `deeds`, `guard_questions` and `guard_process_view` by their last names, as
+        `load` makes them.
+    """
+    files = parts["ground"].posixpath
+    parts["ground"].posixpath = detached(files, os=detached(os))
+    parts["leave"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
+    guard = _Guard(parts, secret, parts["guard_asking"].Asker(kernel, secret))
+    handle = kernel.shell_handlers["execute_request"]
+    kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, parts["guard_asking"].FIELD, _BEGIN, _END)
+    hook: Any = _hook(guard.judge, parts["deeds"].EVENTS | {_BEGIN, _END}, guard.roots)
+    sys.addaudithook(hook)
+
+
+def _handler(handle: Any, audit: Callable[..., None], field: str, begin: str, end: str) -> FunctionType:
+    """Handles a request between two audit events: nothing of the guard can be reached from here."""
+
+    async def execute_request(stream: Any, ident: Any, parent: Any) -> None:
+        told = parent["content"].pop(field, None) or {}
+        audit(begin, told.get("text"), told.get("signature"), ident, parent["header"])
+        try:
+            await handle(stream, ident, parent)
+        finally:
+            audit(end)
+
+    name, closure = execute_request.__name__, execute_request.__closure__
+    return FunctionType(execute_request.__code__, {"__builtins__": _NOTHING}, name, None, closure)
+
+
+def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, ...]) -> FunctionType:
+    def hook(
+        event: str,
+        arguments: tuple[Any, ...],
+        judge: Any = judge,
+        events: Any = events,
+        roots: tuple[str, ...] = roots,
+        kind: type = type,
+        text: type = str,
+    ) -> None:
+        if event in events:
+            # An import reads hundreds of files: these take the short way.
+            if (event == "open" and arguments[1] == "rb") or event == "os.listdir":
+                path = arguments[0]
+                if kind(path) is text and path.startswith(roots) and "/.." not in path:
+                    return
+            refusal = judge(event, arguments)
+            if refusal is not None:
+                __tracebackhide__ = True
+                # The traceback holds this frame; nothing of the guard is to be found in it.
+                judge = events = None
+                raise refusal
+
+    return FunctionType(hook.__code__, {"__builtins__": _NOTHING}, "hook", hook.__defaults__)
+
+
+class _Guard:
+    """Judges what is about to happen."""
+
+    def __init__(self, parts: dict[str, Any], secret: bytes, asker: Any) -> None:
+        self._on = False
+        self._covers = parts["leave"].covers
+        self._ground = parts["ground"].Ground
+        self._deeds = parts["deeds"].deeds
+        self._asker = asker
+        own = vars(parts["guard_seeing"])["__builtins__"]
+        self._seen = parts["guard_seeing"].Seen(self._ground("", "", ""), (own, _NOTHING, globals()["__builtins__"]))
+        self.roots = self._seen.roots
+        self._resolved = parts["guard_seeing"].resolved
+        self._signed: Callable[[str], str] = lambda text: parts["guard_asking"].signed(secret, text)
+        self._decode = parts["guard_asking"].decoder()
+        self._block: _Block | None = None
+        self._number = 0
+        self._pid = _getpid()
+        # Threads that are looking at what is about to happen, and perhaps at a question.
+        self._looking: set[int] = set()
+        self._ours: int | None = None
+
+    def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
+        """What is to be raised in place of what is about to happen; None where it may."""
+        if event in (_BEGIN, _END):
+            self._block = self._ours = None
+            if event == _BEGIN:
+                self._begin(*arguments)
+            return None
+        thread = _get_ident()
+        if not self._on or thread == self._ours or thread in self._seen.busy:
+            return None
+        nested = thread in self._looking
+        self._looking.add(thread)
+        try:
+            return self._judged(event, arguments, nested=nested)
+        except KeyboardInterrupt:
+            return KeyboardInterrupt("interrupted while the person was asked")
+        # What cannot be understood does not happen.
+        except Exception as error:  # noqa: BLE001
+            return PermissionError(f"denied: {event} could not be judged ({type(error).__name__})")
+        finally:
+            if not nested:
+                self._looking.discard(thread)
+
+    def _begin(self, text: Any = None, signature: Any = None, ident: Any = None, header: Any = None) -> None:
+        if type(text) is not str or type(signature) is not str or signature != self._signed(text):
+            return
+        terms = self._decode(text, 0)[0]
+        if terms["number"] <= self._number:
+            return
+        self._number = terms["number"]
+        if terms["leave"] == "ours":
+            # Our own code runs on this thread; threads that the agent's code has left behind are no part of it.
+            self._ours = _get_ident()
+        elif terms["leave"] is None:
+            self._on, self._block = False, None
+        else:
+            folder, own, home = terms["ground"]
+            scope = self._ground(self._resolved(folder), own and self._resolved(own), home)
+            self._seen.begin(scope)
+            self._block = _Block(terms["leave"], scope, ident, header)
+            self._on = True
+
+    def _judged(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
+        deeds = self._deeds(event, arguments, self._seen)
+        if not deeds or self._seen.importing() or (event == "sqlite3.connect" and self._reads(deeds[0][1])):
+            return None
+        for deed in deeds:
+            refusal = self._refusal(*deed, nested=nested)
+            if refusal is not None:
+                return refusal
+        if event == "socket.getaddrinfo":
+            self._seen.resolve(arguments)
+        return None
+
+    def _reads(self, path: str) -> bool:
+        """Whether the block was read as one that only reads this database."""
+        block = self._block
+        return block is not None and any(
+            of == "read" and block.scope.full(let) == path for of, let in block.permissions
+        )
+
+    def _refusal(self, kind: str, target: str, words: str, *, nested: bool) -> BaseException | None:
+        block = self._block
+        if block is None:
+            return PermissionError(f"denied: the code {words}, and no block of it runs that could be asked about")
+        if block.lets(kind, target) or self._covers(block.permissions, kind, target, block.scope):
+            return None
+        if (kind, target) in block.denied:
+            return PermissionError(block.denied[kind, target])
+        why = "a question is open" if nested else ""
+        if _getpid() != self._pid:
+            why = "a process of its own cannot ask"
+        if why:
+            return PermissionError(f"denied: the code {words}, and {why}")
+        with self._asker.lock:
+            # Another thread may have asked the same meanwhile.
+            if block.lets(kind, target):
+                return None
+            asked = {"kind": kind, "target": target, "words": words, "line": str(self._seen.line(block.thread))}
+            answer = self._asker.ask(block, asked, lambda: self._block is block)
+        return block.taken(kind, target, words, answer)
+
+
+class _Block:
+    """What a block that runs may do."""
+
+    def __init__(self, permissions: Any, scope: Any, ident: Any, header: dict[str, Any]) -> None:
+        self.permissions = tuple((kind, target) for kind, target in permissions)
+        self.scope = scope
+        self.ident = [bytes(each) for each in ([ident] if isinstance(ident, bytes) else ident)]
+        self.header = {name: str(header.get(name, "")) for name in ("msg_id", "msg_type", "session", "username")}
+        self.thread = _get_ident()
+        self._let: set[tuple[str, str]] = set()
+        self.denied: dict[tuple[str, str], str] = {}
+
+    def lets(self, kind: str, target: str) -> bool:
+        """Whether the person has let this happen; what is below a folder that may be deleted may be deleted, too."""
+        if (kind, target) in self._let:
+            return True
+        return kind == "delete" and any(of == kind and target.startswith(f"{path}/") for of, path in self._let)
+
+    def taken(self, kind: str, target: str, words: str, answer: dict[str, Any]) -> BaseException | None:
+        """Keeps an answer for as long as the block runs; what it has raised."""
+        if answer.get("allowed") is True:
+            self._let.add((kind, target))
+            return None
+        if answer.get("stop") is True:
+            return KeyboardInterrupt("stopped by the person who was asked")
+        why = f": {answer['reason']}" if answer.get("reason") else ""
+        self.denied[kind, target] = f"denied, the code {words}{why}"
+        return PermissionError(self.denied[kind, target])

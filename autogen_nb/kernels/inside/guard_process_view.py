@@ -1,0 +1,238 @@
+"""What the guard sees of its process: paths as they really are, and whose code is at work.
+
+Nothing here calls what the agent's code may have replaced.
+It runs inside the agent's kernel, where nothing else of this package is: it imports nothing of it.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice
+from types import FrameType
+from typing import Any
+
+_DEPTH = 200
+_LINKS = 40
+_FORMAT, _FOLDER = 0o170000, 0o040000
+_getpid, _getcwd, _readlink, _lstat = os.getpid, os.getcwd, os.readlink, os.lstat
+_open, _read, _close, _READING = os.open, os.read, os.close, os.O_RDONLY
+_getframe = sys._getframe  # noqa: SLF001 - there is no other way to the frames
+_get_ident = __import__("_thread").get_ident
+_getaddrinfo = __import__("_socket").getaddrinfo
+_gethostname = __import__("_socket").gethostname
+
+
+class Seen:
+    """What is to be seen of the process; a `audit_events.Look`.
+
+    Parameters
+    ----------
+    own
+        The built-in names that the guard's own functions have: by these they are known.
+
+    """
+
+    def __init__(self, scope: Any, own: tuple[dict[str, Any], ...]) -> None:
+        import sysconfig
+        import tempfile
+        from importlib import _bootstrap, _bootstrap_external
+
+        paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+        stdlib = {path for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")) if path}
+        packages = {path for path in (*paths, *filter(_is_packages, sys.path)) if path} - stdlib
+        roots = {*stdlib, *packages, sys.prefix, sys.base_prefix, sys.exec_prefix}
+        self.roots = tuple(f"{each.rstrip('/')}/" for path in roots for each in {path, os.path.realpath(path)})
+        self._packages = tuple(f"{path}/" for path in packages)
+        self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost())
+        self._import = vars(_bootstrap_external)
+        self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
+        self._temp = os.path.realpath(tempfile.gettempdir())
+        self._made: set[str] = set()
+        self._addresses: set[str] = {_gethostname()}
+        self._own = own
+        self._ground = scope
+        # Threads that do what the guard itself needs.
+        self.busy: set[int] = set()
+
+    def begin(self, scope: Any) -> None:
+        """A block begins, on this ground."""
+        self._ground = scope
+        self._addresses = {_gethostname()}
+
+    def path(self, path: str, folder: int | None, *, whole: bool) -> str:
+        """The absolute path, links followed; unless `whole`, the last name is left as it is."""
+        if folder is not None and not path.startswith("/"):
+            path = f"/proc/self/fd/{folder}/{path}"
+        if whole:
+            return resolved(path)
+        above, _, name = path.rstrip("/").rpartition("/")
+        if name in ("", ".", ".."):
+            return resolved(path)
+        above = resolved(above or ("/" if path.startswith("/") else "."))
+        return f"{above.rstrip('/')}/{name}"
+
+    def whose(self, path: str) -> str:
+        """Whose an absolute path is."""
+        whose: str = self._ground.where(path)
+        return whose
+
+    def named(self, path: str) -> str:
+        """The path from the notebook's folder where it lies below it."""
+        folder = f"{self._ground.folder}/"
+        return path.removeprefix(folder)
+
+    def there(self, path: str) -> bool:
+        """Whether there is something of that name."""
+        return _exists(path)
+
+    def folder(self, path: str) -> bool:
+        """Whether this is a folder."""
+        try:
+            return _lstat(path).st_mode & _FORMAT == _FOLDER
+        except (OSError, ValueError):
+            return False
+
+    def made(self, path: str) -> bool:
+        """Whether the code made this, or what it lies in, as something temporary."""
+        while len(path) > len(self._temp):
+            if path in self._made:
+                return True
+            path = path.rpartition("/")[0]
+        return False
+
+    def make(self, path: str) -> None:
+        """Takes a new name in the folder for temporary files."""
+        if path.startswith(f"{self._temp}/") and not _exists(path):
+            self._made.add(path)
+
+    def imports(self) -> bool:
+        """Whether it is Python's own import that does this."""
+        return any(frame.f_globals is self._import for _, frame in islice(self._frames(), 1))
+
+    def library(self) -> bool:
+        """Whether an installed package's frame comes before the code's own."""
+        for file, _ in self._frames():
+            # In a virtual environment the packages lie within a folder of the standard library's.
+            if file.startswith(self._packages):
+                return "/IPython/core/magics/" not in file
+            if not file.startswith(self._stdlib):
+                return False
+        return False
+
+    def importing(self) -> bool:
+        """Whether a library is being imported: what it does then is no act of the code's."""
+        importing = False
+        for file, frame in self._frames():
+            if not file.startswith((*self._stdlib, *self._packages)):
+                return importing
+            importing = importing or frame.f_code is self._importing
+        return importing
+
+    def launched(self) -> str:
+        """The command of a pseudo-terminal that is about to be made."""
+        for file, frame in self._frames():
+            if file.endswith("/ptyprocess/ptyprocess.py"):
+                words = [str(word) for word in frame.f_locals.get("argv") or ()]
+                return words[2] if words[1:2] == ["-c"] else " ".join(words)
+        return ""
+
+    def family(self, pid: int) -> bool:
+        """Whether this is our own process, its group, or a child."""
+        if pid in (0, _getpid()):
+            return True
+        found: int | None = self._by_ourselves(_parent_of, pid)
+        return found == _getpid()
+
+    def known(self, address: str) -> bool:
+        """Whether this is an address of a name that was let through, or our own machine's name."""
+        return address in self._addresses
+
+    def resolve(self, arguments: tuple[Any, ...]) -> None:
+        """Takes the addresses of a name that was let through."""
+        found = self._by_ourselves(_getaddrinfo, *arguments[:2])
+        self._addresses |= {str(each[4][0]) for each in found or ()}
+
+    def line(self, thread: int) -> int:
+        """The number of the block's line at which it waits; 0 in another thread than the block's."""
+        number = 0
+        for file, frame in self._frames() if thread == _get_ident() else ():
+            if not file.startswith((*self._stdlib, *self._packages)):
+                number = frame.f_lineno
+        return number
+
+    def _by_ourselves(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """What a call into C comes to, unjudged; None where it fails."""
+        thread = _get_ident()
+        self.busy.add(thread)
+        try:
+            return call(*arguments)
+        except (OSError, TypeError, UnicodeError):
+            return None
+        finally:
+            self.busy.discard(thread)
+
+    def _frames(self) -> Iterator[tuple[str, FrameType]]:
+        """The files and frames that led here, from the innermost on, without the guard's own."""
+        frame: FrameType | None = _getframe(1)
+        for _ in range(_DEPTH):
+            if frame is None:
+                return
+            if not any(frame.f_builtins is each for each in self._own):
+                # A name may be of a class of the code's own, with methods of its own.
+                yield str.__str__(frame.f_code.co_filename), frame
+            frame = frame.f_back
+
+
+def _outermost() -> str:
+    """The file of the process's main script."""
+    frame = _getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_code.co_filename)
+
+
+def _is_packages(path: str) -> bool:
+    return path.rstrip("/").endswith(("site-packages", "dist-packages"))
+
+
+def resolved(path: str) -> str:
+    """The absolute path with all links followed, as far as it exists."""
+    done: list[str] = []
+    rest = (path if path.startswith("/") else f"{_getcwd()}/{path}").split("/")[::-1]
+    links = 0
+    while rest:
+        name = rest.pop()
+        if name in ("", "."):
+            continue
+        if name == "..":
+            del done[-1:]
+            continue
+        try:
+            link = _readlink("/".join(("", *done, name)))
+        except (OSError, ValueError):
+            done.append(name)
+            continue
+        links += 1
+        if links > _LINKS or not isinstance(link, str):
+            done.append(name)
+            continue
+        if link.startswith("/"):
+            done.clear()
+        rest.extend(link.split("/")[::-1])
+    return "/" + "/".join(done)
+
+
+def _exists(path: str) -> bool:
+    try:
+        _lstat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _parent_of(pid: int) -> int:
+    descriptor = _open(f"/proc/{pid}/stat", _READING)
+    try:
+        return int(_read(descriptor, 4096).rpartition(b")")[2].split()[1])
+    finally:
+        _close(descriptor)

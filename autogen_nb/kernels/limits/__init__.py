@@ -1,0 +1,1 @@
+"""What a block may use at most, and what is used."""

@@ -1,0 +1,94 @@
+"""What a block may use at most."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.limits import machine_memory
+
+_SHARE = 0.8
+_PROCESSES = 2_000
+_OUTPUT = 10**9
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits on the kernel and all that it started; None is none.
+
+    Parameters
+    ----------
+    memory
+        Bytes that all processes together may have for themselves; files that they have mapped do not count.
+    processes
+        Processes and threads together.
+    cpu
+        Seconds of processor time for one block, over all processors.
+    output
+        Bytes that one block may print and display.
+    """
+
+    memory: int | None = None
+    processes: int | None = None
+    cpu: float | None = None
+    output: int | None = None
+
+    @classmethod
+    def usual(cls) -> "Limits":
+        """80 % of the memory that there is, 2,000 processes and threads, any processor time, 1 GB of output."""
+        return cls(memory=int(_SHARE * machine_memory.memory()), processes=_PROCESSES, output=_OUTPUT)
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What a message calls the limits on memory and processes."""
+        return {
+            "memory": f"memory limit of {readable(self.memory or 0)}",
+            "pids": f"processes limit of {self.processes or 0:,}",
+        }
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> "Limits":
+        """The usual limits with other values for some; bytes may be a text such as "2 GB", None takes a limit away.
+
+        Raises
+        ------
+        ConfigError
+            When there is no such limit, or its value is no positive number.
+        """
+        names = [field.name for field in fields(cls)]
+        for name in settings:
+            if name not in names:
+                near = get_close_matches(str(name), names, 1)
+                raise ConfigError(
+                    f"limits has no {name!r}" + (f" (did you mean {near[0]!r}?)" if near else f": it has {names}")
+                )
+        found: dict[str, Any] = {name: _number(name, value) for name, value in settings.items()}
+        return replace(cls.usual(), **found)
+
+
+def _number(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    number = _bytes(value) if isinstance(value, str) and name in ("memory", "output") else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not number > 0:
+        raise ConfigError(f"limits[{name!r}] is {value!r}; it must be a number above 0, or None for no limit")
+    return number if name == "cpu" else int(number)
+
+
+def _bytes(text: str) -> float | None:
+    digits = text.strip().rstrip("BbKkMmGgIi ")
+    unit = _UNITS.get(text.strip()[len(digits) :].strip().upper())
+    try:
+        return float(digits) * unit if unit is not None else None
+    except ValueError:
+        return None
+
+
+def readable(number: float) -> str:
+    """Bytes as a person writes them."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:g} bytes"

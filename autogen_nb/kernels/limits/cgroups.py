@@ -1,0 +1,179 @@
+"""A cgroup for what an agent runs: a wall against memory and processes that no code runs away from.
+
+1. It is made below the cgroup that this process is in or, where that one may hand nothing on since it holds
+   processes (version 2), beside it. Where none can be made, the watcher is alone (`limit_watch`).
+2. The watcher comes first: at the limit it interrupts, and variables are kept. The wall stands a little further out,
+   for what takes more between two looks; there the system ends a process, or starts no other.
+3. It goes with what ran in it: its owner removes it, or the supervisor of an owner that died.
+"""
+
+import os
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits.block_limits import Limits
+
+_FURTHER = 1.25
+_PATIENCE = 5.0
+_PAUSE = 0.01
+_OWN = Path("/proc/self/cgroup")
+_MOUNTED = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """The files of one controller: where the limit goes, and where the system counts that it was met, as what."""
+
+    limit: str
+    counter: str
+    what: str
+    swap: str = ""
+
+
+_PIDS = Wall("pids.max", "pids.events", "max")
+_VERSION_1 = {
+    "memory": Wall("memory.limit_in_bytes", "memory.oom_control", "oom_kill", swap="memory.memsw.limit_in_bytes"),
+    "pids": _PIDS,
+}
+_VERSION_2 = {"memory": Wall("memory.max", "memory.events", "oom_kill", swap="memory.swap.max"), "pids": _PIDS}
+
+
+class Cgroup:
+    """One cgroup, which with version 1 is a folder for each controller; `made` makes it.
+
+    Attributes
+    ----------
+    folders
+        A process enters it by writing into each one's `cgroup.procs`.
+    """
+
+    def __init__(self, limits: Limits, walls: Sequence[tuple[str, Path, Wall]]) -> None:
+        self._walls = tuple(walls)
+        self._words = limits.words
+        self.folders = tuple(dict.fromkeys(folder for _, folder, _ in walls))
+        self.begin()
+
+    @classmethod
+    def made(cls, limits: Limits, own: Path = _OWN, mounted: Path = _MOUNTED) -> "Cgroup | None":
+        """A cgroup that keeps what it can of the limits on memory and processes; None where it can keep none."""
+        if sys.platform != "linux":
+            return None
+        name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        values = _values(limits)
+        walls: list[tuple[str, Path, Wall]] = []
+        for known, parents in _hierarchies(own, mounted):
+            wanted = {each: known[each] for each in known if each in values}
+            for parent in parents:
+                if wanted and _raised(parent / name, wanted, values):
+                    walls += [(each, parent / name, wall) for each, wall in wanted.items()]
+                    break
+        return cls(limits, walls) if walls else None
+
+    def begin(self) -> None:
+        """What is met counts from now on."""
+        self._before = self._counts()
+
+    def met(self) -> str:
+        """The limit at which the system has ended or refused a process since `begin`, in words; "" for none."""
+        now = self._counts()
+        return next((self._words[each] for each in now if now[each] > self._before.get(each, 0)), "")
+
+    def remove(self) -> None:
+        """Takes it away, now that all that ran in it has ended."""
+        for folder in self.folders:
+            _removed(folder)
+
+    def _counts(self) -> dict[str, int]:
+        found = {}
+        for each, folder, wall in self._walls:
+            with suppress(OSError):
+                found[each] = counted((folder / wall.counter).read_text("ascii"), wall.what)
+        return found
+
+
+def counted(text: str, what: str) -> int:
+    """The number behind a name, in a file that has one on each line."""
+    lines = (line.split() for line in text.splitlines())
+    return next((int(line[1]) for line in lines if line[:1] == [what] and line[1:2] and line[1].isdigit()), 0)
+
+
+def _values(limits: Limits) -> dict[str, int]:
+    """Where the walls stand: half the way from the limit to all memory that there is, at most."""
+    found = {}
+    if limits.memory is not None:
+        between = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
+        found["memory"] = int(min(_FURTHER * limits.memory, between))
+    if limits.processes is not None:
+        found["pids"] = int(_FURTHER * limits.processes)
+    return found
+
+
+def _hierarchies(own: Path, mounted: Path) -> Iterator[tuple[Mapping[str, Wall], list[Path]]]:
+    """The controllers of each hierarchy that a process is in, and the folders in which a cgroup may be made."""
+    try:
+        lines = own.read_text("ascii").splitlines()
+    except (OSError, ValueError):
+        return
+    for line in lines:
+        _, controllers, place = (*line.split(":", 2), "", "")[:3]
+        if not controllers:
+            here = mounted / place.lstrip("/")
+            parents = [folder for folder in (here, here.parent) if _hands_on(folder, mounted)]
+            yield _VERSION_2, parents
+        for each in controllers.split(","):
+            if each in _VERSION_1:
+                yield {each: _VERSION_1[each]}, [mounted / each / place.lstrip("/")]
+
+
+def _hands_on(folder: Path, mounted: Path) -> bool:
+    """Whether cgroups in this folder, of version 2, have both controllers, and we may move a process there."""
+    if not folder.is_relative_to(mounted):
+        return False
+    try:
+        handed = (folder / "cgroup.subtree_control").read_text("ascii").split()
+    except (OSError, ValueError):
+        return False
+    # Who moves a process needs to write where its old cgroup and its new one meet.
+    return _VERSION_2.keys() <= set(handed) and os.access(folder / "cgroup.procs", os.W_OK)
+
+
+def _raised(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) -> bool:
+    """Makes a cgroup with its limits; where that cannot be, nothing is left of it."""
+    try:
+        folder.mkdir()
+    except OSError:
+        return False
+    try:
+        for each, wall in walls.items():
+            (folder / wall.limit).write_text(str(values[each]), "ascii")
+            if wall.swap:
+                # Memory that goes to a disk is taken all the same. Not every system counts it.
+                with suppress(OSError):
+                    total = 0 if wall.swap == "memory.swap.max" else values[each]
+                    (folder / wall.swap).write_text(str(total), "ascii")
+    except OSError:
+        _removed(folder)
+        return False
+    return True
+
+
+def _removed(folder: Path) -> None:
+    """Removes a cgroup; the system may take a moment to see that its last process is gone."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            if time.monotonic() > until:
+                return
+            time.sleep(_PAUSE)
+        else:
+            return

@@ -1,0 +1,149 @@
+"""Sees that a kernel, or a program beside it, keeps its limits.
+
+1. The processes are looked at ten times a second while a block runs, else once in two seconds.
+2. Memory and processes: what other processes than the kernel's own use too much is taken from them, since the
+   kernel's variables need not be lost for it; the block is told. The kernel itself is interrupted first.
+3. A kernel that goes on above its limit for a second, or passes it by a quarter, is killed.
+4. Where there is a cgroup too, what its wall has met is told in the same way.
+5. Processor time counts from the start of a block; passing it interrupts the block.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.limits.cgroups import Cgroup
+from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, shared_out
+
+Step = Literal["interrupt", "kill"]
+
+_OFTEN = 0.1
+_SELDOM = 2.0
+# So much of the time at most goes into looking.
+_SHARE = 20
+_PATIENCE = 1.0
+_FAR = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class LimitPassed:
+    """A limit that was passed, in words, and what has to be done to the code that runs."""
+
+    limit: str
+    step: Step
+
+
+class LimitWatch:
+    """Looks at the processes below `root` until it is stopped; made on a running asyncio loop.
+
+    Parameters
+    ----------
+    own
+        Gives the processes to be spared: the kernel, last, which is interrupted before it is killed, and those that
+        hold it.
+    passed
+        Called when a limit is passed, and again when more has to be done.
+    cgroup
+        What holds the processes too, if anything does.
+    """
+
+    def __init__(
+        self,
+        root: int,
+        limits: Limits,
+        *,
+        own: Callable[[], tuple[int, ...]],
+        passed: Callable[[LimitPassed], None],
+        cgroup: Cgroup | None = None,
+    ) -> None:
+        self._cgroup = cgroup
+        self._root = root
+        self._limits = limits
+        self._own = own
+        self._passed = passed
+        self._woken = asyncio.Event()
+        self._busy = False
+        self._spent = 0.0
+        self._since: float | None = None
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.ensure_future(self._watch())
+
+    def begin(self) -> None:
+        """A block begins."""
+        self._busy, self._since = True, None
+        if self._cgroup is not None:
+            self._cgroup.begin()
+        self._spent = measure(self._root).cpu if self._limits.cpu is not None else 0.0
+        self._woken.set()
+
+    def end(self) -> None:
+        """The block has ended; what it leaves above the limit on processes must not cost the next one."""
+        self._busy = False
+        if self._cgroup is not None and self._cgroup.met() and self._limits.processes is not None:
+            usage = measure(self._root)
+            if usage.tasks > self._limits.processes:
+                self._end_others(usage)
+
+    def stop(self) -> None:
+        """Looks no more."""
+        self._task.cancel()
+
+    async def _watch(self) -> None:
+        cost = 0.0
+        while True:
+            self._woken.clear()
+            try:
+                async with asyncio.timeout(max(_OFTEN if self._busy else _SELDOM, _SHARE * cost)):
+                    await self._woken.wait()
+                # A block has begun just now: there is nothing to see yet.
+                continue
+            except TimeoutError:
+                pass
+            started = self._loop.time()
+            usage = measure(self._root)
+            self._look(usage)
+            cost = self._loop.time() - started
+
+    def _look(self, usage: ResourceUsage) -> None:
+        limits = self._limits
+        if limits.memory is not None and usage.memory > limits.memory and (used := shared_out(usage)) > limits.memory:
+            self._too_much_memory(usage, used, limits.memory)
+        elif limits.processes is not None and usage.tasks > limits.processes:
+            self._too_many(usage, limits.words["pids"])
+        elif self._cgroup is not None and (met := self._cgroup.met()):
+            self._at_the_wall(usage, met)
+        elif limits.cpu is not None and self._busy and usage.cpu - self._spent > limits.cpu:
+            self._tell(f"processor time limit of {limits.cpu:g} s", "interrupt")
+        else:
+            self._since = None
+
+    def _too_many(self, usage: ResourceUsage, told: str) -> None:
+        self._end_others(usage)
+        self._tell(told, "interrupt")
+
+    def _end_others(self, usage: ResourceUsage) -> None:
+        spared = {self._root, *self._own()}
+        kill(pid for pid in usage.pids if pid not in spared)
+
+    def _at_the_wall(self, usage: ResourceUsage, met: str) -> None:
+        if met == self._limits.words["pids"] and self._since is None:
+            self._too_many(usage, met)
+        # Of what took the memory, the system has made an end already.
+        self._tell(met, "interrupt")
+
+    def _too_much_memory(self, usage: ResourceUsage, used: int, limit: int) -> None:
+        told = self._limits.words["memory"]
+        first = self._since is None
+        own = self._own()
+        if first and usage.largest not in (self._root, *own):
+            kill([usage.largest])
+        hard = used > _FAR * limit or (self._since is not None and self._loop.time() > self._since + _PATIENCE)
+        self._tell(told, "kill" if hard and usage.largest in own else "interrupt")
+
+    def _tell(self, limit: str, step: Step) -> None:
+        if self._since is None or step == "kill":
+            self._passed(LimitPassed(limit, step))
+        if self._since is None:
+            self._since = self._loop.time()

@@ -1,0 +1,121 @@
+"""What a process and all below it use right now; from /proc where there is one, else by psutil."""
+
+import os
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_KIB = 1024
+_SANDBOX = b"bwrap\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUsage:
+    """Memory in bytes, processor time in seconds, and which process has most memory; `tasks` counts threads too."""
+
+    memory: int = 0
+    tasks: int = 0
+    cpu: float = 0.0
+    largest: int = 0
+    pids: frozenset[int] = frozenset()
+
+
+def measure(root: int) -> ResourceUsage:
+    """What the process and all below it use; shared memory counts for each that shares it, so it may be too much."""
+    return _by_proc(root) if _has_children_files() else _by_psutil(root)
+
+
+def shared_out(usage: ResourceUsage) -> int:
+    """The memory with each shared page counted once; it takes longer to know."""
+    return min(usage.memory, sum(_proportional(pid) for pid in usage.pids))
+
+
+def kill(pids: Iterable[int]) -> None:
+    """Kills the processes; all are stopped first, so that none makes another meanwhile."""
+    found = list(pids)
+    for number in (getattr(signal, "SIGSTOP", signal.SIGTERM), getattr(signal, "SIGKILL", signal.SIGTERM)):
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, number)
+
+
+def held(pid: int) -> tuple[int, ...]:
+    """The processes from this one down to the first that is no sandbox's own."""
+    found = [pid]
+    with suppress(OSError, ValueError, IndexError):
+        # A sandbox's first process has more children than its own: those that others left.
+        while _read(f"/proc/{found[-1]}/comm") == _SANDBOX:
+            found.append(int(_read(f"/proc/{found[-1]}/task/{found[-1]}/children").split()[0]))
+    return tuple(found)
+
+
+@cache
+def _has_children_files() -> bool:
+    return Path(f"/proc/self/task/{os.getpid()}/children").exists()
+
+
+def _by_proc(root: int) -> ResourceUsage:
+    ticks = os.sysconf("SC_CLK_TCK")
+    memory = tasks = 0
+    spent = 0.0
+    largest = (0, root)
+    pids: set[int] = set()
+    new = [root]
+    while new:
+        pid = new.pop()
+        if pid in pids:
+            continue
+        with suppress(OSError, ValueError, IndexError):
+            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - it is called ten times a second
+            for thread in threads:
+                with suppress(OSError):
+                    new += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+            own = _anonymous(_read(f"/proc/{pid}/status"))
+            times = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[11:15]
+            pids.add(pid)
+            memory, tasks, spent = memory + own, tasks + len(threads), spent + sum(map(int, times)) / ticks
+            largest = max(largest, (own, pid))
+    return ResourceUsage(memory, tasks, spent, largest[1], frozenset(pids))
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123 - as above
+        return file.read()
+
+
+def _anonymous(status: bytes) -> int:
+    """The memory that is a process's own: pages of mapped files can be dropped at any time."""
+    return sum(
+        int(line.split()[1]) * _KIB for line in status.splitlines() if line.startswith((b"RssAnon:", b"RssShmem:"))
+    )
+
+
+def _proportional(pid: int) -> int:
+    try:
+        lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
+    except OSError:
+        return _by_psutil(pid, alone=True).memory
+    return sum(int(line.split()[1]) * _KIB for line in lines if line.startswith((b"Pss_Anon:", b"Pss_Shmem:")))
+
+
+def _by_psutil(root: int, *, alone: bool = False) -> ResourceUsage:
+    psutil: Any = import_module("psutil")
+    total = ResourceUsage()
+    with suppress(psutil.Error):
+        process = psutil.Process(root)
+        for each in [process, *([] if alone else process.children(recursive=True))]:
+            with suppress(psutil.Error), each.oneshot():
+                own, times = each.memory_info().rss, each.cpu_times()
+                total = ResourceUsage(
+                    total.memory + own,
+                    total.tasks + each.num_threads(),
+                    total.cpu + times.user + times.system,
+                    each.pid if own > total.memory else total.largest or each.pid,
+                    total.pids | {each.pid},
+                )
+    return total

@@ -1,0 +1,93 @@
+"""How a block ended: the exit code, and what must be told beyond the outputs."""
+
+import re
+import signal
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from autogen_nb.kernels.request import ExecuteRequest
+from autogen_nb.outputs import Failure
+
+LIMITED = 137
+"""The exit code of a block that passed a limit."""
+TIMED_OUT = 124
+"""The exit code of a block that met its time limit."""
+INTERRUPTED = 130
+"""The exit code of a block that was interrupted."""
+LOST = "its variables are lost"
+
+_SIGNALLED = 128
+_KEPT = "its variables are kept"
+_QUOTED = re.compile(r"(['\"])(.+)\1")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOutcome:
+    """How a block ended; `note` is what must be told beyond the outputs, `lost` whether the kernel's state is gone."""
+
+    exit_code: int
+    note: str = ""
+    lost: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether the block succeeded."""
+        return self.exit_code == 0
+
+
+def classify(request: ExecuteRequest, ending: str | None, met: str = "") -> BlockOutcome:
+    """What came of a request that is over.
+
+    Parameters
+    ----------
+    ending
+        Why its kernel was ended on purpose; None where it was not.
+    met
+        The limit at which the system itself ended or refused a process of the block, in words.
+    """
+    if request.end in ("died", "stuck"):
+        return _lost(request, ending, met)
+    if request.passed:
+        return BlockOutcome(LIMITED, f"The block passed its {request.passed} and was interrupted; {_KEPT}.")
+    if met and request.exit_code:
+        return BlockOutcome(LIMITED, f"The block passed its {met}; {_KEPT}.")
+    if request.expired:
+        return BlockOutcome(TIMED_OUT, f"The block ran out of time and was interrupted; {_KEPT}.")
+    if request.interrupted and request.exit_code:
+        return BlockOutcome(INTERRUPTED, f"The block was interrupted; {_KEPT}.")
+    return BlockOutcome(request.exit_code)
+
+
+def _lost(request: ExecuteRequest, ending: str | None, met: str) -> BlockOutcome:
+    passed = request.passed or (met if request.end == "died" and ending is None else "")
+    if passed:
+        note = f"The block passed its {passed}; the kernel was killed and restarted; {LOST}."
+        return BlockOutcome(LIMITED, note, lost=True)
+    if request.end == "died":
+        code = request.launched.exited.result()
+        what = ending or f"{death(code)} while the block ran and was restarted"
+        return BlockOutcome(_SIGNALLED - code if code < 0 else code or 1, f"{what}; {LOST}.", lost=True)
+    what = "ran out of time" if request.expired else "was interrupted"
+    note = f"The block {what} and did not yield; the kernel was killed and restarted; {LOST}."
+    return BlockOutcome(TIMED_OUT if request.expired else INTERRUPTED, note, lost=True)
+
+
+def death(code: int) -> str:
+    """How a process ended, by its return code."""
+    if code >= 0:
+        return f"The kernel ended (exit code {code})"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"The kernel was killed by {name}"
+
+
+def wanting(failure: Failure, dropped: Collection[str]) -> str:
+    """What to tell where code failed since the environment lacks a variable that was kept from it; else ""."""
+    found = _QUOTED.fullmatch(failure.evalue.strip())
+    if failure.ename != "KeyError" or found is None or found[2] not in dropped:
+        return ""
+    if not any("<frozen os>" in line or "os.py" in line for line in failure.traceback):
+        return ""
+    return (
+        f"The environment variable {found[2]} is set in the notebook and kept from the agent's code; "
+        "a person who wants it there lists its name."
+    )

@@ -1,0 +1,1 @@
+"""Where a kernel runs: this machine, a sandbox, a container, a Jupyter server. `place` has the protocols of all."""

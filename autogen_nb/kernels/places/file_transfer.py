@@ -1,0 +1,189 @@
+"""Files that pass to and from a kernel that does not see our disk, in chunks through its own channel."""
+
+import ast
+import asyncio
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ExecutionError, TransferError
+from autogen_nb.kernels.places.place import Inbox, KernelChannels
+
+FERRY = "autogen_nb_ferry"
+"""The name of the module inside the kernel."""
+
+_SOURCE = Path(__file__).with_name("ferry.py")
+# As base64 it stays below the 10 MiB that a server takes in one message.
+_CHUNK = 4 * 2**20
+_MOST_BYTES = 4 * 2**30
+_MOST_FILES = 10_000
+_ASK_AGAIN = 1.0
+
+
+def shelling(program: str, code: str) -> str:
+    """The source that runs a shell block inside the kernel; the block leaves with its exit code."""
+    return f'__import__("sys").modules[{FERRY!r}].shell({program!r}, {code!r})'
+
+
+def keeping(name: str, code: str) -> str:
+    """The source that saves a block in the kernel's working directory, or leaves with exit code 1."""
+    return f'__import__("sys").modules[{FERRY!r}].keep({name!r}, {code!r})'
+
+
+class ChannelTransfer:
+    """Carries files; a `place.Files`.
+
+    Its calls are silent requests whose answers come in the execute reply: what a kernel prints passes through limits
+    on a server that would drop some of it.
+    """
+
+    def __init__(self, channels: KernelChannels, exited: "asyncio.Future[int]", folder: Path) -> None:
+        self._channels = channels
+        self._exited = exited
+        self._here = folder
+        self._there = ""
+
+    @classmethod
+    async def of(
+        cls, channels: KernelChannels, exited: "asyncio.Future[int]", folder: Path, patience: float
+    ) -> "ChannelTransfer | None":
+        """A carrier between our private folder and one of the kernel's; None where the kernel runs no Python.
+
+        Raises
+        ------
+        ExecutionError
+            When the kernel does not answer within `patience` seconds.
+        """
+        carrier = cls(channels, exited, folder)
+        try:
+            async with asyncio.timeout(patience):
+                if await carrier._language() != "python":
+                    return None
+                source = _SOURCE.read_text("utf-8")
+                code = (
+                    "(lambda modules, new, name, source: (modules.__setitem__(name, new(name)), "
+                    'exec(compile(source, name, "exec"), modules[name].__dict__)))'
+                    f'(__import__("sys").modules, type(__import__("sys")), {FERRY!r}, {source!r})'
+                )
+                carrier._there = await carrier._call("make", code=code)
+        except TimeoutError:
+            raise ExecutionError(f"the kernel on the server did not answer within {patience:g} s") from None
+        return carrier
+
+    def there(self, source: str) -> str:
+        """The source with paths in our private folder as they are on the kernel's side."""
+        return source.replace(str(self._here), self._there)
+
+    async def send(self, path: Path) -> None:
+        """Has a file or folder of ours on the kernel's side too."""
+        if path.is_dir():  # noqa: ASYNC240 - it costs nothing
+            await self._call("folder", self.there(str(path)))
+        for file in _files(path):
+            with file.open("rb") as opened:
+                data = opened.read(_CHUNK)
+                while True:
+                    await self._call("write", self.there(str(file)), base64.b64encode(data).decode("ascii"))
+                    if not (data := opened.read(_CHUNK)):
+                        break
+
+    async def fetch(self, path: Path) -> None:
+        """Has a file or folder that the kernel wrote on our side too, and on the kernel's side no more."""
+        there = self.there(str(path))
+        for name, size in _checked(await self._call("listing", there)):
+            source, target = (f"{there}/{name}", path / name) if name else (there, path)
+            with target.open("xb") as file:
+                for offset in range(0, size, _CHUNK):
+                    file.write(base64.b64decode(await self._call("read", source, offset, _CHUNK)))
+        await self.drop(path)
+
+    async def drop(self, path: Path) -> None:
+        """Has a file or folder gone on the kernel's side."""
+        await self._call("remove", self.there(str(path)))
+
+    async def _language(self) -> str:
+        """What the kernel runs; a request that meets it while it starts may be lost, so it is repeated."""
+        inbox: Inbox = asyncio.Queue()
+        asked = []
+        try:
+            while True:
+                asked.append(self._channels.send("shell", "kernel_info_request", {}, inbox))
+                try:
+                    async with asyncio.timeout(_ASK_AGAIN):
+                        content = await self._shell(inbox)
+                except TimeoutError:
+                    continue
+                return str(content.get("language_info", {}).get("name", "")).lower()
+        finally:
+            for identifier in asked:
+                self._channels.forget(identifier)
+
+    async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
+        """The text that a function of `remote_side` returns."""
+        inbox: Inbox = asyncio.Queue()
+        given = ", ".join(map(repr, arguments))
+        expression = f'__import__("sys").modules[{FERRY!r}].{function}({given})'
+        identifier = self._channels.send(
+            "shell",
+            "execute_request",
+            {
+                "code": code,
+                "silent": True,
+                "store_history": False,
+                "user_expressions": {"answer": expression},
+                "allow_stdin": False,
+                "stop_on_error": False,
+            },
+            inbox,
+        )
+        try:
+            return _answer(await self._shell(inbox))
+        finally:
+            self._channels.forget(identifier)
+
+    async def _shell(self, inbox: Inbox) -> dict[str, Any]:
+        """The content of the shell reply."""
+        while True:
+            getting = asyncio.ensure_future(inbox.get())
+            waited: list[asyncio.Future[Any]] = [getting, self._exited]
+            try:
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                getting.cancel()
+            if not getting.done() or getting.cancelled():
+                raise TransferError("the agent's kernel ended while files passed")
+            channel, message = getting.result()
+            if channel == "shell":
+                content: dict[str, Any] = message["content"]
+                return content
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
+
+
+def _answer(content: dict[str, Any]) -> str:
+    """The text in an execute reply; what the kernel says of it is not trusted."""
+    found = (content.get("user_expressions") or {}).get("answer") or {}
+    try:
+        text = ast.literal_eval(found["data"]["text/plain"])
+    except (KeyError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+        why = found.get("evalue") or content.get("evalue") or "no answer"
+        raise TransferError(f"files could not pass to or from the agent's kernel: {why!s:.200}") from None
+    if not isinstance(text, str):
+        raise TransferError("files could not pass to or from the agent's kernel: its answer is no text")
+    return text
+
+
+def _checked(listing: str) -> list[tuple[str, int]]:
+    """The names and sizes that the kernel listed; a name may not lead out of the folder."""
+    try:
+        found = [(name, size) for name, size in json.loads(listing)]
+    except (TypeError, ValueError, RecursionError):
+        found = [(None, None)]
+    for name, size in found:
+        if type(name) is not str or type(size) is not int or size < 0 or Path(name).name != name or name == "..":
+            raise TransferError("the agent's kernel wrote files that cannot be fetched: their names are none")
+    if len(found) > _MOST_FILES or sum(size for _, size in found) > _MOST_BYTES:
+        raise TransferError("the agent's kernel wrote more than may be fetched")
+    return found

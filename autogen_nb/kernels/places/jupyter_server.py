@@ -1,0 +1,219 @@
+"""A kernel on a Jupyter Server, a JupyterHub server or a (Kernel or Enterprise) Gateway.
+
+What walls, limits and environment it has is the server's matter. Files that pass go through the kernel's own channel,
+and shell blocks are started by the kernel.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from inspect import isawaitable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.httputil import url_concat
+
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.places.file_transfer import ChannelTransfer
+from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, SameDisk
+from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
+from autogen_nb.kernels.processes.jobs import Job
+
+TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of the variable
+"""The variable that holds the server's token, where none is given."""
+
+_REFUSED = (401, 403)
+_GONE = (404, 410)
+_SLOW = 60.0
+_LOST = 1
+_PAUSES = (0.0, 0.5, 1.0, 2.0)
+
+Token = str | Callable[[], str | Awaitable[str]]
+
+
+class JupyterServerPlace:
+    """A Jupyter server as a place for kernels.
+
+    Parameters
+    ----------
+    url
+        The server's address; on a JupyterHub it ends with ``/user/NAME/``.
+    token
+        The token, or a function that gives it, which is called for each request and may be awaitable; None is the
+        environment's (`TOKEN`), if it has one.
+    spec
+        The name of a kernelspec of the server; None is the server's default.
+    patience
+        Seconds that a broken connection is tried again for, before the kernel counts as lost.
+
+    Raises
+    ------
+    ConfigError
+        For an address that is none.
+    """
+
+    here = False
+    beside = False
+    language: str | None = None
+    folders: Path | None = None
+
+    def __init__(self, url: str, *, token: Token | None = None, spec: str | None = None, patience: float = 60) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ConfigError(
+                f"the kernel's server is {parts.geturl().partition('?')[0]!r}; it must be http(s)://host/..."
+            )
+        given = parse_qs(parts.query).get("token", [None])[0]
+        self._token = token if token is not None else given or os.environ.get(TOKEN)
+        self._base = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+        self._spec = spec
+        self._patience = patience
+
+    async def start(self, launch_spec: LaunchSpec) -> "ServerKernel":
+        """A kernel on the server.
+
+        Raises
+        ------
+        ExecutionError
+            When the server cannot be reached, refuses the token or does not start the kernel.
+        """
+        body = {} if self._spec is None else {"name": self._spec}
+        identifier = json.loads(await self.ask("POST", "/api/kernels", body))["id"]
+        address = f"{self._base}/api/kernels/{identifier}/channels".replace("http", "ws", 1)
+        channels = WebSocketChannels(address, self.headers, patience=self._patience)
+        kernel = ServerKernel(self, identifier, channels)
+        try:
+            await channels.connect()
+            kernel.files = await ChannelTransfer.of(channels, kernel.exited, launch_spec.folder, _SLOW) or SameDisk()
+        except BaseException as error:
+            await kernel.kill()
+            await kernel.close()
+            if isinstance(error, OSError | HTTPClientError):
+                raise ExecutionError(f"the kernel on {self._base} cannot be talked to: {error}") from error
+            raise
+        return kernel
+
+    # The parameters are the protocol's.
+    async def spawn(
+        self,
+        argv: Sequence[str],
+        cwd: Path,  # noqa: ARG002 - every place is asked alike
+        environ: Mapping[str, str],  # noqa: ARG002 - every place is asked alike
+        limits: Limits | None = None,  # noqa: ARG002 - every place is asked alike
+    ) -> Job:
+        """Refused: there is nothing of the server beside its kernels."""
+        raise ExecutionError(f"{argv[0]!r} cannot be started on {self._base}: only kernels run there")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    async def headers(self) -> dict[str, str]:
+        """The headers that say who we are."""
+        token = self._token() if callable(self._token) else self._token
+        if isawaitable(token):
+            token = await token
+        return {"Authorization": f"token {token}"} if token else {}
+
+    async def ask(self, method: str, path: str, body: Any = None) -> bytes:
+        """What the server's REST API answers.
+
+        Raises
+        ------
+        ExecutionError
+            When it cannot be reached or refuses.
+        """
+        request = HTTPRequest(
+            url_concat(self._base + path, {}),
+            method=method,
+            headers={**await self.headers(), "Content-Type": "application/json"},
+            body=json.dumps(body) if method == "POST" else None,
+            request_timeout=_SLOW,
+            follow_redirects=False,
+        )
+        try:
+            return (await AsyncHTTPClient().fetch(request)).body
+        except HTTPClientError as error:
+            if error.code in _GONE and method != "POST":
+                return b""
+            raise ExecutionError(self._explained(error)) from error
+        except OSError as error:
+            raise ExecutionError(f"the kernel's server {self._base} cannot be reached: {error}") from error
+
+    def _explained(self, error: HTTPClientError) -> str:
+        if error.code in _REFUSED or error.code in {301, 302, 303, 307, 308}:
+            return (
+                f"the kernel's server {self._base} refused {'the' if self._token else 'us without a'} token "
+                f"({error.code}): set {TOKEN}, or pass token="
+            )
+        return f"the kernel's server {self._base} answered {error.code} {error.message}"
+
+
+class ServerKernel:
+    """A kernel that a server runs; a `place.Body`."""
+
+    pid = None
+    root = None
+    cgroup = None
+
+    def __init__(self, server: JupyterServerPlace, identifier: str, channels: WebSocketChannels) -> None:
+        self._server = server
+        self._path = f"/api/kernels/{identifier}"
+        self._deleted = False
+        self._channels = channels
+        self.channels: KernelChannels = channels
+        self.files: KernelFiles = SameDisk()
+        self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        channels.gone.add_done_callback(lambda _: self._settle())
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server has told that it has ended."""
+        return self.exited.done()
+
+    async def interrupt(self) -> None:
+        """Has the server interrupt the kernel."""
+        await self._server.ask("POST", f"{self._path}/interrupt")
+
+    async def quit(self) -> None:
+        """Has the server shut the kernel down."""
+        await self._delete()
+
+    async def kill(self) -> None:
+        """Has the server shut the kernel down; by force, where it does not end by itself."""
+        await self._delete()
+
+    async def met(self) -> str:
+        """Nothing: what limits it has is the server's matter."""
+        return ""
+
+    async def close(self) -> None:
+        """Sees to it that nothing is left on the server, which starts a kernel again that died."""
+        await self._delete()
+
+    async def _delete(self) -> None:
+        if not self._deleted:
+            self._deleted = True
+            # A server that is just starting a kernel again that died may refuse, or forget that it was told.
+            for pause in _PAUSES:
+                await asyncio.sleep(pause)
+                if await self._is_gone():
+                    break
+        self._settle()
+
+    async def _is_gone(self) -> bool:
+        # A server that cannot be reached has to clean up by itself.
+        with suppress(ExecutionError):
+            await self._server.ask("DELETE", self._path)
+        try:
+            return await self._server.ask("GET", self._path) == b""
+        except ExecutionError:
+            return True
+
+    def _settle(self) -> None:
+        if not self.exited.done():
+            self.exited.set_result(_LOST)

@@ -1,0 +1,239 @@
+"""The channels of a kernel on a Jupyter server: one WebSocket for all, which is made again when it breaks.
+
+1. A server keeps what a kernel sends while nobody is connected, for a client that comes back with the same session.
+2. A message is sent when the server has answered a ping: a connection that broke long ago often shows it only then.
+3. What was on its way when the connection broke may be lost all the same. So after each return we ask the kernel
+   something: its answer comes after all that was asked before, and what is then still without an end gets one that
+   says so. Nothing is ever sent twice: it might run twice.
+4. A server that does not answer for so long that nobody waits any more, or says that there is no such kernel, is the
+   kernel's end.
+"""
+
+import asyncio
+import datetime as dt
+import json
+import logging
+import struct
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
+
+from autogen_nb.kernels.places.place import Inbox
+
+_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+_PING = 30.0
+_LARGEST = 2**30
+_GONE = (404, 410)
+_DEAD = ("dead", "restarting", "autorestarting")
+_LOST = (
+    "the connection to the kernel's server broke, and the end of the block did not come through; outputs may be missing"
+)
+
+_log = logging.getLogger("autogen_nb.kernels")
+
+
+class WebSocketChannels:
+    """Shell, iopub, stdin and control of one kernel over a WebSocket; a `place.Wire`.
+
+    Parameters
+    ----------
+    address
+        The `ws:` or `wss:` address of the kernel's channels.
+    headers
+        Gives the headers of the opening request, anew for each.
+    patience
+        Seconds that a broken connection is tried again for.
+
+    Attributes
+    ----------
+    gone
+        Done, with the reason, when the kernel has ended or cannot be reached any more.
+    """
+
+    def __init__(self, address: str, headers: Callable[[], Awaitable[dict[str, str]]], *, patience: float) -> None:
+        self._session = uuid.uuid4().hex
+        self._address = f"{address}?session_id={self._session}"
+        self._headers = headers
+        self._patience = patience
+        self._inboxes: dict[str, Inbox] = {}
+        self._open: dict[str, set[str]] = {}
+        self._unsent: list[tuple[str, str, str]] = []
+        self._connection: WebSocketClientConnection | None = None
+        self.subscribed = asyncio.Event()
+        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._keeping: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        """Connects for the first time.
+
+        Raises
+        ------
+        OSError, tornado.httpclient.HTTPClientError
+            When that fails.
+        """
+        self._connection = await self._connected()
+        self._keeping = asyncio.ensure_future(self._keep())
+
+    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: Inbox | None = None) -> str:
+        """Sends a message without waiting, and returns its id; what it causes comes into the inbox."""
+        identifier = uuid.uuid4().hex
+        if inbox is not None:
+            self._inboxes[identifier] = inbox
+        header = {
+            "msg_id": identifier,
+            "msg_type": kind,
+            "session": self._session,
+            "username": "autogen_nb",
+            "date": dt.datetime.now(dt.UTC).isoformat(),
+            "version": "5.3",
+        }
+        message = {"channel": channel, "header": header, "parent_header": {}, "metadata": {}, "content": content}
+        self._unsent.append((identifier, kind, json.dumps(message)))
+        self._check()
+        return identifier
+
+    def forget(self, identifier: str) -> None:
+        """Drops what still comes for this request."""
+        self._inboxes.pop(identifier, None)
+        self._open.pop(identifier, None)
+
+    async def drain(self, seconds: float = 0.5) -> None:
+        """Returns when all that an ended kernel had sent is delivered: its end came on the same connection."""
+
+    def close(self) -> None:
+        """Closes the connection; it may be called twice."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    async def _connected(self) -> WebSocketClientConnection:
+        request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
+        connection = await websocket_connect(request, ping_interval=_PING, max_message_size=_LARGEST)
+        # It has no other way to tell.
+        setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - a plain assignment to a method is refused
+        return connection
+
+    async def _keep(self) -> None:
+        """Reads, and connects again, until the kernel has ended."""
+        loop = asyncio.get_running_loop()
+        while not self.gone.done():
+            connection = self._connection
+            assert connection is not None
+            self._check()
+            while (data := await connection.read_message()) is not None:
+                self._deliver(data)
+            self._connection = None
+            connection.close()
+            deadline, pause = loop.time() + self._patience, _PAUSE
+            while self._connection is None and not self.gone.done():
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                await self._try_again(last=loop.time() > deadline)
+            self._ask_what_is_over()
+
+    async def _try_again(self, *, last: bool) -> None:
+        try:
+            self._connection = await self._connected()
+        except HTTPClientError as error:
+            if last or error.code in _GONE:
+                self._end(f"the server answers {error.code} {error.message}")
+        except Exception as error:  # noqa: BLE001 - whatever the network makes of it, it is no connection
+            if last:
+                self._end(f"its server cannot be reached any more ({error})")
+
+    def _ask_what_is_over(self) -> None:
+        """Rule 3."""
+        waiting = set(self._open)
+        if waiting:
+            inbox: Inbox = asyncio.Queue()
+            probe = self.send("shell", "kernel_info_request", {}, inbox)
+            asyncio.ensure_future(self._conclude(waiting, probe, inbox)).add_done_callback(_seen)
+
+    async def _conclude(self, waiting: set[str], probe: str, inbox: Inbox) -> None:
+        missing = {"shell", "iopub"}
+        while missing:
+            channel, message = await inbox.get()
+            if channel == "shell" or message["content"].get("execution_state") == "idle":
+                missing.discard(channel)
+        self.forget(probe)
+        for identifier in waiting & set(self._open):
+            lacking = set(self._open[identifier])
+            if "shell" in lacking:
+                error = {"ename": "ConnectionLost", "evalue": _LOST, "traceback": []}
+                self._pretend(identifier, "iopub", "error", error)
+                self._pretend(identifier, "shell", "execute_reply", {"status": "error", **error})
+            if "idle" in lacking:
+                self._pretend(identifier, "iopub", "status", {"execution_state": "idle"})
+
+    def _pretend(self, parent: str, channel: str, kind: str, content: dict[str, Any]) -> None:
+        self._hand(channel, {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content})
+
+    def _check(self) -> None:
+        """Rule 2."""
+        # It may have closed, and its reader has not been told yet.
+        with suppress(WebSocketClosedError):
+            if self._connection is not None:
+                self._connection.ping(b"?")
+
+    def _flush(self) -> None:
+        while self._unsent and self._connection is not None:
+            identifier, kind, text = self._unsent[0]
+            try:
+                writing = self._connection.write_message(text)
+            except WebSocketClosedError:
+                return
+            del self._unsent[0]
+            asyncio.ensure_future(writing).add_done_callback(_seen)
+            if kind == "execute_request":
+                self._open[identifier] = {"shell", "idle"}
+
+    def _deliver(self, data: str | bytes) -> None:
+        try:
+            message = json.loads(data if isinstance(data, str) else _first_part(data))
+            channel = message["channel"]
+            if channel == "iopub":
+                self.subscribed.set()
+            if not isinstance(message["content"], dict) or not isinstance(message["header"]["msg_type"], str):
+                return
+            self._hand(channel, message)
+        # The kernel may send what it likes; what cannot be read is dropped.
+        except Exception as error:  # noqa: BLE001 - any exception may come out of what a kernel made up
+            _log.debug("a message was dropped: %r", error)
+
+    def _hand(self, channel: str, message: dict[str, Any]) -> None:
+        parent = str((message.get("parent_header") or {}).get("msg_id"))
+        state = message["content"].get("execution_state") if message["header"]["msg_type"] == "status" else None
+        if state in _DEAD and channel == "iopub":
+            self._end(f"the server says that it is {state}")
+        lacking = self._open.get(parent)
+        if lacking is not None:
+            lacking.discard("idle" if state == "idle" else channel)
+            if not lacking:
+                del self._open[parent]
+        inbox = self._inboxes.get(parent)
+        if inbox is not None:
+            inbox.put_nowait((channel, message))
+
+    def _end(self, why: str) -> None:
+        if not self.gone.done():
+            self.gone.set_result(why)
+
+
+def _seen(done: "asyncio.Future[Any]") -> None:
+    # A failed write shows at the reader, which connects again.
+    with suppress(asyncio.CancelledError):
+        done.exception()
+
+
+def _first_part(data: bytes) -> bytes:
+    """The message of a binary frame, which has buffers behind it."""
+    count = struct.unpack("!i", data[:4])[0]
+    offsets = [*struct.unpack(f"!{count}I", data[4 : 4 * (count + 1)]), len(data)]
+    return data[offsets[0] : offsets[1]]

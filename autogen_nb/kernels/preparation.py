@@ -1,0 +1,91 @@
+"""Our own code in a fresh kernel: brought there before any of the agent's, the guard with it.
+
+It goes in one file, compiled by this Python, and as source beside that for a kernel of another: compiling would take
+longer there than all else, so it is done once and here, while the first kernel starts.
+"""
+
+import asyncio
+import marshal
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
+
+from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels import service_calls
+from autogen_nb.kernels.guard_client import GuardClient
+from autogen_nb.kernels.inside.guard_questions import FIELD
+from autogen_nb.kernels.launch import Launched
+from autogen_nb.kernels.request import ExecuteRequest
+
+_HERE = Path(__file__).parent
+_INSIDE = {name: _HERE / f"{name}.py" for name in ("encode", "pickles", "ahead", "inside", "mending", "layer")}
+_GUARD = {
+    **{name: _HERE / f"{name}.py" for name in ("guard", "deeds", "guard_asking", "guard_seeing")},
+    **{name: _HERE.parent / "core" / f"{name}.py" for name in ("ground", "leave")},
+}
+_ARRIVING = _HERE / "arriving.py"
+
+
+async def packed() -> bytes:
+    """What `prepare` brings into a kernel; made once, and not on the loop."""
+    return await asyncio.to_thread(_packed)
+
+
+@cache
+def _packed() -> bytes:
+    sources = [
+        {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in part.items()}
+        for part in (_INSIDE, _GUARD)
+    ]
+    codes = [{name: compile(source, shown, "exec") for name, (source, shown) in part.items()} for part in sources]
+    return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
+
+
+async def prepare(launched: Launched, grace: float, prefix: str, own: bytes) -> None:
+    """Brings our own code into a Python kernel.
+
+    Parameters
+    ----------
+    prefix
+        Where the interpreter lies whose environment for installing it has been given; "" is any.
+    own
+        What `packed` made.
+
+    Raises
+    ------
+    ExecutionError
+        When it cannot be had there.
+    """
+    guard = GuardClient()
+    file = launched.folder / "own"
+    file.write_bytes(own)
+    await launched.files.send(file)
+    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.folder / 'over')!r}, {prefix!r}"
+    source = f"(lambda own: (exec({_ARRIVING.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
+    request = _ours(launched, launched.files.there(source), grace, guard)
+    await _through(request)
+    if request.end != "idle" or request.exit_code:
+        raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
+    launched.guarding = guard
+    file.unlink()
+    await launched.files.drop(file)
+
+
+async def warm(launched: Launched, names: Sequence[str], grace: float) -> None:
+    """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
+    launched.sign.touch()
+    source = service_calls.calling(
+        "warm", {"names": list(names), "sign": str(launched.sign)}, launched.folder / "warm.json"
+    )
+    await _through(_ours(launched, launched.files.there(source), grace))
+
+
+def _ours(launched: Launched, source: str, grace: float, guard: GuardClient | None = None) -> ExecuteRequest:
+    fields = None if guard is None else guard.secretly()
+    return ExecuteRequest(launched, source, ask=None, timeout=None, grace=grace, silent=True, fields=fields)
+
+
+async def _through(request: ExecuteRequest) -> None:
+    while await request.next() is not None:
+        pass

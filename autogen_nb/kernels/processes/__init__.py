@@ -1,0 +1,1 @@
+"""Processes that this one starts, and the end of all they have started."""

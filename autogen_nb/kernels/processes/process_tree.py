@@ -1,0 +1,111 @@
+"""Processes that this one starts: noticing their end at once, and leaving none behind."""
+
+import asyncio
+import atexit
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.kernels.limits.cgroups import Cgroup
+
+_live: dict[int, tuple[Path | None, Cgroup | None]] = {}
+_owner = 0
+
+
+def adopt(pid: int, folder: Path | None = None, cgroup: Cgroup | None = None) -> None:
+    """Has the process, its children, its folder and its cgroup gone at the latest when this interpreter exits."""
+    global _owner  # noqa: PLW0603 - a forked child must be told from the process that registered
+    if _owner != os.getpid():
+        _live.clear()
+        _owner = os.getpid()
+        atexit.register(_end_all)
+    _live[pid] = (folder, cgroup)
+
+
+def disown(pid: int) -> None:
+    """Takes back `adopt`: the process is gone."""
+    _live.pop(pid, None)
+
+
+def ended(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
+    """A future that is done, with the return code, as soon as the process has ended.
+
+    With `group`, what is left of its process group is killed at that moment.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[int] = loop.create_future()
+
+    def settle(code: int) -> None:
+        if not future.done():
+            future.set_result(code)
+
+    def wait() -> None:
+        if hasattr(os, "waitid"):
+            # Not reaped yet, so the group's number cannot have been given to someone else.
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        if group:
+            signal_group(process.pid, "SIGKILL")
+        code = process.wait()
+        # The loop may have been closed meanwhile: then nobody waits.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, code)
+
+    # A thread, since pidfd is Linux only and asyncio's own subprocess waits for inherited pipes too.
+    threading.Thread(target=wait, name=f"autogen_nb-wait-{process.pid}", daemon=True).start()
+    return future
+
+
+def has_ended(process: "subprocess.Popen[bytes]") -> bool:
+    """Whether the process has ended at this very moment, noticed by `ended` or not yet."""
+    if process.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def signal_group(pid: int, name: str) -> bool:
+    """Sends the signal ("" only asks) to the process group that `pid` leads; False where there is none."""
+    if not hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGTERM)
+        return False
+    try:
+        os.killpg(pid, signal.Signals[name] if name else 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def kill_tree(pid: int) -> None:
+    """Kills a process, its group, and its descendants that made groups of their own."""
+    psutil: Any = import_module("psutil")
+    found = []
+    with suppress(psutil.Error):
+        found = psutil.Process(pid).children(recursive=True)
+    signal_group(pid, "SIGKILL")
+    for child in found:
+        with suppress(psutil.Error):
+            child.kill()
+
+
+def _end_all() -> None:
+    if os.getpid() != _owner:
+        return
+    for pid in _live:
+        kill_tree(pid)
+    for folder, cgroup in _live.values():
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if cgroup is not None:
+            cgroup.remove()

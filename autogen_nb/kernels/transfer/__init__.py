@@ -1,0 +1,1 @@
+"""Variables on their way into a kernel and back."""

@@ -1,0 +1,190 @@
+"""What a model is told of a variable: its type, shape, columns and memory; values out of it only where asked for."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, TypeAlias
+
+from autogen_nb.kernels.inside.service import shape
+
+Share: TypeAlias = Literal["schema", "rows"]
+"""How much of a variable a model is told: what it is, or its first rows besides."""
+
+_ROWS = 5
+_ROWS_LENGTH = 2_000
+_WORTH_TELLING = 100_000
+_MAX_COLUMNS = 40
+_MAX_NAME = 60
+_SAMPLE = 1_000
+_UNITS = ("bytes", "KB", "MB", "GB", "TB")
+_THOUSAND = 1_000
+_CONTAINERS = (list, tuple, set, frozenset, dict)
+_SCALARS = (str, bytes, int, float, bool, complex, type(None))
+
+
+def describe(name: str, value: Any, *, share: Share = "schema") -> str:
+    """One line: ```name`: type, shape: columns with their dtypes; memory``; no values and no rows.
+
+    With `share="rows"`, the first rows or items follow, indented and bounded.
+    """
+    size = size_of(value)
+    memory = f"; {in_units(size)}" if size is not None and (size >= _WORTH_TELLING or _is_table(value)) else ""
+    words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
+    rows = _rows(value) if share == "rows" else ""
+    return f"`{name}`: {words}{_detail(value)}{memory}{rows}"
+
+
+def told(descriptions: Sequence[str]) -> str:
+    """What the assistant is told of the variables that were handed over."""
+    if not descriptions:
+        return ""
+    return "\n\nVariables in your kernel:\n" + "\n".join(f"- {line}" for line in descriptions)
+
+
+def size_of(value: Any) -> int | None:
+    """About how many bytes the value holds, at little cost; None where that cannot be had.
+
+    Columns of objects, and long containers, are measured on a sample of their items.
+    """
+    try:
+        return _size(value, 1)
+    except Exception:  # noqa: BLE001 - sizes are asked of the value's own class
+        return None
+
+
+def in_units(size: int | None) -> str:
+    """A size in bytes as a person reads it."""
+    if size is None:
+        return "size unknown"
+    number, unit = float(size), _UNITS[0]
+    for unit in _UNITS:  # the unit that the loop ends with is the one
+        if number < _THOUSAND or unit == _UNITS[-1]:
+            break
+        number /= _THOUSAND
+    return f"{number:.0f} {unit}" if unit == _UNITS[0] or number >= 10 else f"{number:.1f} {unit}"  # noqa: PLR2004 - two figures
+
+
+def _detail(value: Any) -> str:
+    kind = _kind(value)
+    if kind == "pandas.DataFrame":
+        pairs = list(zip(value.columns[:_MAX_COLUMNS], value.dtypes.iloc[:_MAX_COLUMNS], strict=True))
+        return _columns(pairs, len(value.columns))
+    if kind == "polars.DataFrame":
+        return _columns(list(value.schema.items())[:_MAX_COLUMNS], value.width)
+    if kind == "pyarrow.Table":
+        names, types = value.schema.names[:_MAX_COLUMNS], value.schema.types
+        return _columns(list(zip(names, types, strict=False)), len(types))
+    if kind in ("numpy.ndarray", "pandas.Series", "polars.Series") or kind.endswith("Index"):
+        dtype = getattr(value, "dtype", None)
+        return "" if dtype is None else f", {_plain(dtype)}"
+    if kind.startswith("sklearn."):
+        return _fitted(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = [(field.name, getattr(field.type, "__name__", field.type)) for field in fields(value)]
+        return _columns(pairs[:_MAX_COLUMNS], len(pairs))
+    return ""
+
+
+def _fitted(value: Any) -> str:
+    features = getattr(value, "n_features_in_", None)
+    if not isinstance(features, int):
+        return ", not fitted"
+    names = getattr(value, "feature_names_in_", None)
+    listed = "" if names is None else ": " + ", ".join(_one_line(name) for name in names[:_MAX_COLUMNS])
+    return f", fitted on {features} features{listed}"
+
+
+def _rows(value: Any) -> str:
+    """The first rows or items, each line indented; "" for what has none."""
+    try:
+        text = _first(value)
+    except Exception:  # noqa: BLE001 - a value's own code writes its rows
+        return ""
+    text = text if len(text) <= _ROWS_LENGTH else text[:_ROWS_LENGTH] + "…"
+    return "".join(f"\n    {line}" for line in text.splitlines())
+
+
+def _first(value: Any) -> str:
+    kind = _kind(value)
+    if kind == "pandas.DataFrame":
+        return str(value.iloc[:_ROWS, :_MAX_COLUMNS].to_csv(index=not _is_plain(value.index)))
+    if kind == "polars.DataFrame":
+        return str(value[:_ROWS, :_MAX_COLUMNS].write_csv())
+    if kind == "pyarrow.Table":
+        return "\n".join(map(str, value.slice(0, _ROWS).to_pylist()))
+    if kind in ("pandas.Series", "polars.Series", "numpy.ndarray"):
+        return str(value[:_ROWS].tolist()) + (" ..." if len(value) > _ROWS else "")
+    if type(value) in _CONTAINERS:
+        items = value.items() if isinstance(value, dict) else value
+        return "\n".join(f"{item!r:.200}" for item, _ in zip(items, range(_ROWS), strict=False))
+    return f"{value!r:.200}" if type(value) in _SCALARS else ""
+
+
+def _is_plain(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex"
+
+
+def _is_table(value: Any) -> bool:
+    return _kind(value) in ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table")
+
+
+def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
+    listed = ", ".join(f"{_one_line(name)} ({_plain(dtype)})" for name, dtype in pairs)
+    more = f" and {count - len(pairs)} more columns" if count > len(pairs) else ""
+    return f": {listed}{more}" if listed else ""
+
+
+def _plain(dtype: Any) -> str:
+    # The categories themselves are values.
+    return "category" if str(dtype) == "category" else _one_line(dtype)
+
+
+def _one_line(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= _MAX_NAME else text[: _MAX_NAME - 1] + "…"
+
+
+def _kind(value: Any) -> str:
+    return f"{(type(value).__module__ or '').partition('.')[0]}.{type(value).__name__}"
+
+
+def _size(value: Any, depth: int) -> int | None:
+    kind = _kind(value)
+    if kind == "pandas.DataFrame":
+        columns = (value.iloc[:, position] for position in range(value.shape[1]))
+        return _of_series(value.index) + sum(_of_series(column) for column in columns)
+    if kind == "pandas.Series":
+        return _of_series(value) + _of_series(value.index)
+    if kind.startswith("pandas.") and kind.endswith("Index"):
+        return _of_series(value)
+    if kind == "polars.DataFrame":
+        return int(value.estimated_size())
+    if isinstance(nbytes := getattr(value, "nbytes", None), int):
+        return nbytes
+    return _of_container(value, depth) if type(value) in _CONTAINERS else sys.getsizeof(value)
+
+
+def _of_series(series: Any) -> int:
+    """The memory of a column or an index; where items are objects, from the first ones."""
+    shallow = series.memory_usage(deep=False) if _kind(series) != "pandas.Series" else series.memory_usage(index=False)
+    if str(series.dtype) not in ("object", "str", "string") or not len(series):
+        return int(shallow)
+    sample = series[:_SAMPLE] if _kind(series) != "pandas.Series" else series.iloc[:_SAMPLE]
+    items = sum(sys.getsizeof(item) for item in sample)
+    return int(shallow) + items * len(series) // len(sample)
+
+
+def _of_container(value: Any, depth: int) -> int | None:
+    """The container and, one level deep, a sample of its items."""
+    total = sys.getsizeof(value)
+    if not value or depth < 0:
+        return total
+    pairs = isinstance(value, Mapping)
+    sampled = 0
+    counted = 0
+    for item in value.values() if pairs else value:
+        sampled += _size(item, depth - 1) or 0
+        counted += 1
+        if counted == _SAMPLE:
+            break
+    return total + sampled * len(value) // counted

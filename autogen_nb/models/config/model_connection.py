@@ -1,0 +1,106 @@
+"""Which model a cell speaks to: named in the cell, in the settings or the environment, or not at all yet.
+
+Where there is an OAI_CONFIG_LIST, in the environment or in the working directory, a name is first looked for there:
+the entries with that model or tag are the model, the second where the first cannot answer, and so on. With nothing
+named, the list's first model is taken, with all entries for it; OPENAI_API_KEY alone says less than a list.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from autogen_nb.models.config.config_list import LIST, found
+
+DEFAULT_MODEL = "gpt-4o-mini"
+"""The model that a key alone is used with."""
+
+_AZURE = ".openai.azure.com"
+_USUAL_HOST = "api.openai.com"
+_LOCAL = ("offline", "replay:")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConnection:
+    """What a person gave at the first run; it lives in this process's memory only."""
+
+    model: str = ""
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+
+
+def choose(named: str | None, given: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
+    """What `autogen_nb.models.config.model_selection.model_for` takes, or None where no model can be had yet.
+
+    Parameters
+    ----------
+    named
+        The model named in the cell or in the settings.
+    given
+        What the person gave at the first run; it comes before the list, but for a model that the cell names.
+
+    Raises
+    ------
+    ConfigError
+        When OAI_CONFIG_LIST is asked and cannot be read.
+    """
+    name = named or (given.model if given else "") or environ.get("AUTOGEN_NB_MODEL", "")
+    if name.startswith(_LOCAL):
+        return name
+    if (given is None or (named and named != given.model)) and (entries := _listed(name, environ)):
+        return {"config_list": entries}
+    if given is not None and (given.api_key or given.base_url):
+        return {
+            "model": name or DEFAULT_MODEL,
+            **({"api_key": given.api_key} if given.api_key else {}),
+            **({"base_url": given.base_url} if given.base_url else {}),
+        }
+    if environ.get("OPENAI_API_KEY"):
+        return name or DEFAULT_MODEL
+    if environ.get("OPENAI_BASE_URL") and name:
+        return name
+    return None
+
+
+def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The hosts that requests to a model go to, by what `choose` gave; none where it answers on its own."""
+    if isinstance(spec, str) and spec.startswith(_LOCAL):
+        return ()
+    entries = spec.get("config_list", [spec]) if isinstance(spec, Mapping) else [{}]
+    return tuple(dict.fromkeys(_host(entry, environ) for entry in entries if not _is_local(entry)))
+
+
+def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
+    """Whether every server that may be asked is known to take tools; many others refuse a request that has some."""
+    found = hosts(spec, environ)
+    return bool(found) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in found)
+
+
+def receives(host: str, *, rows: bool) -> str:
+    """Which host a notebook's first request goes to, and what it gets: of tables also the first `rows`, or not."""
+    told = "names, types and first rows" if rows else "names and types (no rows)"
+    return f"`{host}` receives your task, {told} of variables you hand over, and what the agent's code prints."
+
+
+def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    usual = "AZURE_OPENAI_ENDPOINT" if entry.get("api_type") == "azure" else "OPENAI_BASE_URL"
+    address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or environ.get(usual)
+    return urlsplit(str(address)).hostname or "the model's server" if address else _USUAL_HOST
+
+
+def _is_local(entry: Mapping[str, Any]) -> bool:
+    return str(entry.get("model") or "").startswith(_LOCAL)
+
+
+def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The entries of OAI_CONFIG_LIST for the name, or for its first model where nothing is named."""
+    entries = found(LIST, environ, Path()) or []
+    if not name:
+        name = str(entries[0].get("model") or "") if entries else ""
+    return [entry for entry in entries if name and (entry.get("model") == name or name in _tags(entry))]
+
+
+def _tags(entry: Mapping[str, Any]) -> list[Any]:
+    tags = entry.get("tags")
+    return tags if isinstance(tags, list) else [tags]

@@ -1,0 +1,118 @@
+"""The model that a person named, or that an AutoGen 0.2 `llm_config` describes, with all that belongs around it.
+
+From the server outwards, and why in this order:
+
+1. *the budget*, for each entry: prices differ, and only what is really sent is counted, a folded request too;
+2. *the fallback* over the entries: where one model finds a conversation too long, the next may not;
+3. *folding*, once none of them takes the whole conversation;
+4. *the cache*: what is known is neither sent nor paid for, and one look answers for all entries;
+5. *the recording*: it holds what the agent was told, from wherever that came.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from autogen_nb.core.ports import Model
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.config_entry import ConfiguredModel, entry_model
+from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
+from autogen_nb.models.wrappers.cache import Cache, cached
+from autogen_nb.models.wrappers.context_truncation import ContextTruncation
+from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.models.wrappers.recording import Recording
+
+Spec: TypeAlias = str | Mapping[str, Any]
+"""A name ("gpt-4o-mini", "offline", "replay:talk.jsonl") or an `llm_config`."""
+
+_ABOUT_THE_LIST = ("config_list", "record")
+
+
+def model_for(spec: Spec, *, record: str | Path | None = None, budget: Budget | str | float | None = None) -> Model:
+    """The model that the name or `llm_config` means; asks no server.
+
+    Parameters
+    ----------
+    spec
+        A name: `offline`, ``replay:`` and a file, or a model of the server that the environment names
+        (OPENAI_API_KEY, OPENAI_BASE_URL). Or an AutoGen 0.2 `llm_config`: ``{"config_list": [entry, ...], ...}``,
+        or one entry. Settings of an entry win over the common ones. Several entries fall back on each other.
+        ``cache_seed`` (with ``cache_path_root``) or ``cache`` has replies kept on disk, and ``budget`` sets what may be
+        spent. Keys that are not known here go into the request.
+    record
+        A file that every reply is recorded in; the key ``record`` of an `llm_config` does the same.
+    budget
+        What may be spent, beside what an `llm_config` says of it: a `Budget`, or what `Budget.parse` takes.
+
+    Raises
+    ------
+    ConfigError
+        When the spec has a shape that cannot mean a model.
+    """
+    if isinstance(spec, str):
+        spec, common = _entry_named(spec), {}
+    elif isinstance(spec, Mapping):
+        common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
+    else:
+        raise ConfigError(f"a model is a name or an llm_config dict, not {type(spec).__name__}")
+    if common.get("budget") is not None:
+        # Parsed once, so that all entries share it.
+        common["budget"] = Budget.parse(common["budget"])
+    shared = None if budget is None else Budget.parse(budget)
+    entries = [{**common, **_mapping(entry, number)} for number, entry in enumerate(_entries(spec))]
+    model = cached(_folding([_within(entry_model(entry), entry, shared) for entry in entries]), _cache(entries))
+    path = record or spec.get("record")
+    return Recording(model, path) if path else model
+
+
+def _entry_named(name: str) -> Mapping[str, Any]:
+    name = name.strip()
+    if not name:
+        raise ConfigError("the model's name is empty; name one, such as 'gpt-4o-mini' or 'offline'")
+    return {"config_list": [{"model": name}]}
+
+
+def _entries(config: Mapping[str, Any]) -> Sequence[Any]:
+    if "config_list" not in config:
+        return [{}]
+    entries = config["config_list"]
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        raise ConfigError(f"config_list is a list of dicts, not {type(entries).__name__}")
+    if not entries:
+        raise ConfigError("config_list is empty; it needs one entry such as {'model': 'gpt-4o-mini'}")
+    return entries
+
+
+def _mapping(entry: Any, number: int) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise ConfigError(f"entry {number} of config_list is a dict with a 'model', not {type(entry).__name__}")
+    return entry
+
+
+def _within(model: Model, entry: Mapping[str, Any], shared: Budget | None) -> Model:
+    """The model within the entry's budget and the shared one; a model that asks no server spends nothing."""
+    if not isinstance(model, ConfiguredModel):
+        return model
+    own = None if entry.get("budget") is None else Budget.parse(entry["budget"])
+    whole: Model = model
+    for budget in (own, shared if shared is not own else None):
+        whole = whole if budget is None else budgeted(whole, budget)
+    return whole
+
+
+def _folding(models: Sequence[Model]) -> Model:
+    if len(models) > 1:
+        return ContextTruncation(Fallback(models))
+    asks_a_server = isinstance(models[0], ConfiguredModel | Budgeted)
+    return ContextTruncation(models[0]) if asks_a_server else models[0]
+
+
+def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
+    """The one cache of all entries."""
+    known = [(entry.get("cache"), entry.get("cache_seed"), entry.get("cache_path_root")) for entry in entries]
+    if any(one != known[0] for one in known):
+        raise ConfigError("the entries of config_list name several caches; put cache_seed beside config_list, once")
+    given, seed, root = known[0]
+    if given is not None or seed is None:
+        return given
+    return Cache.disk(seed, root or ".cache")

@@ -1,0 +1,262 @@
+"""Model clients with AgentChat's names: what an agent of a team thinks with, and what a program may ask by itself.
+
+A client is a model like any other (`autogen_nb.core.ports.Model`); `create` and `create_stream` ask it in the
+caller's own loop. Tokens are those that the server counted.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, TypeVar, cast
+
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Reasoning
+from autogen_nb.models.client_types import CreateResult, LLMMessage, RequestUsage, calls_from, on_the_wire
+from autogen_nb.models.config.config_entry import ConfiguredModel, entry_model
+from autogen_nb.models.request_size import of_request
+from autogen_nb.models.wrappers.context_truncation import ContextTruncation
+from autogen_nb.run import CancellationToken, engine, result
+
+T = TypeVar("T")
+_PER_TOKEN = 4
+"""Characters of a token, about."""
+
+_FAMILIES = ("gpt-5", "gpt-4.1", "gpt-4o", "gpt-45", "gpt-4", "gpt-35", "o1", "o3", "o4", "claude", "gemini", "llama")
+
+
+class ChatCompletionClient(ABC):
+    """What all clients share; a client of one's own says what it asks (`model`)."""
+
+    def __init__(self, model_info: Mapping[str, Any] | None = None) -> None:
+        self._info = dict(model_info or {})
+        self._total = self._actual = RequestUsage(0, 0)
+
+    @abstractmethod
+    def model(self, extra: Mapping[str, Any]) -> Model:
+        """The model that is asked, with these parameters beside its own."""
+
+    # What an agent asks
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model({}).name
+
+    def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
+        """Pieces of text as they come, then the `Completion`."""
+        return self._counted(self.model({}), request)
+
+    # What a program asks
+
+    async def create(
+        self,
+        messages: Sequence[LLMMessage | Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] = (),
+        tool_choice: Any = "auto",
+        json_output: bool | type | None = None,
+        extra_create_args: Mapping[str, Any] | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> CreateResult:
+        """What the model replies; the parameters are those of `create_stream`."""
+        stream = self.create_stream(
+            messages,
+            tools=tools,
+            tool_choice=tool_choice,
+            json_output=json_output,
+            extra_create_args=extra_create_args,
+            cancellation_token=cancellation_token,
+        )
+        async with aclosing(stream):
+            async for item in stream:
+                if isinstance(item, CreateResult):
+                    return item
+        raise ConfigError(f"the model {self.name!r} ended without a reply")
+
+    async def create_stream(
+        self,
+        messages: Sequence[LLMMessage | Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] = (),
+        tool_choice: Any = "auto",
+        json_output: bool | type | None = None,
+        extra_create_args: Mapping[str, Any] | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> AsyncGenerator[str | CreateResult, None]:
+        """Pieces of text as they come, then the whole reply.
+
+        Parameters
+        ----------
+        tools
+            Definitions as OpenAI's API has them, or tools with a ``schema``.
+        tool_choice
+            "auto", "required", "none", or a tool that must be called.
+        json_output
+            True for an object, or a pydantic class that says which.
+        extra_create_args
+            More parameters of the request.
+        """
+        extra = _extra(tool_choice if tools else "auto", json_output, extra_create_args or {})
+        request = ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))
+        async with aclosing(self._counted(self.model(extra), request)) as parts:
+            while True:
+                try:
+                    part = await _cancellable(anext(parts), cancellation_token)
+                except StopAsyncIteration:
+                    return
+                # A client streams words; what the model thought is its result's `thought`.
+                if not isinstance(part, Reasoning):
+                    yield result_of(part) if isinstance(part, Completion) else part
+
+    async def close(self) -> None:  # noqa: B027 - a client need not hold anything
+        """Lets go of connections; the client can be used again."""
+
+    # What it knows
+
+    @property
+    def model_info(self) -> Mapping[str, Any]:
+        """What the model can do: vision, function_calling, json_output, structured_output, family.
+
+        What was not given is taken to be so; the family is told by the name.
+        """
+        name = self.name
+        family = next((each for each in _FAMILIES if name.startswith(each)), "unknown")
+        able = dict.fromkeys(("vision", "function_calling", "json_output", "structured_output"), True)
+        return {**able, "family": family, **self._info}
+
+    def total_usage(self) -> RequestUsage:
+        """The tokens of all replies so far."""
+        return self._total
+
+    def actual_usage(self) -> RequestUsage:
+        """The tokens of the replies that did not come from a cache."""
+        return self._actual
+
+    def count_tokens(self, messages: Sequence[LLMMessage | Mapping[str, Any]], *, tools: Sequence[Any] = ()) -> int:
+        """About how many tokens the messages are, told by their characters."""
+        return of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
+
+    async def _counted(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        async with aclosing(cast("Any", model.reply(request))) as parts:
+            async for part in parts:
+                if isinstance(part, Completion):
+                    self._count(part)
+                yield part
+
+    def _count(self, completion: Completion) -> None:
+        usage = usage_of(completion)
+        self._total = _plus(self._total, usage)
+        self._actual = self._actual if completion.cached else _plus(self._actual, usage)
+
+
+class OpenAIChatCompletionClient(ChatCompletionClient):
+    """A model of OpenAI, or of any server that speaks its protocol.
+
+    Parameters
+    ----------
+    model
+        The model's name.
+    model_info
+        What the model can do, for those who look at it (`ChatCompletionClient.model_info`).
+    **settings
+        Those of an entry of an ``llm_config``: ``api_key``, ``base_url``, ``organization``, ``timeout``,
+        ``max_retries``, ``default_headers``, ``temperature``, ``response_format``, ... What is not known goes into each
+        request.
+
+    Raises
+    ------
+    ConfigError
+        When a setting cannot be right.
+    """
+
+    _API_TYPE = "openai"
+
+    def __init__(self, *, model: str, model_info: Mapping[str, Any] | None = None, **settings: Any) -> None:
+        super().__init__(model_info)
+        for ours in ("model_capabilities", "include_name_in_message", "add_name_prefixes"):
+            settings.pop(ours, None)
+        given = {key: value for key, value in settings.items() if value is not None}
+        self._settings = {"model": model, "api_type": self._API_TYPE, **given}
+        self._models: dict[str, Model] = {}
+        self.model({})
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._settings['model']!r}>"
+
+    def model(self, extra: Mapping[str, Any]) -> Model:
+        """The model with these parameters beside its own; each is made once."""
+        key = repr(sorted(extra.items(), key=str))
+        if key not in self._models:
+            self._models[key] = entry_model({**self._settings, **extra})
+        return ContextTruncation(self._models[key])
+
+    async def close(self) -> None:
+        """Closes the connections of the running loop, and those of the chats."""
+        for model in self._models.values():
+            if isinstance(model, ConfiguredModel):
+                await model.close()
+                if not engine.here():
+                    await result(model.close(), waits="async")
+
+
+class AzureOpenAIChatCompletionClient(OpenAIChatCompletionClient):
+    """A model of OpenAI on Azure: ``azure_endpoint``, ``azure_deployment``, ``api_version``, and a key or a token.
+
+    The parameters are those of `OpenAIChatCompletionClient`.
+    """
+
+    _API_TYPE = "azure"
+
+
+def result_of(completion: Completion) -> CreateResult:
+    """A reply as AgentChat has it."""
+    message = completion.message
+    calls = calls_from(message.tool_calls or ())
+    return CreateResult(
+        finish_reason="function_calls" if calls else completion.finish_reason,
+        content=calls or message.text,
+        usage=usage_of(completion),
+        cached=completion.cached,
+        thought=(message.text or None) if calls else _thought(completion),
+    )
+
+
+def _thought(completion: Completion) -> str | None:
+    return None if completion.reasoning is None else completion.reasoning.text
+
+
+def usage_of(completion: Completion) -> RequestUsage:
+    """The tokens of a reply; none where the server did not say."""
+    usage = completion.usage
+    return RequestUsage(0, 0) if usage is None else RequestUsage(usage.prompt_tokens, usage.completion_tokens)
+
+
+def definition(tool: Any) -> Mapping[str, Any]:
+    """What a model is told of a tool."""
+    schema = tool if isinstance(tool, Mapping) else getattr(tool, "schema", None)
+    if not isinstance(schema, Mapping):
+        raise ConfigError(f"{tool!r} is no tool; give a FunctionTool, or the definition that OpenAI's API takes")
+    return schema if schema.get("type") == "function" else {"type": "function", "function": schema}
+
+
+def _extra(tool_choice: Any, json_output: bool | type | None, more: Mapping[str, Any]) -> dict[str, Any]:
+    extra = dict(more)
+    if json_output:
+        extra["response_format"] = {"type": "json_object"} if json_output is True else json_output
+    if tool_choice != "auto":
+        name = tool_choice if isinstance(tool_choice, str) else definition(tool_choice)["function"]["name"]
+        chosen = {"type": "function", "function": {"name": name}}
+        extra["tool_choice"] = name if name in ("required", "none") else chosen
+    return extra
+
+
+async def _cancellable(work: Awaitable[T], token: CancellationToken | None) -> T:
+    if token is None:
+        return await work
+    return cast("T", await token.link_future(asyncio.ensure_future(work)))
+
+
+def _plus(one: RequestUsage, other: RequestUsage) -> RequestUsage:
+    return RequestUsage(one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens)

@@ -1,0 +1,1 @@
+"""OpenAI's chat completions, and every server that speaks them."""

@@ -1,0 +1,206 @@
+"""Chunks of a streamed chat completion folded into one reply; pure, and tolerant of what servers leave out.
+
+1. Only choice 0 is read. Chunks without ``choices`` or ``delta`` (Azure sends both) add what else they hold.
+2. A tool call belongs to its ``index``. A server that sends no index, or whole calls that all have index 0, is
+   understood by the ids: another id is another call.
+3. Usage and model are those of the last chunk that tells them.
+4. What the model thinks is parted from its text, whether it comes in a field of its own (`reasoning_content`,
+   `reasoning`) or between tags in the content.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from autogen_nb.core.ports import Completion
+from autogen_nb.core.reasoning import ReasoningSplitter, split_unopened
+from autogen_nb.messages import Message, Reasoning, Usage
+
+_JOINED = ("text", "summary", "data")
+
+
+class ChunkAccumulator:
+    """The reply so far; `add` takes the chunks as parsed JSON, in order."""
+
+    def __init__(self) -> None:
+        self.finish_reason: str | None = None
+        self._text: list[str] = []
+        self._splitter = ReasoningSplitter()
+        self._thought: list[str] = []
+        self._untold: list[str] = []
+        self._details: list[dict[str, Any]] = []
+        self._reasoning_tokens: int | None = None
+        self._calls: list[_Call] = []
+        self._function: _Call | None = None
+        self._usage: Usage | None = None
+        self._model = ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether any of the reply itself has come."""
+        return bool(self._text or self._thought or self._calls or self._function)
+
+    @property
+    def answering(self) -> bool:
+        """Whether the model has begun to write its answer, or to call."""
+        return bool(self._text or self._calls or self._function)
+
+    def add(self, chunk: Mapping[str, Any]) -> str:
+        """The text that the chunk adds, "" where it adds none; a whole ``chat.completion`` is one chunk."""
+        self._model = chunk.get("model") or self._model
+        self._usage = _usage(chunk.get("usage")) or self._usage
+        self._reasoning_tokens = _reasoning_tokens(chunk.get("usage")) or self._reasoning_tokens
+        pieces = [self._choice(choice) for choice in _mappings(chunk.get("choices"))]
+        return "".join(pieces)
+
+    def end(self) -> str:
+        """The text that was held back, since it could have become a tag."""
+        return self._parted(self._splitter.end())
+
+    def told(self, text: str) -> Iterator[str | Reasoning]:
+        """What is to be told: what the model thought since the last time, then the text."""
+        thought, self._untold = "".join(self._untold), []
+        if thought:
+            yield Reasoning(thought)
+        if text:
+            yield text
+
+    def completion(self, model: str) -> Completion:
+        """The whole reply; `model` names it where the server did not."""
+        self.end()
+        unopened, text = split_unopened("".join(self._text))
+        thought = "".join((*self._thought, unopened)).strip()
+        # Some servers give calls no id; the answer to a call must be able to name it.
+        calls = [
+            {**call.more, "id": call.id or f"call_{number}", "type": "function", "function": call.joined()}
+            for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
+        ]
+        called = bool(calls or self._function)
+        message = Message(
+            content=text if text or not called else None,
+            function_call=self._function.joined() if self._function else None,
+            tool_calls=calls or None,
+            reasoning_details=(self._details or None) if called else None,
+        )
+        finish = self.finish_reason or ("tool_calls" if calls else "stop")
+        reasoning = Reasoning(thought, tokens=self._reasoning_tokens) if thought else None
+        return Completion(message, self._model or model, self._usage, finish, reasoning=reasoning)
+
+    def _choice(self, choice: Mapping[str, Any]) -> str:
+        if choice.get("index"):
+            return ""
+        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        delta = choice.get("delta") or choice.get("message")
+        if not isinstance(delta, Mapping):
+            return ""
+        self._think(delta)
+        for call in _mappings(delta.get("tool_calls")):
+            slot = self._slot(call)
+            slot.extend(call.get("function"))
+            # Such as the signature of a thought, without which the server refuses the call's result.
+            slot.more |= {name: value for name, value in call.items() if name not in _CALL}
+        if delta.get("function_call"):
+            self._function = self._function or _Call()
+            self._function.extend(delta["function_call"])
+        # A refusal (structured output) stands in the place of the content.
+        return self._parted(self._splitter.add(_text(delta.get("content")) or _text(delta.get("refusal"))))
+
+    def _think(self, delta: Mapping[str, Any]) -> None:
+        details = list(_mappings(delta.get("reasoning_details")))
+        for detail in details:
+            _extend(self._details, detail)
+        # A server may send the same words in several fields.
+        for name in ("reasoning_content", "reasoning"):
+            if isinstance(delta.get(name), str) and delta[name]:
+                self._parted((delta[name], ""))
+                return
+        self._parted(("".join(str(each.get("text") or each.get("summary") or "") for each in details), ""))
+
+    def _parted(self, parts: tuple[str, str]) -> str:
+        thought, text = parts
+        if thought:
+            self._thought.append(thought)
+            self._untold.append(thought)
+        if text:
+            self._text.append(text)
+        return text
+
+    def _slot(self, call: Mapping[str, Any]) -> "_Call":
+        index, name = call.get("index"), call.get("id")
+        for known in self._calls:
+            if name and known.id == name:
+                return known
+        here = [known for known in self._calls if index is None or known.index == index]
+        if here and not _another(here[-1], call):
+            here[-1].id = here[-1].id or name
+            return here[-1]
+        self._calls.append(_Call(index if isinstance(index, int) else len(self._calls), name))
+        return self._calls[-1]
+
+
+_CALL = ("index", "id", "type", "function")
+
+
+class _Call:
+    """A function or tool call that is being written; `more` is what else the server says of it."""
+
+    def __init__(self, index: int = 0, name: str | None = None) -> None:
+        self.index = index
+        self.id = name
+        self.function = ""
+        self.more: dict[str, Any] = {}
+        self._arguments: list[str] = []
+
+    def extend(self, function: Any) -> None:
+        if not isinstance(function, Mapping):
+            return
+        # The name comes whole; a server that repeats it in every chunk must not double it.
+        self.function = self.function or function.get("name") or ""
+        arguments = function.get("arguments")
+        if arguments is not None:
+            self._arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
+
+    def joined(self) -> dict[str, str]:
+        return {"name": self.function, "arguments": "".join(self._arguments)}
+
+
+def _another(known: _Call, call: Mapping[str, Any]) -> bool:
+    """Whether a piece begins another call than the known one at its index."""
+    if call.get("id"):
+        return known.id is not None
+    named = isinstance(call.get("function"), Mapping) and call["function"].get("name")
+    return call.get("index") is None and bool(named and known.function)
+
+
+def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
+
+
+def _text(content: Any) -> str:
+    """The text of a content, which some servers send as a list of parts."""
+    if isinstance(content, str):
+        return content
+    return "".join(part["text"] for part in _mappings(content) if isinstance(part.get("text"), str))
+
+
+def _extend(details: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
+    """Adds a piece of opaque reasoning: texts of the same item are joined, what else it says is kept."""
+    last = details[-1] if details else {}
+    if not details or any(last.get(name) != piece.get(name) for name in ("type", "index")) or "index" not in piece:
+        details.append(dict(piece))
+        return
+    for name, value in piece.items():
+        joined = name in _JOINED and isinstance(value, str) and isinstance(last.get(name), str)
+        last[name] = last[name] + value if joined else last.get(name) if value is None else value
+
+
+def _reasoning_tokens(usage: Any) -> int | None:
+    details = usage.get("completion_tokens_details") if isinstance(usage, Mapping) else None
+    count = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
+    return count if isinstance(count, int) else None
+
+
+def _usage(value: Any) -> Usage | None:
+    if not isinstance(value, Mapping):
+        return None
+    return Usage(value.get("prompt_tokens") or 0, value.get("completion_tokens") or 0)

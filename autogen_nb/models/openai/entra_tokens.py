@@ -1,0 +1,89 @@
+"""Tokens of Microsoft Entra: what gives a fresh one for each request to Azure.
+
+A token is asked for before every request, and for every new attempt; whoever gives it keeps it as long as it is
+good.
+"""
+
+import asyncio
+import inspect
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.account import TokenProvider
+from autogen_nb.models.openai.server_errors import ErrorContext
+
+DEFAULT = "DEFAULT"
+"""AutoGen 0.2's word for the credential that azure-identity finds: of the environment, a login or the machine."""
+
+_SCOPE = "https://cognitiveservices.azure.com/.default"
+
+
+def checked_provider(given: TokenProvider | str | None) -> TokenProvider | None:
+    """The function that gives tokens.
+
+    Raises
+    ------
+    ConfigError
+        When it cannot be called, or is "DEFAULT" and azure-identity is not there.
+    """
+    if given is None or (callable(given) and not isinstance(given, str)):
+        return given
+    if given != DEFAULT:
+        # What is not a function may be a token that was given by the wrong name: it is not quoted.
+        raise ConfigError(
+            "azure_ad_token_provider is a function without arguments that gives a token, or the word 'DEFAULT'; "
+            "a token itself is given as azure_ad_token"
+        )
+    try:
+        found = find_spec("azure.identity")
+    except ImportError:
+        found = None
+    if found is None:
+        raise ConfigError(
+            "azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'"
+        )
+    return _Default()
+
+
+class _Default:
+    """The token provider of azure-identity, made when it is first asked: its import takes its time."""
+
+    def __init__(self) -> None:
+        self._provider: TokenProvider | None = None
+
+    def __call__(self) -> Any:
+        if self._provider is None:
+            identity = import_module("azure.identity")
+            self._provider = identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
+        return self._provider()
+
+
+async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
+    """A token for one request.
+
+    Raises
+    ------
+    Failed
+        When the function raised or gave no token.
+    """
+    try:
+        # A function that waits for an answer of the network must not stop the loop's other chats.
+        async_ = inspect.iscoroutinefunction(provider)
+        given: Any = provider() if async_ else await asyncio.to_thread(provider)
+        token = await given if inspect.isawaitable(given) else given
+    # Whatever a function of the user's or a vendor's raises is told; the cause may hold a secret.
+    except Exception as error:  # noqa: BLE001 - see above
+        failure = server.refused(
+            f"was not asked, for azure_ad_token_provider raised {type(error).__name__}: {server.clean(str(error))}"
+        )
+    else:
+        if isinstance(token, str) and token.isascii() and token.isprintable() and token.strip():
+            return token.strip()
+        failure = server.refused(
+            f"was not asked, for azure_ad_token_provider gave no token but {type(token).__name__}"
+            if not isinstance(token, str)
+            else "was not asked, for what azure_ad_token_provider gave is no token"
+        )
+    raise failure

@@ -1,0 +1,392 @@
+"""OpenAI's chat completions and every server that speaks them, streamed.
+
+The only file that imports openai, and only when a reply is asked for. The library's client is used for what it
+knows (addresses, authentication, Azure, errors); requests go through its generic `post` and chunks are read
+here, because its typed layer transforms every message and every chunk (see `benchmarks/model_stream.py`).
+
+1. A request is sent again only before the first text came, and only where that can help.
+2. A stream that ended without a finish reason and without ``[DONE]`` was cut: it is an error, not a reply.
+3. An error is raised outside of the ``except`` that caught its cause: the cause may hold the key.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from itertools import count
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
+
+from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.lazy_export import lazy_export
+from autogen_nb.messages import Reasoning
+from autogen_nb.models.config.account import (
+    OPENAI_URL,
+    PLACEHOLDER,
+    Account,
+    TokenProvider,
+    checked_key,
+    checked_type,
+    checked_url,
+    is_loopback,
+)
+from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
+from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
+from autogen_nb.models.openai.error_map import failed
+from autogen_nb.models.openai.image_scaling import sent
+from autogen_nb.models.openai.loop_clients import LoopClients, keep
+from autogen_nb.models.openai.response_body import read
+from autogen_nb.models.openai.server_errors import BACKOFF, ErrorContext, ServerFailed
+from autogen_nb.models.openai.tls import context_for
+from autogen_nb.models.prices import cost_of, is_listed_at, warm_up
+from autogen_nb.run import policy
+
+if TYPE_CHECKING:
+    import openai
+
+
+class OpenAIModel:
+    """A model behind a chat completions API: OpenAI's, Azure's, or that of any server with a `base_url`.
+
+    Parameters
+    ----------
+    model
+        The model's name.
+    api_key
+        Without it OPENAI_API_KEY is read when a reply is asked for (AZURE_OPENAI_API_KEY on Azure). A key is
+        never shown.
+    base_url
+        Another server than OpenAI's; OPENAI_BASE_URL by default. A server that is given here needs no key, and
+        never gets OPENAI_API_KEY, which is not meant for it.
+    api_type
+        "azure" asks Azure, in its own way.
+    azure_endpoint, azure_deployment, api_version
+        Azure's: the resource's address (or `base_url`; AZURE_OPENAI_ENDPOINT by default), the deployment (by
+        default the model's name), and the version (OPENAI_API_VERSION by default).
+    azure_ad_token, azure_ad_token_provider
+        Azure's: a token of Entra in place of a key (AZURE_OPENAI_AD_TOKEN by default), or a function, sync or
+        async, that is called for a fresh one before each request. "DEFAULT" takes azure-identity's credential.
+    organization, project
+        OpenAI's; OPENAI_ORG_ID and OPENAI_PROJECT_ID by default.
+    default_headers, default_query
+        Added to every request.
+    ca_bundle
+        A PEM file with the certificates of the authorities to trust, for a server or a proxy whose certificate
+        the system does not know. By default what SSL_CERT_FILE, SSL_CERT_DIR or REQUESTS_CA_BUNDLE names, or
+        else the system's own store.
+    http_client
+        The client of httpx that sends the requests, an asynchronous one; it is used as it is, and not closed.
+    timeout
+        Seconds to wait for the server to connect, and between two pieces of its reply; None leaves it to the
+        openai library, which waits ten minutes.
+    max_retries
+        How often a request is sent again after a failure that may pass.
+    price
+        US dollars per 1,000 prompt tokens and per 1,000 completion tokens. Without it OpenAI's and Azure's
+        models cost what `autogen_nb.models.prices` lists; what another server costs is not known.
+    vision
+        Whether the model takes pictures. With False they are left out of requests; otherwise they are sent, at most
+        768 pixels wide.
+    **parameters
+        Go into every request as they are (``temperature``, ``reasoning_effort``, ...). As the openai library
+        has it, ``extra_body``, ``extra_headers`` and ``extra_query`` add to the body, headers and address.
+
+    Raises
+    ------
+    ConfigError
+        When `model` is empty, or a setting cannot be right or lacks its other half.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        api_type: Literal["openai", "azure"] = "openai",
+        api_version: str | None = None,
+        azure_endpoint: str | None = None,
+        azure_deployment: str | None = None,
+        azure_ad_token: str | None = None,
+        azure_ad_token_provider: TokenProvider | str | None = None,
+        organization: str | None = None,
+        project: str | None = None,
+        default_headers: Mapping[str, str] | None = None,
+        default_query: Mapping[str, object] | None = None,
+        ca_bundle: str | PathLike[str] | None = None,
+        http_client: Any = None,
+        timeout: float | None = None,
+        max_retries: int = 2,
+        price: tuple[float, float] | None = None,
+        vision: bool | None = None,
+        **parameters: Any,
+    ) -> None:
+        if not isinstance(model, str) or not model.strip():
+            raise ConfigError(f"model is {model!r}; name one, such as 'gpt-4o-mini'")
+        self._model = model
+        self._given = Account(
+            checked_type(api_type),
+            _address(base_url, azure_endpoint, azure=api_type == "azure"),
+            checked_key(api_key, "api_key"),
+            api_version,
+            azure_deployment,
+            checked_key(azure_ad_token, "azure_ad_token"),
+            checked_provider(azure_ad_token_provider),
+            organization,
+            project,
+        )
+        if ca_bundle is not None:
+            context_for(ca_bundle)
+        self._ca_bundle = ca_bundle
+        self._http_client = _checked_client(http_client, ca_bundle)
+        self._defaults = {"default_headers": default_headers, "default_query": default_query}
+        self._timeout = timeout
+        self._max_retries = max_retries
+        self._price = price
+        self._vision = vision
+        self._parameters = parameters
+        self._include_usage = True
+        self._connections: LoopClients[openai.AsyncOpenAI] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        at = f" at {ErrorContext('', self._given.url).host}" if self._given.url else ""
+        return f"<OpenAIModel {self._model!r}{at}>"
+
+    @property
+    def name(self) -> str:
+        """The model's name, as it was given."""
+        return self._model
+
+    def check(self) -> None:
+        """Nothing, if a request could be sent; no server is asked.
+
+        Raises
+        ------
+        ConfigError
+            When there is neither a key nor a server that may do without.
+        """
+        self._given.complete(self._model)
+
+    async def close(self) -> None:
+        """Closes the connections of the running loop; the next reply opens new ones."""
+        known = self._connections.get(asyncio.get_running_loop())
+        if known is not None:
+            await known.life.aclose()
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        """Pieces of thought and of text as they come, those of one network packet together, then the `Completion`.
+
+        Raises
+        ------
+        ConfigError
+            When there is neither a key nor a server that may do without, or the organisation's policy does not allow
+            the server; nothing was sent.
+        ModelUnavailable, ModelRefused
+            When the server could not answer, or would not.
+        """
+        account = self._given.complete(self._model)
+        host = ErrorContext("", account.url or OPENAI_URL).host
+        policy().check_host(host)
+        if is_listed_at(account.url):
+            request = _without_reasoning(request)
+        spoken = False
+        for attempt in count():
+            fold, begun, thought = ChunkAccumulator(), time.monotonic(), None
+            try:
+                async with aclosing(self._pieces(request, account, fold)) as pieces:
+                    async for piece in pieces:
+                        spoken = True
+                        thought = thought or (time.monotonic() - begun if fold.answering else None)
+                        yield piece
+            except ServerFailed as failed:
+                failure = failed
+            else:
+                completion = self._priced(fold.completion(self._model), account.url)
+                if completion.reasoning is not None:
+                    seconds = time.monotonic() - begun if thought is None else thought
+                    completion = replace(completion, reasoning=replace(completion.reasoning, seconds=seconds))
+                yield replace(completion, host=host)
+                return
+            if spoken or not failure.again or attempt >= self._max_retries:
+                raise failure.error
+            await asyncio.sleep(_pause(attempt) if failure.wait is None else failure.wait)
+
+    async def _pieces(
+        self, request: ModelRequest, account: Account, fold: ChunkAccumulator
+    ) -> AsyncGenerator[str | Reasoning, None]:
+        server = ErrorContext(self._model, account.url or "", account.secret)
+        bearer = None
+        if account.provider is not None:
+            bearer = await token_of(account.provider, server)
+            server = replace(server, key=bearer)
+        client = await self._client(account)
+        stream = await self._posted(client, request, server, bearer)
+        if isinstance(stream, ServerFailed) and self._include_usage and _names_stream_options(stream):
+            self._include_usage = False
+            stream = await self._posted(client, request, server, bearer)
+        if isinstance(stream, ServerFailed):
+            raise stream
+        try:
+            kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            async with aclosing(read(stream.response.aiter_bytes(), kind, server, fold)) as texts:
+                async for text in texts:
+                    yield text
+        finally:
+            # Closing a response that is not at its end hangs up, and the server stops writing.
+            await stream.close()
+
+    async def _posted(
+        self, client: "openai.AsyncOpenAI", request: ModelRequest, server: ErrorContext, bearer: str | None
+    ) -> "openai.AsyncStream[object] | ServerFailed":
+        """The response once its headers are there, or why there is none."""
+        import openai
+
+        extras = {name: self._parameters.get(f"extra_{name}") for name in ("headers", "query", "body")}
+        proof = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        try:
+            return await client.post(
+                "/chat/completions",
+                cast_to=object,
+                body=self._body(request),
+                options={
+                    "headers": {**proof, **(extras["headers"] or {})},
+                    "params": extras["query"] or {},
+                    "extra_json": extras["body"] or {},
+                },
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
+            )
+        except openai.OpenAIError as error:
+            return failed(error, server)
+        except RuntimeError as error:
+            # A client that the user made may hold connections of a loop that has ended; it drops them now.
+            return server.unavailable(f"broke the connection: {server.clean(str(error))}", wait=0.0)
+        except (TypeError, ValueError) as error:
+            return server.refused(f"was not asked, for the request cannot be written: {server.clean(str(error))}")
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        given = self._parameters
+        body = {name: given[name] for name in given if name not in ("extra_headers", "extra_query", "extra_body")}
+        body |= {"model": self._model, "messages": list(sent(request.messages, vision=self._vision)), "stream": True}
+        if self._include_usage:
+            body["stream_options"] = {"include_usage": True, **(given.get("stream_options") or {})}
+        else:
+            body.pop("stream_options", None)
+        if request.tools:
+            body["tools"] = list(request.tools)
+        if request.functions:
+            body["functions"] = list(request.functions)
+        return body
+
+    async def _client(self, account: Account) -> "openai.AsyncOpenAI":
+        """The client of the running loop; connections belong to the loop that they were opened on."""
+        loop = asyncio.get_running_loop()
+        known = self._connections.get(loop)
+        if known is not None and known.account == account:
+            return known.client
+        # The import and the certificates take most of a second, in which the loop has other chats to serve.
+        client = await asyncio.to_thread(self._made, account)
+        old = self._connections.get(loop)
+        if old is not None and old.account == account:
+            # Another reply was quicker, and uses its client already.
+            await self._closing(client)()
+            return old.client
+        # A loop that was closed without its shutdown took its connections with it.
+        for gone in [loop for loop in self._connections if loop.is_closed()]:
+            del self._connections[gone]
+        await keep(self, self._connections, client, self._closing(client), account)
+        if old is not None:
+            await old.life.aclose()
+        return client
+
+    def _made(self, account: Account) -> "openai.AsyncOpenAI":
+        import openai
+
+        warm_up()
+        url = account.url or ""
+        options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
+        options["http_client"] = self._http_client or self._sender(url)
+        if self._timeout is not None:
+            options["timeout"] = self._timeout
+        client: openai.AsyncOpenAI
+        if account.api_type == "azure":
+            # What a provider gives goes with each request, in place of this.
+            token = PLACEHOLDER if account.provider else account.token
+            options |= {"api_version": account.api_version, "azure_ad_token": token}
+            client = openai.AsyncAzureOpenAI(**_azure_place(url, account.deployment), **options)
+        else:
+            client = openai.AsyncOpenAI(base_url=url, **options)
+        # The library would take them from the environment for any server.
+        client.organization, client.project = account.organization, account.project
+        return client
+
+    def _sender(self, url: str) -> Any:
+        import openai
+
+        at_home = is_loopback(url)
+        # What the environment says of certificates may be wrong, and does not matter to a server at home.
+        verify = True if at_home and url.startswith("http:") else context_for(self._ca_bundle)
+        # A proxy cannot reach this machine's own loopback.
+        return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not at_home)
+
+    def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
+        """What closes the client; one that sends by the user's own is left to the user."""
+        return client.close if self._http_client is None else _nothing
+
+    def _priced(self, completion: Completion, url: str | None) -> Completion:
+        if completion.usage is None:
+            return completion
+        return replace(completion, cost=cost_of(completion.model, completion.usage, self._price, url=url))
+
+
+async def _nothing() -> None:
+    """Closes nothing."""
+
+
+def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -> str | None:
+    if azure_endpoint and not azure:
+        raise ConfigError("azure_endpoint is Azure's; add api_type 'azure'")
+    if azure_endpoint and base_url:
+        raise ConfigError("azure_endpoint and base_url are two addresses of one server; give one of them")
+    return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
+
+
+def _azure_place(url: str, deployment: str | None) -> dict[str, Any]:
+    """The address as the library wants it: whole where it names a deployment, else of the resource."""
+    path = url.rstrip("/")
+    if "/deployments/" in path:
+        return {"base_url": path}
+    return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": deployment}
+
+
+def _checked_client(client: Any, ca_bundle: object) -> Any:
+    if client is None:
+        return None
+    if ca_bundle is not None:
+        raise ConfigError("http_client and ca_bundle are two answers to what is trusted; give the client verify=...")
+    if not hasattr(client, "aclose"):
+        raise ConfigError(f"http_client is awaited, which {type(client).__name__} is not made for; give an AsyncClient")
+    return client
+
+
+def _names_stream_options(failure: ServerFailed) -> bool:
+    return isinstance(failure.error, ModelRefused) and "stream_options" in str(failure)
+
+
+def _without_reasoning(request: ModelRequest) -> ModelRequest:
+    """The request without what another server wants back with its calls; OpenAI's and Azure's refuse it."""
+    messages = tuple({key: each[key] for key in each if key != "reasoning_details"} for each in request.messages)
+    return replace(request, messages=messages)
+
+
+def _pause(attempt: int) -> float:
+    # Spread, so that many chats that failed together do not come back together. No secret depends on it.
+    return BACKOFF * 2.0**attempt * random.uniform(0.75, 1.0)  # noqa: S311 - see above
+
+
+# Where AgentChat has its clients.
+__getattr__, _ = lazy_export(__name__, "AzureOpenAIChatCompletionClient", "OpenAIChatCompletionClient")

@@ -1,0 +1,109 @@
+"""The body of a chat completions response read into a fold, and told apart from a reply that was cut.
+
+Knows no vendor: it is given blocks of bytes, which may fail to come in whatever way the transport has.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+from typing import Any
+
+from autogen_nb.messages import Reasoning
+from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
+from autogen_nb.models.openai.event_stream import EventStream
+from autogen_nb.models.openai.server_errors import ErrorContext, by_cause, by_event
+
+_DONE = b"[DONE]"
+_DRAIN = 0.1
+"""Seconds to wait, after ``[DONE]``, for the end of the response that lets the connection be used again."""
+
+
+async def read(
+    blocks: AsyncIterator[bytes], kind: str, server: ErrorContext, fold: ChunkAccumulator
+) -> AsyncGenerator[str | Reasoning, None]:
+    """What the model thinks and writes, as it comes; at the end the fold is whole.
+
+    Parameters
+    ----------
+    kind
+        The media type of the response. JSON is a server that does not stream, HTML is no such server.
+
+    Raises
+    ------
+    Failed
+        When the response is no reply or was cut.
+    """
+    if kind == "text/html":
+        raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
+    reading = _whole if kind == "application/json" else _streamed
+    async with aclosing(reading(blocks, server, fold)) as texts:
+        async for text in texts:
+            yield text
+
+
+async def _whole(
+    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator
+) -> AsyncGenerator[str | Reasoning, None]:
+    parts = []
+    while (block := await _next(blocks, server)) is not None:
+        parts.append(block)
+    text = _fold(b"".join(parts), server, fold)
+    if not fold.finish_reason:
+        raise server.unavailable("answered with JSON that is no reply")
+    for piece in fold.told(text + fold.end()):
+        yield piece
+
+
+async def _streamed(
+    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator
+) -> AsyncGenerator[str | Reasoning, None]:
+    events = EventStream()
+    done = ended = False
+    while not (done or ended):
+        block = await _next(blocks, server)
+        ended = block is None
+        found = events.end() if block is None else events.feed(block)
+        done = any(data.startswith(_DONE) for data in found)
+        text = "".join([_fold(data, server, fold) for data in found if not data.startswith(_DONE)])
+        for piece in fold.told(text):
+            yield piece
+    if not fold.finish_reason and not (done and fold.begun):
+        raise server.unavailable("broke off before the reply was whole")
+    for piece in fold.told(fold.end()):
+        yield piece
+    if not ended:
+        await _drain(blocks)
+
+
+async def _next(blocks: AsyncIterator[bytes], server: ErrorContext) -> bytes | None:
+    try:
+        return await anext(blocks, None)
+    # The transport is httpx or httpx2, whichever the openai library brought: any failure to read is a cut.
+    except Exception as error:  # noqa: BLE001 - see above
+        failure = by_cause(server, error)
+    raise failure
+
+
+async def _drain(blocks: AsyncIterator[bytes]) -> None:
+    # The reply is whole: however the rest fails to come, it is no failure of the reply.
+    with suppress(Exception):
+        async with asyncio.timeout(_DRAIN):
+            async for _ in blocks:
+                pass
+
+
+def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> str:
+    chunk = _parsed(data)
+    if not isinstance(chunk, dict):
+        raise server.unavailable(f"sent something that is not JSON: {server.clean(data[:80].decode(errors='replace'))}")
+    if chunk.get("error"):
+        raise by_event(server, chunk["error"])
+    return fold.add(chunk)
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None

@@ -1,0 +1,222 @@
+"""What went wrong with a model's server, in one sentence for a person: the way out, and never the key.
+
+1. What trying again can help is `ModelUnavailable`, and carries the seconds to wait before that.
+2. What it cannot help is `ModelRefused`, with the server's own words.
+3. The server's words are untrusted: they are cut, made printable, and rid of the key.
+"""
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+
+LONGEST_WAIT = 30.0
+"""Seconds; a server that asks for a longer pause is not asked again."""
+
+BACKOFF = 0.5
+"""Seconds before the first new attempt where the server does not say; each further one doubles it."""
+
+_LONGEST_TEXT = 400
+_SHORTEST_KEY = 4
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
+_TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_AGAIN = (408, 409, 429)
+_NO_MATTER_OF_TRUST = (9, 10, 62, 63, 64)  # OpenSSL's numbers: not yet valid, expired, of another name
+_TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error")
+_TOO_LONG = re.compile(
+    r"""
+      maximum\ context\ length                                  # OpenAI, vLLM, SGLang, OpenRouter, DeepSeek
+    | exceeds?\ (?:the|your)\ (?:available\ )?context            # llama.cpp, Ollama, OpenAI
+    | (?:exceeded\ max|longer\ than\ the\ model's|than\ the)\ context\ length    # Ollama, SGLang, LM Studio
+    | with\ context\ length\ of\ only                           # LM Studio
+    | exceeds?\ (?:the\ )?context\ (?:length|limit|window)       # Ollama, Anthropic
+    | longer\ than\ the\ maximum\ model\ length                 # vLLM
+    | prompt\ (?:\([^)]*\)\ )?is\ too\ long | prompt\ too\ long  # Anthropic, vLLM, Ollama
+    | input\ token(?:s|\ count)\b.{0,30}\ exceeds?\ the\ (?:configured\ limit|maximum)       # OpenAI, Gemini
+    | `inputs`\ tokens\ \+\ `max_new_tokens`\ must             # Text Generation Inference
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""How servers say that a request is too long; few of them have a code for it."""
+
+
+class ServerFailed(Exception):
+    """A request that failed: the error to raise, and whether asking again can help.
+
+    Attributes
+    ----------
+    error : ModelError
+        What the caller is told.
+    again : bool
+        Whether the same request may succeed later.
+    wait : float or None
+        Seconds that the server asks to wait before it; None where it did not say.
+    """
+
+    def __init__(self, error: ModelError, *, again: bool = False, wait: float | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.again = again
+        self.wait = wait
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorContext:
+    """Who was asked: the model's name, the server's address, and the key, "" for none, that must not be shown."""
+
+    model: str
+    url: str
+    key: str = field(default="", repr=False)
+
+    @property
+    def host(self) -> str:
+        """The host and port of the address."""
+        return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
+
+    def clean(self, text: str) -> str:
+        """The text without the key, without markup and control characters, and not too long."""
+        # What is shorter is no secret, and would be found everywhere.
+        shown = text.replace(self.key, "[key]") if len(self.key) >= _SHORTEST_KEY else text
+        shown = _KEY_LIKE.sub("[key]", _TAG.sub(" ", shown))
+        line = " ".join("".join(char if char.isprintable() else " " for char in shown).split())
+        return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"
+
+    def unavailable(self, what: str, *, again: bool = True, wait: float | None = None) -> ServerFailed:
+        """The failure for a server that may answer later."""
+        text = f"the model {self.model!r} is not available: {self.host} {what}"
+        return ServerFailed(ModelUnavailable(text, model=self.model), again=again, wait=wait)
+
+    def refused(self, what: str, kind: type[ModelRefused] = ModelRefused) -> ServerFailed:
+        """The failure for a server that will not answer this request."""
+        return ServerFailed(kind(f"the model {self.model!r} did not answer: {self.host} {what}", model=self.model))
+
+
+def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
+    """The failure for a response with an error status; `body` is the ``error`` object or the raw text."""
+    said = server.clean(_message(body)) or "it gave no reason"
+    code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
+    if code == "insufficient_quota":
+        return server.refused(f"says that the account has no quota left ({status}): {said}")
+    # Some servers tell it as an error of their own (500); a limit of requests (429) is another thing.
+    if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's number for "too many requests"
+        return server.refused(f"says that the request is too long ({status}): {said}", ContextTooLong)
+    if status in _AGAIN or status >= 500:  # noqa: PLR2004 - HTTP's own border of server errors
+        wait = retry_after(headers)
+        if wait is not None and wait > LONGEST_WAIT:
+            asks = f"asks to wait {wait:.0f} s ({status}): {said}"
+            return server.unavailable(asks, again=False)
+        again = headers.get("x-should-retry") != "false"
+        return server.unavailable(f"answered {status}: {said}", again=again, wait=wait)
+    if code == "content_filter":
+        return server.refused(f"stopped the request by its content filter: {said}", ContentFiltered)
+    return server.refused(f"answered {status}: {said}. {_way_out(server, status)}".rstrip())
+
+
+def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
+    """The failure for a connection that could not be made or that broke; names the root cause."""
+    chain = list(_chain(error))
+    for cause in chain:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            text = server.clean(cause.verify_message or str(cause))
+            proof = f"could not prove who it is (TLS certificate): {text}. {_trust(cause)}".rstrip(". ")
+            return server.unavailable(proof, again=False)
+        if isinstance(cause, ssl.SSLError):
+            return server.unavailable(f"does not speak TLS as expected: {server.clean(str(cause))}", again=False)
+        if isinstance(cause, socket.gaierror):
+            text = server.clean(cause.strerror or str(cause))
+            return server.unavailable(f"is not a name that can be found (DNS): {text}")
+        if isinstance(cause, ConnectionRefusedError):
+            return server.unavailable("refused the connection; is a server running there?")
+        if isinstance(cause, TimeoutError):
+            return server.unavailable("did not answer in time (timeout)", again=False)
+    told = [text for cause in chain if (text := server.clean(str(cause)))]
+    root = told[-1] if told else type(chain[-1]).__name__
+    return server.unavailable(f"broke the connection: {root}")
+
+
+def by_event(server: ErrorContext, error: object) -> ServerFailed:
+    """The failure for an error that the server put into its stream."""
+    said = server.clean(_message(error)) or "it gave no reason"
+    detail = error if isinstance(error, Mapping) else {}
+    if "content_filter" in (detail.get("code"), detail.get("type")):
+        return server.refused(f"stopped the reply by its content filter: {said}", ContentFiltered)
+    if _is_too_long(error):
+        return server.refused(f"says that the request is too long: {said}", ContextTooLong)
+    if detail.get("type") == "invalid_request_error":
+        return server.refused(f"refused in the middle of the reply: {said}")
+    return server.unavailable(f"failed in the middle of the reply: {said}")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks to wait, from ``retry-after-ms`` or ``Retry-After``; None if it does not."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(value or "").timestamp() - time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def _message(body: object) -> str:
+    """The server's own words: OpenAI's ``message``, FastAPI's ``detail``, or the raw text."""
+    if isinstance(body, Mapping):
+        inner = body.get("error")
+        if isinstance(inner, Mapping):
+            return _message(inner)
+        return str(body.get("message") or body.get("detail") or inner or dict(body))
+    return "" if body is None else str(body)
+
+
+def _is_too_long(body: object) -> bool:
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    marks = [inner.get("code"), inner.get("type")] if isinstance(inner, Mapping) else []
+    return any(mark in _TOO_LONG_CODES for mark in marks) or bool(_TOO_LONG.search(_message(body)))
+
+
+def _trust(error: ssl.SSLCertVerificationError) -> str:
+    # A certificate that is out of date, or another name's, is not mended by trusting its authority.
+    if getattr(error, "verify_code", None) in _NO_MATTER_OF_TRUST:
+        return ""
+    return "If you trust its authority, give that one's certificate: ca_bundle, the path of a PEM file"
+
+
+def _way_out(server: ErrorContext, status: int) -> str:
+    if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's number for "who are you?"
+        return "It wants a key: pass api_key."
+    ways = {
+        401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
+        403: "This key may not use that model: choose another one, or ask for access.",
+        404: "Check the model's name, and base_url (it usually ends in /v1).",
+    }
+    return ways.get(status, "")
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    waiting: list[Any] = [error]
+    while waiting:
+        found = waiting.pop()
+        if found is None or id(found) in seen:
+            continue
+        seen.add(id(found))
+        yield found
+        waiting.extend(getattr(found, "exceptions", ()))
+        waiting.append(found.__cause__ or found.__context__)

@@ -1,0 +1,1 @@
+"""Models around a model: budget, cache, fallback, recording, replay."""

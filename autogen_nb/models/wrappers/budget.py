@@ -1,0 +1,285 @@
+"""A sum of money or of tokens that models may spend together, and the stop before it is passed.
+
+1. The server's own counts are what is spent. A reply without them counts by the estimate; a reply from a cache, a
+   request that failed and one that was sent again count nothing.
+2. Before each request its own size is estimated. No tokenizer's table is asked: the characters of a request count
+   by the ratio that the replies so far have shown, 4 to a token at first. The reply counts as long as the request
+   allows, or, where that is not said, as long as the longest so far.
+3. A request that is on its way counts by its estimate: chats that run at the same time do not pass the sum together.
+"""
+
+import asyncio
+import math
+import re
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Self
+
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.errors import BudgetReached, ConfigError
+from autogen_nb.messages import Reasoning, Usage
+from autogen_nb.models import request_size
+from autogen_nb.models.wrappers.reply_streams import closing_stream
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, completion_limit_of, price_of_model
+
+_RATIO = 4.0
+_FORM = re.compile(r"(\$?)\s*(\d[\d,_]*(?:\.\d*)?|\.\d+)\s*([km]?)\s*(dollars?|usd|\$|tokens?)?", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
+_WAYS = "'0.50' for dollars or '20000 tokens'"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a request will spend, and how that was found; `ratio` is characters to a token."""
+
+    usage: Usage
+    dollars: float | None
+    characters: int
+    ratio: float
+    how: str
+
+    def __str__(self) -> str:
+        worth = "" if self.dollars is None else f"{_money(self.dollars)} dollars: "
+        return (
+            f"{worth}{self.usage.prompt_tokens:,} prompt tokens ({self.characters:,} characters, {self.ratio:.1f} to "
+            f"a token) and {self.usage.completion_tokens:,} for the reply ({self.how})"
+        )
+
+
+class Budget:
+    """What may be spent; shared by all the models that it is given to. A copy of it is the budget itself.
+
+    Parameters
+    ----------
+    dollars
+        US dollars.
+    tokens
+        Prompt and completion tokens together.
+
+    Raises
+    ------
+    ConfigError
+        When there is no limit, or one that is not above 0.
+    """
+
+    def __init__(self, dollars: float | None = None, tokens: int | None = None) -> None:
+        if dollars is None and tokens is None:
+            raise ConfigError(f"a budget needs dollars= or tokens=; as text it is {_WAYS}")
+        for name, limit in (("dollars", dollars), ("tokens", tokens)):
+            number = isinstance(limit, int | float) and not isinstance(limit, bool)
+            if limit is not None and not (number and 0 < limit < math.inf):
+                raise ConfigError(f"{name} of a budget is {limit!r}; it must be a number above 0")
+        self.dollars = dollars
+        self.tokens = tokens
+        self._lock = Lock()
+        self._usage = Usage()
+        self._dollars = 0.0
+        self._ahead: list[Estimate] = []
+        self._measured = Usage()
+        self._characters = 0
+        self._longest = 0
+
+    def __repr__(self) -> str:
+        return f"<Budget: {self.spent} spent>"
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+        # AutoGen's users copy their configurations; two copies that may each spend the sum would spend it twice.
+        return self
+
+    def __copy__(self) -> Self:
+        return self
+
+    @classmethod
+    def parse(cls, value: "str | float | Budget") -> "Budget":
+        """The budget for a text ("0.50", "$0.5", "20000 tokens", "20k tokens"), or for a number of dollars.
+
+        Raises
+        ------
+        ConfigError
+            When it is neither.
+        """
+        if isinstance(value, Budget):
+            return value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return cls(dollars=value)
+        found = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None
+        sign, number, thousands, unit = found.groups("") if found else ("", "", "", "")
+        in_tokens = unit.lower().startswith("token")
+        if not found or (in_tokens and sign) or (thousands and not in_tokens):
+            raise ConfigError(f"the budget is {value!r}; give {_WAYS}")
+        amount = float(number.replace(",", "").replace("_", "")) * _FACTORS[thousands.lower()]
+        return cls(tokens=round(amount)) if in_tokens else cls(dollars=amount)
+
+    @property
+    def spent(self) -> str:
+        """What was spent, for a person, as "0.0312 of 0.05 dollars"."""
+        parts = []
+        if self.dollars is not None:
+            parts.append(f"{_money(self._dollars)} of {_money(self.dollars)} dollars")
+        if self.tokens is not None:
+            parts.append(f"{self._usage.total_tokens:,} of {self.tokens:,} tokens")
+        return " and ".join(parts)
+
+    def spend(self, usage: Usage | None, cost: float | None) -> None:
+        """Counts what was spent; for a chat that is resumed, what its log says. What is None counts nothing."""
+        with self._lock:
+            used = usage or Usage()
+            self._usage = _sum(self._usage, used)
+            self._dollars += cost or 0.0
+            self._longest = max(self._longest, used.completion_tokens)
+
+    def measure(self, characters: int, usage: Usage) -> None:
+        """Learns from a reply how many characters of a request are a token."""
+        with self._lock:
+            if characters and usage.prompt_tokens:
+                self._characters += characters
+                self._measured = _sum(self._measured, usage)
+
+    def estimate(self, request: ModelRequest, *, price: tuple[float, float] | None, limit: int | None) -> Estimate:
+        """What the request will spend; `price` is dollars per 1,000 tokens, `limit` the longest reply in tokens."""
+        characters = request_size.of_request(request)
+        with self._lock:
+            known = self._measured.prompt_tokens
+            ratio = self._characters / known if known else _RATIO
+            longest = self._longest
+        usage = Usage(math.ceil(characters / ratio), longest if limit is None else limit)
+        how = "the longest so far" if limit is None else "the most that it may have"
+        return Estimate(usage, _cost(usage, price), characters, ratio, how)
+
+    @contextmanager
+    def held(self, estimate: Estimate, model: str) -> Iterator[None]:
+        """Within it the estimate counts as spent.
+
+        Raises
+        ------
+        BudgetReached
+            When that would pass the budget; `model` is for the message.
+        """
+        with self._lock:
+            if self._would_be_passed(estimate):
+                raise BudgetReached(
+                    f"the next request to {model!r} would pass the budget and was not sent: {self.spent} are spent, "
+                    f"and it is estimated at {estimate}. Give a larger budget, or go on with a shorter conversation",
+                    model=model,
+                    spent=self.spent,
+                )
+            self._ahead.append(estimate)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._ahead.remove(estimate)
+
+    def _would_be_passed(self, estimate: Estimate) -> bool:
+        coming = [*self._ahead, estimate]
+        tokens = self._usage.total_tokens + sum(one.usage.total_tokens for one in coming)
+        dollars = self._dollars + sum(one.dollars or 0.0 for one in coming)
+        return (self.tokens is not None and tokens > self.tokens) or (
+            self.dollars is not None and dollars > self.dollars
+        )
+
+
+class Budgeted(ModelWrapper):
+    """A model that is asked only as long as the budget lasts."""
+
+    def __init__(self, model: Model, budget: Budget) -> None:
+        super().__init__(model)
+        self._budget = budget
+
+    def check(self) -> None:
+        """Nothing, if the budget can be kept.
+
+        Raises
+        ------
+        ConfigError
+            When it is one of dollars and the model's price is not known.
+        """
+        if self._budget.dollars is not None and price_of_model(self._model) is None:
+            raise ConfigError(
+                f"the budget is in dollars, and what the model {self.name!r} costs is not known: give its price "
+                "(dollars per 1,000 tokens, as price=[prompt, completion]), or a budget such as '20000 tokens'"
+            )
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        """What the inner model replies; it is counted before it is handed on.
+
+        Raises
+        ------
+        BudgetReached
+            When the request would pass the budget; it was not sent.
+        ConfigError
+            As `check` does.
+        """
+        self.check()
+        price, limit = price_of_model(self._model), completion_limit_of(self._model)
+        estimate = self._budget.estimate(request, price=price, limit=limit)
+        written, whole = 0, None
+        with self._budget.held(estimate, self.name):
+            try:
+                async with aclosing(closing_stream(self._model.reply(request))) as items:
+                    async for item in items:
+                        if isinstance(item, Completion):
+                            whole = item
+                            self._count(whole, estimate, price)
+                        else:
+                            written += len(item.text if isinstance(item, Reasoning) else item)
+                        yield item
+            except (GeneratorExit, asyncio.CancelledError):
+                # A reader who goes away in the middle has the server stop, but not charge nothing.
+                if written and whole is None:
+                    self._spend(_by_estimate(estimate, written), None, price)
+                raise
+
+    def _count(self, reply: Completion, estimate: Estimate, price: tuple[float, float] | None) -> None:
+        if reply.cached:
+            return
+        if reply.usage is None:
+            thought = 0 if reply.reasoning is None else len(reply.reasoning.text)
+            self._spend(
+                _by_estimate(estimate, request_size.of_message(reply.message.to_dict()) + thought), reply.cost, price
+            )
+            return
+        self._spend(reply.usage, reply.cost, price)
+        self._budget.measure(estimate.characters, reply.usage)
+
+    def _spend(self, usage: Usage, cost: float | None, price: tuple[float, float] | None) -> None:
+        self._budget.spend(usage, _cost(usage, price) if cost is None else cost)
+
+
+def budgeted(model: Model, budget: Budget) -> Model:
+    """The model with the budget next to the server: within its cache, and for each of several models.
+
+    Raises
+    ------
+    ConfigError
+        When the budget is one of dollars and the model's price is not known.
+    """
+    around = getattr(model, "around", None)
+    if around is not None:
+        wrapped: Model = around(lambda inner: budgeted(inner, budget))
+        return wrapped
+    layer = Budgeted(model, budget)
+    layer.check()
+    return layer
+
+
+def _by_estimate(estimate: Estimate, written: int) -> Usage:
+    return Usage(estimate.usage.prompt_tokens, math.ceil(written / estimate.ratio))
+
+
+def _cost(usage: Usage, price: tuple[float, float] | None) -> float | None:
+    if price is None:
+        return None
+    return (usage.prompt_tokens * price[0] + usage.completion_tokens * price[1]) / 1000
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens)
+
+
+def _money(dollars: float) -> str:
+    """The sum with as many places as it needs, two to six."""
+    whole, _, places = f"{dollars:,.6f}".partition(".")
+    return f"{whole}.{places.rstrip('0').ljust(2, '0')}"

@@ -1,0 +1,167 @@
+"""A conversation that is too long for its model, made shorter by its oldest outputs.
+
+1. What may be left out: the content of what code printed (a user message that begins with "exitcode: ") and of
+   what a tool or function answered.
+2. What may not: system messages, the task (the first message that is no system message, and the first of role
+   user), and the last turn (the last message of role assistant, and all that follows it). Without a message of
+   role assistant there is nothing that may be left out.
+3. A message stays where it is, with its role, name and id: each call keeps its answer. Only its content becomes
+   a line that says how much was there, and only where that line is clearly shorter.
+4. The oldest go first: at least half of what may be left out, and as much as the server says is too much. If
+   that was not enough, all of it. If that was not enough either, the error goes through.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Self
+
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.errors import ContextTooLong
+from autogen_nb.models import request_size
+from autogen_nb.models.wrappers.reply_streams import closing_stream
+from autogen_nb.models.wrappers.wrapper import ModelWrapper
+
+_OUTPUT = "exitcode: "
+_STATUS = re.compile(r"exitcode: -?\d+ \(execution (?:succeeded|failed)\)")
+_LIMIT = re.compile(r"(?:context length is|limit of|context size \()\s*([\d,]+) tokens")
+_ASKED = re.compile(r"(?:resulted in|requested|request has|has)\s+(?:about )?([\d,]+) (?:input |prompt )?tokens")
+_SLACK = 1.25
+_LEAST = 100
+"""Characters; a saving that is smaller is not worth the loss, and a line that stands for an output makes none."""
+
+
+class ContextTruncation(ModelWrapper):
+    """A model whose request is folded and sent again when it was too long; the `Completion` says so in its note."""
+
+    def around(self, wrap: Callable[[Model], Model]) -> Self:
+        """The same around the inner model as it is wrapped."""
+        return self._around(wrap)
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        """What the inner model replies, to a shorter request where the whole one was too long.
+
+        Raises
+        ------
+        ContextTooLong
+            When nothing can be left out, or all of it was not enough.
+        """
+        shorter: Iterator[ModelRequest] | None = None
+        sent: ModelRequest | None = request
+        while sent is not None:
+            spoken = False
+            try:
+                async with aclosing(closing_stream(self._model.reply(sent))) as items:
+                    async for item in items:
+                        spoken = True
+                        yield replace(item, note=_noted(item, request, sent)) if isinstance(item, Completion) else item
+            except ContextTooLong as error:
+                shorter = shorter or _shorter(request, str(error))
+                sent = None if spoken else next(shorter, None)
+                if sent is None:
+                    raise
+            else:
+                return
+
+
+def folded(request: ModelRequest, *, least: float | None = None) -> ModelRequest | None:
+    """The request with its oldest outputs left out; None where nothing can be.
+
+    Parameters
+    ----------
+    least
+        How many characters to save, as far as that is possible; by default half of what can be saved.
+    """
+    lines = dict(_foldable(request))
+    gains = {number: _gain(request.messages[number], line) for number, line in lines.items()}
+    wanted = sum(gains.values()) / 2 if least is None else least
+    messages, saved = list(request.messages), 0
+    for number, line in lines.items():
+        if saved >= wanted:
+            break
+        messages[number] = {**messages[number], "content": line}
+        saved += gains[number]
+    return replace(request, messages=tuple(messages)) if saved else None
+
+
+def excess(told: str, request: ModelRequest) -> float:
+    """How many characters the request has too many, as the server tells it; 0 where it does not."""
+    limit, asked = (_number(pattern.search(told)) for pattern in (_LIMIT, _ASKED))
+    if not limit or asked <= limit:
+        return 0
+    return (asked - limit) / asked * request_size.of_request(request) * _SLACK
+
+
+def told_of(request: ModelRequest, shorter: ModelRequest) -> str:
+    """What the person is told when `shorter` was sent in place of `request`; "" where they are the same."""
+    changed = [was for was, now in zip(request.messages, shorter.messages, strict=True) if was is not now]
+    if not changed:
+        return ""
+    left_out = sum(request_size.of_content(message.get("content")) for message in changed)
+    outputs = "1 older output" if len(changed) == 1 else f"{len(changed)} older outputs"
+    verb = "was" if len(changed) == 1 else "were"
+    return (
+        f"The conversation was too long for the model: {outputs} ({left_out:,} characters) "
+        f"{verb} left out of this request."
+    )
+
+
+def _shorter(request: ModelRequest, told: str) -> Iterator[ModelRequest]:
+    """The requests to try, each shorter than the one before."""
+    whole = folded(request, least=float("inf"))
+    half = folded(request)
+    if whole is None or half is None:
+        return
+    needed = folded(
+        request, least=max(request_size.of_request(request) - request_size.of_request(half), excess(told, request))
+    )
+    if needed is not None and needed.messages != whole.messages:
+        yield needed
+    yield whole
+
+
+def _foldable(request: ModelRequest) -> Iterator[tuple[int, str]]:
+    """The numbers of the messages whose content may be left out, oldest first, and the line to put there."""
+    roles = [message.get("role") for message in request.messages]
+    if "assistant" not in roles:
+        return
+    begun = next(number for number, role in enumerate(roles) if role not in ("system", "developer"))
+    task = max(begun, roles.index("user") if "user" in roles else begun)
+    last = len(roles) - 1 - roles[::-1].index("assistant")
+    for number in range(begun + 1, last):
+        message = request.messages[number]
+        line = _line(message) if number != task else None
+        if line is not None and _gain(message, line) >= _LEAST:
+            yield number, line
+
+
+def _line(message: Mapping[str, Any]) -> str | None:
+    """What is put in place of the content of an output; None for what is no output."""
+    content = message.get("content")
+    size = f"{request_size.of_content(content):,} characters"
+    if message.get("role") in ("tool", "function"):
+        return f"({size} of this result were left out to make room.)"
+    text = _beginning(content)
+    if message.get("role") != "user" or not text.startswith(_OUTPUT):
+        return None
+    status = _STATUS.match(text)
+    return f"{status[0] if status else _OUTPUT.strip()} ({size} of output were left out to make room.)"
+
+
+def _beginning(content: Any) -> str:
+    first = content[0] if isinstance(content, list) and content else content
+    text = first.get("text") if isinstance(first, Mapping) else first
+    return text if isinstance(text, str) else ""
+
+
+def _gain(message: Mapping[str, Any], line: str) -> int:
+    return request_size.of_content(message.get("content")) - len(line)
+
+
+def _noted(item: Completion, request: ModelRequest, sent: ModelRequest) -> str:
+    return " ".join(filter(None, (told_of(request, sent), item.note)))
+
+
+def _number(found: re.Match[str] | None) -> int:
+    return int(found[1].replace(",", "")) if found else 0

@@ -1,0 +1,179 @@
+"""Conversations with a model kept as JSON Lines: one line for each reply, to be played by `ReplayModel`.
+
+A line holds the reply and a digest of what was asked (how many messages, and a hash of the last one's text);
+neither keys nor headers, nor the messages that were sent, come near it.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from copy import copy
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.models.wrappers.reply_streams import closing_stream
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a request was, as far as a recording tells: the number of its messages, a hash of the last text."""
+
+    messages: int
+    last: str
+
+    @classmethod
+    def of(cls, request: ModelRequest) -> "Digest":
+        """The digest of a request."""
+        text = Message.of(request.messages[-1]).text if request.messages else ""
+        return cls(len(request.messages), "sha256:" + hashlib.sha256(text.encode(errors="replace")).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingEntry:
+    """One recorded reply."""
+
+    asked: Digest
+    completion: Completion
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as JSON-ready values."""
+        reply = self.completion
+        return {
+            "v": VERSION,
+            "asked": asdict(self.asked),
+            "message": reply.message.to_dict(),
+            "model": reply.model,
+            "usage": asdict(reply.usage) if reply.usage else None,
+            "finish_reason": reply.finish_reason,
+            "cost": reply.cost,
+            **({"reasoning": asdict(reply.reasoning)} if reply.reasoning else {}),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "RecordingEntry":
+        """The entry that `to_json` wrote; ValueError, KeyError or TypeError where it did not."""
+        if value["v"] != VERSION:
+            raise ValueError(f"version {value['v']!r} is not {VERSION}")
+        digest = Digest(**value["asked"])
+        if not isinstance(digest.messages, int) or not isinstance(value["message"], dict):
+            raise TypeError("a field has another type")
+        usage = Usage(**value["usage"]) if value["usage"] else None
+        reasoning = Reasoning(**value["reasoning"]) if value.get("reasoning") else None
+        completion = Completion(
+            Message.of(value["message"]),
+            value["model"],
+            usage,
+            value["finish_reason"],
+            value["cost"],
+            reasoning=reasoning,
+        )
+        return cls(digest, completion)
+
+
+class Recording:
+    """A model whose every reply is also appended to a file.
+
+    Parameters
+    ----------
+    model
+        The model that is asked; one recording belongs to one model in one conversation.
+    path
+        The file, made with its folders and readable by its owner only.
+    mode
+        "new" refuses a file that holds something, "append" adds to a recording.
+
+    Raises
+    ------
+    ConfigError
+        When the file holds something and `mode` is "new", or is no recording, or cannot be written.
+    """
+
+    def __init__(self, model: Model, path: str | Path, *, mode: Literal["new", "append"] = "new") -> None:
+        self._model = model
+        self._path = Path(path).expanduser()
+        if mode not in ("new", "append"):
+            raise ConfigError(f"mode is {mode!r}; a recording is 'new' or goes on with 'append'")
+        try:
+            self._prepare(mode)
+        except OSError as error:
+            raise ConfigError(f"the recording {str(path)!r} cannot be written: {error}") from error
+
+    def __repr__(self) -> str:
+        return f"<Recording of {self._model!r} in {str(self._path)!r}>"
+
+    @property
+    def name(self) -> str:
+        """The name of the model that is recorded."""
+        return self._model.name
+
+    def around(self, wrap: Callable[[Model], Model]) -> "Recording":
+        """A recording in the same file, of the model as it is wrapped."""
+        other = copy(self)
+        other._model = wrap(self._model)  # noqa: SLF001 - it is another of this class
+        return other
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        """What the recorded model replies; a reply that was broken off is not kept."""
+        async with aclosing(closing_stream(self._model.reply(request))) as items:
+            async for item in items:
+                if isinstance(item, Completion):
+                    self._append(RecordingEntry(Digest.of(request), item))
+                yield item
+
+    def _prepare(self, mode: Literal["new", "append"]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._path.exists() and self._path.stat().st_size:
+            if mode == "new":
+                raise ConfigError(
+                    f"{str(self._path)!r} is not empty and is kept; choose another file, or go on with mode='append'"
+                )
+            read_recording(self._path)
+            if not self._path.read_bytes().endswith(b"\n"):
+                self._write(b"\n")
+            return
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+        os.fchmod(descriptor, 0o600)
+        os.close(descriptor)
+
+    def _append(self, entry: RecordingEntry) -> None:
+        line = json.dumps(entry.to_json(), ensure_ascii=False) + "\n"
+        # A lone surrogate, which UTF-8 cannot hold, becomes the escape that JSON has for it.
+        self._write(line.encode("utf-8", errors="backslashreplace"))
+
+    def _write(self, data: bytes) -> None:
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+
+
+def read_recording(path: Path) -> list[RecordingEntry]:
+    """The replies that a recording holds, in order.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read, or a line of it is not a recorded reply; the message names the line.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise ConfigError(f"the recording {str(path)!r} cannot be read: {error.strerror or error}") from error
+    return [_entry(line, number, path) for number, line in enumerate(lines, 1)]
+
+
+def _entry(line: bytes, number: int, path: Path) -> RecordingEntry:
+    try:
+        return RecordingEntry.from_json(json.loads(line))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"line {number} of {str(path)!r} is not a recorded reply ({type(error).__name__}: {error}); "
+            "it was damaged, or the file is something else"
+        ) from error

@@ -1,0 +1,1 @@
+"""How a question reaches the person, and their answer the chat."""

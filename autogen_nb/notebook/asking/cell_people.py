@@ -1,0 +1,137 @@
+"""Who can be asked from a cell: a person with buttons, a person who types, or nobody.
+
+Besides a chat's own questions a cell has three: which model to use when none is configured, whether to copy
+variables that the task names, and what becomes of code that does not yield to Stop.
+"""
+
+import getpass
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Literal, NoReturn, Protocol, TypeAlias
+
+from autogen_nb.core.people import Human
+from autogen_nb.effects import EffectJudged
+from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven
+from autogen_nb.human.headless import NobodyToAsk
+from autogen_nb.human.terminal_human import TerminalHuman
+from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
+
+Copying: TypeAlias = Literal["copy", "leave"]
+Stopping: TypeAlias = Literal["wait", "kill"]
+
+
+class Person(Human, Protocol):
+    """Someone at a notebook."""
+
+    def connection(self, proposed: str) -> ModelConnection | Awaitable[ModelConnection]:
+        """The model to use, where none is configured; `proposed` is the one that was named, or empty."""
+
+    def copying(self, what: str) -> Copying | Awaitable[Copying]:
+        """Whether to copy variables that the task names; `what` names them with their sizes."""
+
+    def stopping(self, what: str) -> Stopping | Awaitable[Stopping]:
+        """Whether to wait for code that does not yield; `what` names what would be lost with it."""
+
+
+class AbsentPerson(NobodyToAsk):
+    """Nobody: a notebook that is executed by a program."""
+
+    def connection(self, proposed: str) -> NoReturn:
+        """Says that there is no model."""
+        del proposed
+        raise ConfigError(
+            "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
+            "or choose the built-in analysis with -m offline"
+        )
+
+    def copying(self, what: str) -> Copying:
+        """Leaves the variables where they are, since nobody allows otherwise."""
+        del what
+        return "leave"
+
+    def stopping(self, what: str) -> Stopping:
+        """Kills, since nobody would ever say so."""
+        del what
+        return "kill"
+
+
+class TypingPerson(TerminalHuman):
+    """A person who answers in words, through ``input()``.
+
+    Parameters
+    ----------
+    announced
+        Called before each question: it says, once, why there are no buttons.
+    terminal
+        The terminal of the person, if the front end is one and the kernel is not in it.
+    """
+
+    def __init__(self, announced: Callable[[], None], *, terminal: Path | None = None) -> None:
+        super().__init__(terminal=terminal)
+        self._announced = announced
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        """What the person types."""
+        self._announced()
+        return super().input(question)
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        """What the person decides about the code."""
+        self._announced()
+        return super().approve(question)
+
+    def allow(self, question: EffectAsked) -> EffectJudged:
+        """What the person decides about what running code is about to do."""
+        self._announced()
+        return super().allow(question)
+
+    def connection(self, proposed: str) -> ModelConnection:
+        """What the person types."""
+        self._announced()
+        proposed = proposed or DEFAULT_MODEL
+        choice = _typed(
+            "No model is configured. [k] paste a key, [s] name a server, "
+            "[o] run this with offline (a fixed analysis, no language model), [t] stop? "
+        )
+        match choice.strip().lower():
+            case "k":
+                key = getpass.getpass("API key (kept in memory only): ").strip()
+                if key:
+                    return ModelConnection(_typed(f"Model [{proposed}]: ").strip() or proposed, key)
+            case "s":
+                url = _typed("Base URL (such as http://localhost:11434/v1): ").strip()
+                return ModelConnection(_typed("Model: ").strip(), base_url=url)
+            case "o":
+                return ModelConnection("offline")
+            case _:
+                pass
+        raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
+
+    def copying(self, what: str) -> Copying:
+        """What the person types."""
+        self._announced()
+        return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
+
+    def stopping(self, what: str) -> Stopping:
+        """What the person types."""
+        self._announced()
+        return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
+
+
+def sure(what: str) -> bool:
+    """Whether the person types that they are sure; `what` says of what, and how to answer.
+
+    Raises
+    ------
+    NobodyThere
+        When nobody can answer.
+    """
+    return _typed(what).strip().lower() in ("y", "yes")
+
+
+def _typed(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except (EOFError, NotImplementedError) as error:
+        raise NobodyThere("a person was asked and nobody is there: the standard input is at its end") from error

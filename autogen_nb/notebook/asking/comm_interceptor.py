@@ -1,0 +1,200 @@
+"""Takes the messages of panels off the notebook's shell channel, so that a click is heard while a cell runs.
+
+1. ipykernel handles one message of its shell channel after the other, and a cell that runs is one of them. What a
+   click sends would wait for the cell's end, but for exceptions that differ from release to release: 7.0 listens on
+   subshells, which not every front end asks for; 7.4 listens while a cell is awaited, and not while one blocks.
+2. In every release the channel is one stream of pyzmq with one callback. While somebody is asked, a callback of ours
+   stands before it: it hands the messages of comms that were opened since to the loop on which the question waits,
+   and everything else on, untouched. Afterwards the stream has its own callback back.
+3. The comms that the person had open before are not touched. The one exception is a comm by which a page that was
+   loaded again asks for the state of its widgets.
+4. Each message is answered by "busy" and "idle", as all others are: front ends hold back what is typed until the
+   letter before is through, and 7.4 does not say when one is.
+"""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from typing import Any
+
+_COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
+_CONTROL = "jupyter.widget.control"
+"""The target by which a front end asks for the state of all widgets, as ipywidgets names it."""
+
+
+@dataclass(eq=False, slots=True)
+class Listener:
+    """One who waits for clicks.
+
+    Parameters
+    ----------
+    loop
+        Where the messages are handled.
+    context
+        What they are handled in: what a callback prints belongs to the cell that waits.
+    known
+        The comms that were open before, and are left alone.
+    cells
+        The ids of the cells that were sent to the kernel meanwhile.
+    """
+
+    loop: asyncio.AbstractEventLoop
+    context: Context
+    known: frozenset[str]
+    cells: list[str] = field(default_factory=list)
+
+
+class CommInterceptor:
+    """A callback that stands before the one of a kernel's shell stream, while somebody listens.
+
+    Parameters
+    ----------
+    kernel
+        One that `intercept` has found to have what is needed.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._stream = kernel.shell_stream
+        self._comms = kernel.comm_manager
+        self._lock = threading.Lock()
+        self._listeners: tuple[Listener, ...] = ()
+        self._controls: set[str] = set()
+        self._before: Callable[[Sequence[Any]], Any] | None = None
+
+    @property
+    def hears_while_held(self) -> bool:
+        """Whether messages are read by a thread of their own, and so while a cell blocks the kernel's."""
+        return self._stream.io_loop is not self._kernel.io_loop
+
+    @contextmanager
+    def listening(self) -> Generator[Listener, None, None]:
+        """Hands the messages of comms that are opened from now on to the running loop."""
+        listener = Listener(asyncio.get_running_loop(), copy_context(), frozenset(self._comms.comms))
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+        self._on_stream(self._stand_before)
+        try:
+            yield listener
+        finally:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not listener)
+            self._on_stream(self._step_back)
+
+    # Where the stream is read
+
+    def _on_stream(self, call: Callable[[], None]) -> None:
+        if self.hears_while_held:
+            self._stream.io_loop.add_callback(call)
+        else:
+            call()
+
+    def _stand_before(self) -> None:
+        if self._before is None and self._listeners:
+            self._before = _callback(self._stream)
+            self._stream.on_recv(self._route, copy=False)
+
+    def _step_back(self) -> None:
+        # Where another one has come to stand before this callback, it stays, and hands everything on.
+        if self._before is not None and not self._listeners and _callback(self._stream) == self._route:
+            before, self._before = self._before, None
+            self._controls.clear()
+            # A stream that is closed has no callback to give back.
+            with suppress(OSError):
+                self._stream.on_recv(before, copy=False)
+
+    def _route(self, frames: Sequence[Any]) -> Any:
+        try:
+            taken = self._taken(frames)
+        # Whatever is not as expected must not cost the person a message.
+        except Exception:  # noqa: BLE001
+            taken = False
+        assert self._before is not None
+        return None if taken else self._before(frames)
+
+    def _taken(self, frames: Sequence[Any]) -> bool:
+        session = self._kernel.session
+        idents, parts = session.feed_identities(frames, copy=False)
+        message = session.deserialize(parts, content=False, copy=False)
+        kind = message["header"]["msg_type"]
+        if kind == "execute_request":
+            cell = message["metadata"].get("cellId")
+            for listener in self._listeners:
+                listener.cells.append(str(cell))
+        if kind not in _COMMS:
+            return False
+        content = session.unpack(message["content"])
+        name = content["comm_id"]
+        if kind == "comm_open":
+            if content["target_name"] != _CONTROL:
+                return False
+            self._controls.add(name)
+        return any(
+            self._handed(listener, kind, idents, parts)
+            for listener in reversed(self._listeners)
+            if name in self._controls or (name not in listener.known and name in self._comms.comms)
+        )
+
+    def _handed(self, listener: Listener, kind: str, idents: Sequence[bytes], parts: Sequence[Any]) -> bool:
+        try:
+            listener.loop.call_soon_threadsafe(self._handle, kind, idents, parts, context=listener.context.copy())
+        # The loop is closed: whoever waited there is gone.
+        except RuntimeError:
+            return False
+        return True
+
+    # Where the question waits
+
+    def _handle(self, kind: str, idents: Sequence[bytes], parts: Sequence[Any]) -> None:
+        message = self._kernel.session.deserialize(parts, content=True, copy=False)
+        self._tell("busy", message)
+        try:
+            # ipykernel calls these three for the same messages; the stream is of no use to them.
+            getattr(self._comms, kind)(None, idents, message)
+            sys.stdout.flush()
+        finally:
+            self._tell("idle", message)
+
+    def _tell(self, status: str, parent: dict[str, Any]) -> None:
+        kernel = self._kernel
+        ident = f"kernel.{kernel.ident}.status".encode()
+        kernel.session.send(kernel.iopub_socket, "status", {"execution_state": status}, parent=parent, ident=ident)
+
+
+_made: list[tuple[Any, CommInterceptor]] = []
+"""The tap of each kernel in this process: there is one."""
+
+
+def intercept(kernel: Any) -> CommInterceptor | None:
+    """The kernel's tap; None where the kernel is not made as every known ipykernel is."""
+    for each, made in _made:
+        if each is kernel:
+            return made
+    if not _known(kernel):
+        return None
+    made = CommInterceptor(kernel)
+    _made.append((kernel, made))
+    return made
+
+
+def _known(kernel: Any) -> bool:
+    stream = getattr(kernel, "shell_stream", None)
+    needed = (
+        (kernel, ("comm_manager", "io_loop", "iopub_socket", "session", "ident")),
+        (stream, ("io_loop", "on_recv")),
+        (getattr(kernel, "comm_manager", None), (*_COMMS, "comms")),
+        (getattr(kernel, "session", None), ("feed_identities", "deserialize", "unpack", "send")),
+    )
+    if not all(getattr(owner, name, None) is not None for owner, names in needed for name in names):
+        return False
+    # A stream whose callback wants copies would need another one of ours.
+    return callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False
+
+
+def _callback(stream: Any) -> Any:
+    # pyzmq sets a stream's callback in public and keeps it in private.
+    return getattr(stream, "_recv_callback", None)

@@ -1,0 +1,106 @@
+"""How a question reaches a person at a notebook, and their answer the chat: by buttons, in words, or not at all.
+
+Buttons are used where a click is heard while the cell runs. Where that cannot be had, the same is asked through
+``input()``, which every front end answers in the midst of a cell, and one line says so.
+"""
+
+import inspect
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from ipykernel._version import __version__ as release
+
+from autogen_nb.notebook import reruns
+from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
+from autogen_nb.notebook.console_terminal import terminal
+from autogen_nb.notebook.conversations import Origin
+from autogen_nb.notebook.settings import Defaults
+
+Way: TypeAlias = Literal["buttons", "words", "nobody"]
+
+_IN_WORDS = "You are asked in words here: {}."
+_NO_WIDGETS = _IN_WORDS.format("this front end shows no buttons")
+INSIDE = _IN_WORDS.format("a cell inside another one cannot wait for a click")
+_BLOCKED = _IN_WORDS.format("ipykernel {} hears no click while a cell runs that is not awaited")
+_UNKNOWN = _IN_WORDS.format("ipykernel {} is not made as expected, and may hear no click while a cell runs")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDelivery:
+    """The way between a chat and the person in front of it.
+
+    Parameters
+    ----------
+    why
+        What the person is told where they could expect buttons, and are asked in words; or empty.
+    plain
+        Whether the front end shows nothing but text.
+    terminal
+        Where an editor can be opened, if the person is at a terminal that is not the kernel's own.
+    """
+
+    way: Way
+    why: str = ""
+    plain: bool = False
+    terminal: Path | None = None
+    intercept: CommInterceptor | None = None
+
+    def in_words(self, why: str = "") -> "QuestionDelivery":
+        """The same person, asked in words; where they are anyhow, or where nobody is, this very way."""
+        return QuestionDelivery("words", why) if self.way == "buttons" else self
+
+    @contextmanager
+    def open(self, shell: Any, origin: Origin) -> Generator[Callable[[], bool], None, None]:
+        """Hears clicks, and gives what tells whether the cell was run again meanwhile."""
+        if self.intercept is None:
+            yield lambda: reruns.run_again(shell, origin)
+            return
+        with self.intercept.listening() as listener:
+            yield lambda: origin.cell in listener.cells or reruns.run_again(shell, origin)
+
+
+def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
+    """The way to the person who runs the cell; `held` tells that the cell blocks the kernel's thread meanwhile."""
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return QuestionDelivery("words", plain=True)
+    request = kernel.get_parent("shell") or {}
+    # `allow_stdin` is how Jupyter's messaging specification tells that somebody is there.
+    if not request.get("content", {}).get("allow_stdin", False):
+        return QuestionDelivery("nobody")
+    if _types(request):
+        return QuestionDelivery("words", _NO_WIDGETS, plain=True, terminal=terminal())
+    found = intercept(kernel)
+    if held:
+        if found is None or not found.hears_while_held:
+            return QuestionDelivery("words", _BLOCKED.format(release))
+    elif found is None and not _serves(kernel):
+        return QuestionDelivery("words", _UNKNOWN.format(release))
+    return QuestionDelivery("buttons", intercept=found)
+
+
+def chosen_words(shell: Any) -> bool:
+    """Whether the person wants to be asked in words: ``%config AutogenMagics.ask = 'text'``."""
+    return any(each.ask == "text" for each in shell.configurables if isinstance(each, Defaults))
+
+
+def _types(request: dict[str, Any]) -> bool:
+    """Whether the cell comes from a front end that is nothing but text, such as jupyter console.
+
+    They are written in Python on `jupyter_client`, whose message ids begin with that of the session, and they know
+    no cells. A notebook's front end names the cell, or has ids of another form.
+    """
+    header = request.get("header", {})
+    named = request.get("metadata", {}).get("cellId")
+    return not named and str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
+
+
+def _serves(kernel: Any) -> bool:
+    """Whether the kernel itself hears clicks while a cell is awaited, as ipykernel does from 7.4 on."""
+    try:
+        return "concurrent" in inspect.signature(kernel.dispatch_shell).parameters
+    except (AttributeError, TypeError, ValueError):
+        return False

@@ -1,0 +1,123 @@
+"""A person who sees the notebook and clicks."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autogen_nb.core.policy.rules import Rule
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.errors import ChatUnfinished
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.messages import CodeBlock
+from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.notebook.asking.cell_people import Copying, Stopping
+from autogen_nb.notebook.asking.panels.approval_panel import ApprovalPanel
+from autogen_nb.notebook.asking.panels.copy_panel import CopyPanel
+from autogen_nb.notebook.asking.panels.decision_panel import Offers
+from autogen_nb.notebook.asking.panels.effect_panel import EffectPanel
+from autogen_nb.notebook.asking.panels.input_panel import InputPanel
+from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
+from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
+from autogen_nb.notebook.asking.panels.stop_panel import StopPanel
+from autogen_nb.notebook.asking.panels.turn_panel import CodeTurnPanel, TurnPanel
+
+NOBODY = "nobody, in time"
+
+
+class ButtonPerson:
+    """A person who sees the notebook and clicks.
+
+    Parameters
+    ----------
+    superseded
+        Asks whether the cell was run again, so that its panel must give way.
+    offers
+        Which rules the person is offered; None where nobody keeps what is allowed beyond one question.
+    patience
+        Seconds that a question waits. One that nobody answers is decided as if nobody were there: nothing runs and
+        nothing is copied; running code is denied what it is about to do.
+    """
+
+    def __init__(
+        self,
+        foot: Foot,
+        superseded: Callable[[], bool],
+        *,
+        offers: Offers | None = None,
+        patience: float | None = None,
+    ) -> None:
+        self._foot = foot
+        self._superseded = superseded
+        self._rules = offers
+        self._patience = patience
+        self._decided: tuple[ApprovalAsked, ApprovalGiven] | None = None
+
+    async def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        """The words of the person; a decision about code that is made in their place is kept for `approve`."""
+        if question.then is None:
+            return await self._ask(TurnPanel(question))  # type: ignore[no-any-return]  # panels answer with Any
+        answer = await self._ask(CodeTurnPanel(question, question.then, self._offers(question.then.effects)))
+        if isinstance(answer, ApprovalGiven):
+            self._decided = question.then, answer
+            return HumanInputGiven("", by=YOU)
+        return answer  # type: ignore[no-any-return]  # as above
+
+    async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        """The person's decision."""
+        decided, self._decided = self._decided, None
+        # What it does may be told otherwise by now; which block it is may not.
+        if decided is not None and _block(decided[0]) == _block(question):
+            return decided[1]
+        return await self._ask(ApprovalPanel(question, self._offers(question.effects)))  # type: ignore[no-any-return]  # as above
+
+    async def allow(self, question: EffectAsked) -> EffectJudged:
+        """The person's decision about what running code is about to do."""
+        try:
+            return await self._ask(EffectPanel(question, self._offers((question.effect,))))  # type: ignore[no-any-return]  # as above
+        except Unanswered as error:
+            return EffectJudged(allowed=False, reason=error.within, by=NOBODY)
+
+    async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        """What the person types for running code."""
+        try:
+            return await self._ask(InputPanel(question))  # type: ignore[no-any-return]  # as above
+        except Unanswered:
+            return CodeInputGiven(None, by=NOBODY)
+
+    async def connection(self, proposed: str) -> ModelConnection:
+        """The model that the person chooses."""
+        return _not_stopped(await self._ask(ModelPanel(proposed)))  # type: ignore[no-any-return]  # as above
+
+    async def copying(self, what: str) -> Copying:
+        """Whether the person lets variables be copied."""
+        try:
+            return _not_stopped(await self._ask(CopyPanel(what)))  # type: ignore[no-any-return]  # as above
+        except Unanswered:
+            return "leave"
+
+    async def stopping(self, what: str) -> Stopping:
+        """Whether the person waits for code that does not yield."""
+        return await self._ask(StopPanel(what))  # type: ignore[no-any-return]  # as above
+
+    def _offers(self, effects: Sequence[Effect]) -> Sequence[Rule] | None:
+        return None if self._rules is None else self._rules(effects)
+
+    async def _ask(self, panel: Panel) -> Any:
+        return await panel.ask(self._foot, self._superseded, self._patience)
+
+
+def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:
+    return question.agent, question.block, question.index, question.total
+
+
+def _not_stopped(answer: Any) -> Any:
+    if answer is None:
+        raise ChatUnfinished("Stopped: the task was not run", reason="stopped")
+    return answer

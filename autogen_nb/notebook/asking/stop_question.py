@@ -1,0 +1,97 @@
+"""Code that did not yield to a person's Stop: nothing is lost unless they say so.
+
+1. The cell that was stopped has ended by then. Its panel comes below what it shows, on the notebook's own loop.
+2. A cell of the chat that finds such code still running asks first, and the older question is withdrawn: it may
+   stand in a page that nobody sees.
+3. Who types is asked by that next cell. Where nobody is there, the code is killed, and the next block tells.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextvars import copy_context
+
+from autogen_nb.kernels.kernel_status import OnStuck, StuckBlock
+from autogen_nb.kernels.transfer.describe import in_units
+from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
+from autogen_nb.notebook.asking.cell_people import Stopping
+
+_NAMED = 8
+_LOOK = 0.05
+LEFT = "The code goes on. `%autogen kernel restart` ends it, and all variables with it."
+KILLED = "The code was killed, and the agent's variables with it; a fresh kernel starts."
+
+
+def question(stuck: StuckBlock | None) -> str:
+    """What a person is asked, with all that would be lost."""
+    if stuck is None or stuck.variables is None:
+        lost = "the agent's variables (the kernel cannot tell which)"
+    elif not stuck.variables:
+        lost = "no variables, but files and figures that are open"
+    else:
+        largest = sorted(stuck.variables, key=lambda each: -(each.size or 0))
+        more = f" and {len(largest) - _NAMED} more" if len(largest) > _NAMED else ""
+        lost = ", ".join(map(_named, largest[:_NAMED])) + more
+    return f"The agent's code has not yielded to Stop. Wait for it, or kill it? With it would go: {lost}."
+
+
+class StopQuestion:
+    """What is known of a chat's code that does not yield, and the question about it that is open."""
+
+    def __init__(self) -> None:
+        self.stuck: StuckBlock | None = None
+        self._killed = False
+        self._open: Future[Stopping] | None = None
+
+    def asking(self, ask: Callable[[str], Awaitable[Stopping]]) -> OnStuck:
+        """Has the question asked on the loop that runs now, in the place of the cell that runs now."""
+        loop, context = asyncio.get_running_loop(), copy_context()
+
+        async def in_cell(what: str) -> Stopping:
+            # The outputs of a task belong to the cell whose context it has.
+            return await loop.create_task(_coroutine(ask(what)), context=context)
+
+        async def on_stuck(stuck: StuckBlock) -> Stopping:
+            self.stuck = stuck
+            self._open = asyncio.run_coroutine_threadsafe(in_cell(question(stuck)), loop)
+            try:
+                answer = await asyncio.wrap_future(self._open)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    raise
+                return "wait"
+            finally:
+                self._open = None
+            self._killed = answer == "kill"
+            return answer
+
+        return on_stuck
+
+    async def noting(self, stuck: StuckBlock) -> Stopping:
+        """Waits, and keeps what is known for the next cell to ask."""
+        self.stuck = stuck
+        return "wait"
+
+    def withdraw(self) -> None:
+        """Takes back a question that nobody has answered."""
+        pending = self._open
+        if pending is not None:
+            pending.cancel()
+
+    async def unyielding(self, busy: Callable[[], bool]) -> bool:
+        """Whether code goes on that a person has to decide about; on the engine, for as long as that is open."""
+        while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # nothing tells: the grace is the kernel's own matter
+            await asyncio.sleep(_LOOK)
+        if not busy():
+            self.stuck, self._killed = None, False
+        return busy()
+
+
+async def _coroutine(answer: Awaitable[Stopping]) -> Stopping:
+    return await answer
+
+
+def _named(variable: HandedVariable) -> str:
+    size = variable.shape if variable.size is None else in_units(variable.size)
+    return f"`{variable.name}` ({', '.join(filter(None, (variable.type, size)))})"

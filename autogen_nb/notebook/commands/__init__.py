@@ -1,0 +1,1 @@
+"""The commands of ``%autogen``, a module each."""

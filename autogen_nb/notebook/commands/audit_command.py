@@ -1,0 +1,67 @@
+"""``%autogen audit``: who decided what in a chat, and what went to models, as its log has it."""
+
+from collections.abc import Iterable, Sequence
+
+from autogen_nb.core.audit import PersonAsked, Sent, decisions, requests
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import Recorded
+from autogen_nb.messages import Message
+from autogen_nb.notebook.conversations import NotebookConversation
+from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+
+_DECIDED = ("#", "agent", "what", "why it was asked", "answer", "by", "came to", "code")
+_SENT = ("#", "agent", "for", "host", "model", "what was new")
+_NUMBERS = frozenset({"#"})
+_HOST_OF_NONE = "(none was asked)"
+
+
+def execute(words: Sequence[str], chat: NotebookConversation) -> Shown:
+    """The record of a chat as a table; ``--sent`` tells what went to models.
+
+    Raises
+    ------
+    ConfigError
+        When the words ask for something else.
+    """
+    if [word for word in words if word != "--sent"]:
+        raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
+    log = [event for turn in chat.turns for event in turn.log]
+    return sent(log, chat.name) if words else decided(log, chat.name)
+
+
+def decided(log: Iterable[Recorded], chat: str) -> Shown:
+    """Every question to a person, and all code, as a table."""
+    rows = [_decided(number, row) for number, row in enumerate(decisions(log), 1)]
+    if not rows:
+        return line(f"Nothing was asked in chat `{chat}`, and no code ran.")
+    return table(_DECIDED, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"code"}))
+
+
+def sent(log: Iterable[Recorded], chat: str) -> Shown:
+    """Every request to a model as a table."""
+    rows = [_sent(number, row) for number, row in enumerate(requests(log), 1)]
+    if not rows:
+        return line(f"Nothing went to a model in chat `{chat}`.")
+    shown = table(_SENT, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"what was new"}))
+    below, _ = line(
+        "Each request also holds the agent's instructions, its tools and all that was said before in its conversation."
+    )
+    data = {key: f"{text}\n{below[key]}" for key, text in shown[0].items()}
+    return data, shown[1]
+
+
+def _decided(number: int, row: PersonAsked) -> tuple[str, ...]:
+    return str(number), row.agent, row.what, "; ".join(row.reasons), row.answer, row.by, row.came_to, row.code
+
+
+def _sent(number: int, row: Sent) -> tuple[str, ...]:
+    host = "(not known: no reply came)" if row.host is None else row.host or _HOST_OF_NONE
+    host = "(none: known from the cache)" if row.cached else host
+    return str(number), row.agent, row.why, host, row.model, "\n\n".join(_said(*each) for each in row.new)
+
+
+def _said(who: str, message: Message) -> str:
+    pictures = f"\n[{len(message.pictures)} picture(s)]" if message.pictures else ""
+    calls = "".join(f"\n[call of {visible(call.name)}: {call.arguments}]" for call in message.calls)
+    return f"{who}: {message.text}{pictures}{calls}"

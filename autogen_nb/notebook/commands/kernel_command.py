@@ -1,0 +1,82 @@
+"""``%autogen kernel``: how the agent's kernel is, what it holds, and the ways to interrupt it or to begin afresh."""
+
+import difflib
+
+from autogen_nb import run
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.kernels.kernel_status import KernelStatus
+from autogen_nb.kernels.transfer.describe import in_units
+from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, printable
+from autogen_nb.notebook.conversations import NotebookConversation
+from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+from autogen_nb.notebook.view.status_line import duration
+
+VERBS = ("status", "restart", "interrupt", "vars", "stop")
+_STOPPED = "The kernel was ended by the person; its variables are lost."
+_NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if idle"})
+
+
+def execute(verb: str, chat: NotebookConversation) -> Shown:
+    """Does what is asked of a chat's kernel, and returns what is to be shown for it.
+
+    Raises
+    ------
+    AutogenError
+        When there is no such word, or the kernel cannot do it now.
+    """
+    if verb not in VERBS:
+        near = difflib.get_close_matches(verb, VERBS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(VERBS)}"
+        raise ConfigError(f"%autogen kernel has no {verb!r}; {hint}")
+    match verb:
+        case "status":
+            return table(_HEADS, [_status(chat, *run.engine.call(_asked(chat)))], kind="kernel", numbers=_NUMBERS)
+        case "vars":
+            return _variables(chat)
+        case "interrupt":
+            busy = chat.executor.busy
+            run.engine.call(chat.executor.interrupt())
+            return line("Interrupted." if busy else "Nothing runs in the agent's kernel.")
+        case "stop":
+            run.engine.call(chat.executor.stop(_STOPPED))
+            chat.listed, chat.stuckness.stuck = frozenset(), None
+            return line(
+                f"The kernel of chat `{chat.name}` has ended, and its variables with it; the next block starts one."
+            )
+        case _:
+            run.engine.call(chat.executor.restart())
+            chat.listed, chat.stuckness.stuck = frozenset(), None
+            return line(f"The kernel of chat `{chat.name}` is a fresh one: its variables are gone.")
+
+
+_HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "ends if idle")
+
+
+async def _asked(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
+    # A status is read where the kernel lives.
+    return chat.executor.status, chat.left
+
+
+def _status(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
+    where = chat.where.text or "this machine, no sandbox"
+    if status.state in ("off", "starting"):
+        return (chat.name, status.state, where, "", "", "", "", "")
+    most = "" if status.limits.memory is None else f" of {in_units(status.limits.memory)}"
+    memory = "not known" if status.memory is None else f"{in_units(status.memory)}{most}"
+    process = "" if status.pid is None else str(status.pid)
+    ends = "" if left is None or status.state == "busy" else f"in {duration(left)}"
+    return chat.name, status.state, where, process, duration(status.seconds), f"{status.blocks:,}", memory, ends
+
+
+def _variables(chat: NotebookConversation) -> Shown:
+    if chat.executor.busy:
+        raise ExecutionError(f"code runs in the kernel of chat {chat.name!r}, which can tell of its variables later")
+    found = run.engine.call(chat.executor.variables()) if chat.executor.alive else ()
+    if not found:
+        return line(f"The kernel of chat `{chat.name}` holds no variables of the agent's.")
+    return table(("name", "type", "shape", "size"), list(map(_row, found)), kind="variables", numbers=_NUMBERS)
+
+
+def _row(variable: HandedVariable) -> tuple[str, ...]:
+    size = "" if variable.size is None else in_units(variable.size)
+    return tuple(map(printable, (variable.name, variable.type, variable.shape, size)))

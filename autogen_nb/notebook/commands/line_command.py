@@ -1,0 +1,180 @@
+"""``%autogen``: what its first word leads to; each command lives in a module of its own."""
+
+import difflib
+import os
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb import run
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.transfer.variable_transfer import clashes
+from autogen_nb.models.config.local_servers import LocalServers
+from autogen_nb.notebook import variable_choice
+from autogen_nb.notebook.asking.cell_people import sure
+from autogen_nb.notebook.cell import ShownCell
+from autogen_nb.notebook.commands import audit_command, kernel_command, models_command, rules_command, show_command
+from autogen_nb.notebook.conversations import NotebookConversation
+from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.rendering import tables_html
+from autogen_nb.notebook.rendering.tables_html import Shown
+from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.plain_cell import PlainCellView
+
+_USAGE = (
+    "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only;\n"
+    "                                          with --unpickle anything, by code that the agent can choose\n"
+    "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
+    "%autogen kernel status|vars|interrupt|restart|stop [CHAT]   looks after the agent's kernel\n"
+    "%autogen chats                            lists the chats of this notebook\n"
+    "%autogen rules                            lists what code may do without being asked about;\n"
+    "                                          'rules add network api.example.org', 'rules remove N', 'rules clear'\n"
+    "%autogen audit [CHAT] [--sent]            lists what was asked, answered and run; --sent what went to models\n"
+    "%autogen show [CHAT]                      shows the chat again, and asks its open question again\n"
+    "%autogen models                           lists the models that are set up, and those that this machine serves\n"
+    "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
+)
+_COMMANDS = ("pull", "push", "kernel", "chats", "rules", "audit", "show", "models")
+
+
+class Commands:
+    """What a person does with a notebook's chats, beside running cells."""
+
+    def __init__(self, shell: InteractiveShell, notebook: Notebook, servers: LocalServers | None = None) -> None:
+        self._shell = shell
+        self._notebook = notebook
+        self._chats = notebook.conversations
+        self._servers = servers or LocalServers()
+
+    def obey(self, line: str) -> None:  # noqa: C901  # one row for each command
+        """Does what a line says, and shows what comes of it.
+
+        Raises
+        ------
+        AutogenError
+            When the line is no command, or it cannot be done.
+        """
+        # A rule may name a command line with quotes of its own.
+        words = line.split() if line.split()[:1] == ["rules"] else _words(line)
+        match words[:1]:
+            case []:
+                print(_USAGE)  # noqa: T201  # it is the answer
+            case ["pull" | "push" as way] if len(words) > 1:
+                names, chat = self._named(words[1:])
+                if way == "pull":
+                    unpickle = "--unpickle" in names
+                    self._pull([name for name in names if name != "--unpickle"], chat, unpickle=unpickle)
+                else:
+                    self._push(names, chat)
+            case ["kernel"]:
+                self._kernel(words[1:])
+            case ["chats"]:
+                self._list()
+            case ["show"]:
+                chat = self.chat_of(words[1:])
+                show_command.show(chat.turns, self._view())
+                if show_command.waiting(chat) is not None:
+                    self._show(tables_html.line(show_command.WAITS))
+            case ["models"]:
+                self._show(models_command.execute(words[1:], self._notebook, os.environ, self._servers))
+            case ["rules"]:
+                self._show(rules_command.execute(words[1:], self._notebook.rules, self._chats.cwd, sure))
+            case ["audit"]:
+                options, chat = self._one(words[1:])
+                self._show(audit_command.execute(options, chat))
+            case _:
+                near = difflib.get_close_matches(words[0], _COMMANDS, n=1)
+                hint = f" (did you mean {near[0]!r}?)" if near and near[0] != words[0] else ""
+                raise ConfigError(f"%autogen {' '.join(words)} is not a command{hint}.\n{_USAGE}")
+
+    def say(self, text: str) -> None:
+        """Shows a line."""
+        self._show(tables_html.line(text, kind="kernel"))
+
+    def _list(self) -> None:
+        for each in self._chats:
+            print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # it is the answer
+        for name, team in self._notebook.teams.items():
+            print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
+
+    def _kernel(self, words: Sequence[str]) -> None:
+        rest, chat = self._named(words)
+        verb, *more = rest or ["status"]
+        if len(more) > 1 or (more and chat is not self._chats.named()):
+            raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
+        self._show(kernel_command.execute(verb, self._known(more[0]) if more else chat))
+
+    def chat_of(self, words: Sequence[str]) -> NotebookConversation:
+        """The chat that the words name, or the current one.
+
+        Raises
+        ------
+        ConfigError
+            When they name none that there is.
+        """
+        options, chat = self._one(words)
+        if options:
+            raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")
+        return chat
+
+    def _view(self) -> ShownCell:
+        return PlainCellView() if getattr(self._shell, "kernel", None) is None else NotebookView()
+
+    def _one(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
+        """The options among the words, and the chat that the rest names."""
+        rest, chat = self._named(words)
+        options = [word for word in rest if word.startswith("-")]
+        names = [word for word in rest if not word.startswith("-")]
+        if len(names) > 1:
+            raise ConfigError(f"{' '.join(names)!r} names more than one chat; give one")
+        return options, self._known(names[0]) if names else chat
+
+    def _named(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
+        """The words without the option that names a chat, and the chat."""
+        names, chat = list(words), None
+        for option in ("-c", "--chat"):
+            if option in names:
+                index = names.index(option)
+                chat = names[index + 1] if index + 1 < len(names) else ""
+                del names[index : index + 2]
+        return names, self._known(chat)
+
+    def _known(self, chat: str | None) -> NotebookConversation:
+        known = {each.name for each in self._chats}
+        if chat is not None and chat not in known:
+            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known)) or 'none yet'}")
+        return self._chats.named(chat)
+
+    def _show(self, shown: Shown) -> None:
+        data, metadata = shown
+        if getattr(self._shell, "kernel", None) is None:
+            print(data["text/plain"])  # noqa: T201  # it is the answer
+        else:
+            publisher: Any = self._shell.display_pub
+            publisher.publish(data=data, metadata=metadata)
+
+    def _pull(self, names: list[str], chat: NotebookConversation, *, unpickle: bool) -> None:
+        if not chat.executor.alive:
+            raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
+        namespace = self._notebook.namespace
+        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in names}
+        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
+        namespace.update(values)
+        chat.hand(values)
+        if taken:
+            print(variable_choice.replaced(taken, "your notebook"))  # noqa: T201  # it is what happened
+
+    def _push(self, names: list[str], chat: NotebookConversation) -> None:
+        values = variable_choice.chosen(names, self._notebook.namespace, "%autogen push")
+        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
+        if taken:
+            print(variable_choice.replaced(taken, "the agent's kernel"))  # noqa: T201  # as above
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None

@@ -1,0 +1,54 @@
+"""``%autogen models``: which models there are: those that are set up, and those that answer on this machine."""
+
+from collections.abc import Mapping, Sequence
+
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config import model_list
+from autogen_nb.models.config.local_servers import LocalServer, LocalServers
+from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+
+_HEADS = ("model", "asks", "what it is")
+_OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model")
+
+
+def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> Shown:
+    """What is to be shown: asking this is the person's leave to look at this machine's own ports.
+
+    Raises
+    ------
+    ConfigError
+        When more is said than that, or OAI_CONFIG_LIST cannot be read.
+    """
+    if words:
+        raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
+    taken = model_list.taken(notebook.defaults.model, notebook.connection, environ)
+    here = servers.listening()
+    rows = [_OFFLINE]
+    rows += [_row(each) for each in (*([taken] if taken else []), *model_list.listed(environ))]
+    rows += [
+        (name, server.base_url, f"on this machine, at the port of {server.kind}")
+        for server in here
+        for name in server.models
+    ]
+    data, _ = table(_HEADS, rows, kind="models")
+    hint, _ = line(visible(_hint(here, configured=taken is not None)))
+    html, text = (f"{data[kind]}{between}{hint[kind]}" for kind, between in (("text/html", ""), ("text/plain", "\n")))
+    return chat_html.bundle(html, text, kind="models")
+
+
+def _row(each: model_list.ModelList) -> tuple[str, str, str]:
+    return each.name or "without a name", ", ".join(each.hosts) or "no host", each.source
+
+
+def _hint(here: Sequence[LocalServer], *, configured: bool) -> str:
+    if first := next((server for server in here if server.models), None):
+        return f"`%env OPENAI_BASE_URL={first.base_url}` and then `%%autogen -m {first.models[0]}` asks that server."
+    if configured:
+        return "No server answers on this machine's usual ports. `%%autogen -m NAME` takes one of these."
+    return (
+        "No server answers on this machine's usual ports, and none is set up: set `OPENAI_API_KEY`, or "
+        "`OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; a cell asks which one to take."
+    )

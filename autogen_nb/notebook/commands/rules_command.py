@@ -1,0 +1,94 @@
+"""``%autogen rules``: a person's lasting rules, listed, made and revoked."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from autogen_nb.core.policy.rules import Rule, parse
+from autogen_nb.errors import ConfigError
+from autogen_nb.human.rules_file import KeptRule, RulesFile
+from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+
+_EXAMPLE = "%autogen rules add network api.example.org"
+VERBS = ("list", "add", "remove", "clear")
+
+
+def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable[[str], bool]) -> Shown:
+    """Does what is asked of the rules, and returns what is to be shown for it.
+
+    Parameters
+    ----------
+    folder
+        The notebook's own folder, which relative paths are meant from.
+    sure
+        Asks the person whether they are sure.
+
+    Raises
+    ------
+    AutogenError
+        When there is no such word or no such rule, or the rules cannot be used.
+    """
+    verb, *rest = words or ["list"]
+    match verb:
+        case "list" if not rest:
+            return _listed(rules.kept())
+        case "add" if rest:
+            return _added(rules, _read(rest, folder))
+        case "remove" if rest:
+            return _removed(rules, _meant(rest, rules.kept(), folder))
+        case "clear" if rest in ([], ["--yes"]):
+            return _cleared(rules, lambda what: bool(rest) or sure(what))
+        case "add" | "remove":
+            raise ConfigError(
+                f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} network api.example.org"
+            )
+        case _:
+            near = difflib.get_close_matches(verb, VERBS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near and near[0] != verb else f"there are {', '.join(VERBS)}"
+            raise ConfigError(f"%autogen rules has no {' '.join(words)!r}; {hint}")
+
+
+def _listed(kept: Sequence[KeptRule]) -> Shown:
+    if not kept:
+        return line(f"There are no rules. `{_EXAMPLE}` makes one.")
+    rows = [
+        (str(number), str(each.rule), each.rule.words, each.made.astimezone().strftime("%Y-%m-%d %H:%M"))
+        for number, each in enumerate(kept, 1)
+    ]
+    return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers=frozenset({"#"}))
+
+
+def _added(rules: RulesFile, rule: Rule) -> Shown:
+    if not rules.add(rule):
+        return line(f"The rule is there already: {rule.words}.")
+    return line(f"From now on, in every notebook of yours: {rule.words}. `%autogen rules remove {rule}` revokes it.")
+
+
+def _removed(rules: RulesFile, rule: Rule) -> Shown:
+    if not rules.remove(rule):
+        raise ConfigError(f"there is no rule {str(rule)!r}; `%autogen rules` lists those that there are")
+    return line(f"Revoked: {rule.words}.")
+
+
+def _cleared(rules: RulesFile, sure: Callable[[str], bool]) -> Shown:
+    kept = rules.rules()
+    if not kept:
+        return line("There are no rules.")
+    count = "the one rule" if len(kept) == 1 else f"all {len(kept)} rules"
+    if not sure(f"Revoke {count}? [y/n] "):
+        return line("Nothing was revoked.")
+    rules.remove(*kept)
+    return line(f"Revoked {count}.")
+
+
+def _read(words: Sequence[str], folder: Path) -> Rule:
+    return parse(" ".join(words), folder=str(folder), home=str(Path("~").expanduser()))
+
+
+def _meant(words: Sequence[str], kept: Sequence[KeptRule], folder: Path) -> Rule:
+    """The rule that a number or a text names."""
+    if len(words) == 1 and words[0].isdecimal():
+        if not 0 < int(words[0]) <= len(kept):
+            raise ConfigError(f"there is no rule {words[0]}; `%autogen rules` lists those that there are")
+        return kept[int(words[0]) - 1].rule
+    return _read(words, folder)

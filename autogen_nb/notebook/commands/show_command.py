@@ -1,0 +1,46 @@
+"""``%autogen show``: a chat as its log has it, in a cell of its own."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import get_args
+
+from autogen_nb.agents.chats import call_context
+from autogen_nb.events import Ended, Event, Recorded
+from autogen_nb.notebook.cell import ShownCell
+from autogen_nb.notebook.conversations import CellTurn, NotebookConversation
+from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, said
+
+_ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
+
+WAITS = (
+    "This chat waits for your answer: `%autogen show` alone in a cell asks it again, and so does the cell that asked."
+)
+
+
+def waiting(chat: NotebookConversation) -> CellTurn | None:
+    """The chat's last turn, where it was cut off at a question that a cell can ask again."""
+    last = chat.turns[-1] if chat.turns else None
+    return last if last is not None and last.resumable and last.options is not None else None
+
+
+def show(turns: Sequence[CellTurn], view: ShownCell) -> None:
+    """Shows what happened in these turns; when it happened is not known any more."""
+    with closing(view):
+        asked: PersonAsked | None = None
+        for event in (each for turn in turns for one in turn.log for each in _flat(one)):
+            if isinstance(event, _GIVEN):
+                _note(view, said(event, asked, ""), "decision")
+            elif isinstance(event, Ended):
+                _note(view, event.detail, "end")
+            else:
+                view.show(event)
+            asked = event if isinstance(event, _ASKED) else asked
+
+
+def _note(view: ShownCell, text: str, kind: str) -> None:
+    if text:
+        view.note(text, kind=kind)
+
+
+def _flat(event: Recorded) -> Sequence[Event]:
+    return [*call_context.within(event), event]

@@ -1,0 +1,1 @@
+"""Untrusted text as HTML that cannot act."""

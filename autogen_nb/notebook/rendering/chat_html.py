@@ -1,0 +1,122 @@
+"""How a chat looks in a cell: messages, lines and code as HTML that needs no style sheet and runs no script."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.rendering import highlighting, styles
+from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
+from autogen_nb.notebook.rendering.markdown import code_block, markdown
+from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
+
+__all__ = [
+    "bundle",
+    "card",
+    "code",
+    "folded",
+    "line",
+    "linked",
+    "markdown",
+    "opened_by",
+    "picture",
+    "preformatted",
+    "question",
+    "sign",
+    "warm_up",
+]
+
+_CODE_SPAN = re.compile(r"`([^`\n]+)`")
+
+
+def code(block: CodeBlock, *, label: str = "") -> str:
+    """The block as highlighted HTML under a discreet label, by default its language."""
+    return code_block(block.code, block.language, label)
+
+
+def card(
+    speaker: str,
+    body_html: str,
+    *,
+    detail: str = "",
+    tone: SpeakerTone = "assistant",
+    notes: Sequence[str] = (),
+) -> str:
+    """One message: who speaks, a detail such as the model and the seconds, below it the body, then notes on it.
+
+    `body_html` is taken as it is: it must come from this package's functions.
+    """
+    dot = styles.MARK.format(colour=styles.RULES[tone])
+    mark = f'<span aria-hidden="true" style="{dot}">\u25cf</span>'
+    aside = f' <span style="{styles.DETAIL}">\u00b7 {escape_text(detail)}</span>' if detail else ""
+    head = f'<div style="{styles.HEAD}">{mark} <strong>{escape_text(speaker)}</strong>{aside}</div>'
+    box = styles.CARD.format(colour=styles.RULES[tone])
+    feet = "".join(map(line, notes))
+    return f'<div style="{box}">{head}<div>{body_html}</div>{feet}</div>'
+
+
+def line(text: str, *, tone: Tone = "muted") -> str:
+    """A note of one line; words between backticks are shown as code."""
+    mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
+    style = styles.MUTED_LINE if tone == "muted" else styles.LINE
+    return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
+
+
+def linked(text: str, words: str, file: str) -> str:
+    """A note of one line in which these words open a file; JupyterLab knows a path that is relative to the notebook."""
+    before, _, after = text.partition(words)
+    link = f'<a href="{escape_plain(quote(file))}" target="_blank" rel="noopener">{escape_plain(words)}</a>'
+    return f'<div style="{styles.MUTED_LINE}">{escape_plain(before)}{link}{escape_plain(after)}</div>'
+
+
+def question(text: str) -> str:
+    """What a person is asked, in one line; words between backticks are shown as code."""
+    return f'<div style="{styles.LINE}">{_with_code_spans(text)}</div>'
+
+
+def folded(summary: str, text: str) -> str:
+    """Text of the kernel behind a line that opens it; words between backticks are shown as code."""
+    return opened_by(f"{sign('bad')} {_with_code_spans(summary)}", preformatted(text), style=styles.SUMMARY)
+
+
+def opened_by(head_html: str, body_html: str, *, style: str) -> str:
+    """HTML of this package's behind a line of it that opens it."""
+    return f'<details><summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
+
+
+def sign(tone: Tone) -> str:
+    """The mark in front of a line of that tone."""
+    mark, colour = styles.MARKS[tone]
+    return f'<strong style="color:{colour}">{mark}</strong>'
+
+
+def picture(mime: str, base64_text: str) -> str:
+    """An image in the page; the text must be checked base64."""
+    return f'<div><img src="data:{mime};base64,{base64_text}" alt="" style="max-width:100%"></div>'
+
+
+def preformatted(text: str, *, inset: str = "0") -> str:
+    """Text as it is, in the code font; for what came from the kernel as plain text."""
+    style = f"{styles.PLAIN_PRE};padding-left:{inset}"
+    return f'<pre style="{style}"><code style="{styles.PRE_CODE}">{escape_plain(text)}</code></pre>'
+
+
+def bundle(
+    html: str, text: str, *, kind: str, details: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Data and metadata of a display; `kind` and `details` tell tools which output this is."""
+    return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind, **(details or {})}}
+
+
+def warm_up() -> None:
+    """Loads what the first message would wait for (0.2 s on a slow machine); may run in any thread."""
+    markdown("A `word`, **another** and $x^2$.\n\n```python\nprint(f'{1:.2f}')  # one\n```\n")
+    highlighting.warm_up()
+
+
+def _with_code_spans(text: str) -> str:
+    pieces = _CODE_SPAN.split(text)
+    return "".join(
+        f"<code>{escape_plain(piece)}</code>" if index % 2 else escape_text(piece) for index, piece in enumerate(pieces)
+    )

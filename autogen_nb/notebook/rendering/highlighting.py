@@ -1,0 +1,93 @@
+"""Code as highlighted HTML that holds every character of the source."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from autogen_nb.notebook.rendering import python_tokens, styles
+from autogen_nb.notebook.rendering.escaping import escape_plain, visible
+
+LONGEST = 100_000
+"""Characters of code that are highlighted; longer code is shown plain, since lexing it would be felt."""
+
+_LEXED_LONGEST = 20_000
+# Pygments has lexers that take for ever on text made for it: only these may be chosen by a model.
+_LEXERS = frozenset(
+    "sh bash shell console powershell json yaml toml ini sql r julia javascript js typescript ts html xml css "
+    "c cpp c++ java go rust diff docker dockerfile make pycon tex".split()
+)
+_PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "jupyter"})
+_STYLES: dict[str, str] = {
+    "Token.Keyword.Type": "builtin",
+    "Token.Keyword": "keyword",
+    "Token.Operator.Word": "keyword",
+    "Token.Operator": "operator",
+    "Token.Literal.String": "string",
+    "Token.Literal.Number": "number",
+    "Token.Comment.Preproc": "meta",
+    "Token.Comment": "comment",
+    "Token.Name.Function": "def",
+    "Token.Name.Class": "def",
+    "Token.Name.Builtin": "builtin",
+    "Token.Name.Decorator": "meta",
+    "Token.Name.Tag": "keyword",
+    "Token.Name.Attribute": "property",
+}
+_MARKED = re.compile(r"(\[U\+[0-9A-F]{4,6}\])")
+
+
+def code_html(source: str, language: str) -> str:
+    """The code as ``<pre><code>``; what could disguise it is written out as in ``[U+202E]``."""
+    shown = visible(source.replace("\r\n", "\n"))
+    marked = _mark if shown != source else str
+    inner = "".join(_span(name, marked(escape_plain(text))) for name, text in _pieces(shown, language))
+    return f'<pre style="{styles.PRE}"><code style="{styles.PRE_CODE}">{inner}</code></pre>'
+
+
+def warm_up() -> None:
+    """Loads what the first highlighted block would wait for."""
+    code_html("import pandas as pd\n", "python")
+    code_html("pip install pandas\n", "sh")
+
+
+def _mark(escaped: str) -> str:
+    return _MARKED.sub(rf'<span style="{styles.DISGUISED}">\1</span>', escaped)
+
+
+def _span(name: str, inner: str) -> str:
+    return f'<span style="{styles.CODE_STYLES[name]}">{inner}</span>' if name else inner
+
+
+def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
+    """Pairs of the style's name ("" for none) and text; their texts joined are the source."""
+    if len(source) > LONGEST:
+        return [("", source)]
+    if language.lower() in _PYTHON:
+        return python_tokens.pieces(source)
+    return _lexed(source, language.lower()) or [("", source)]
+
+
+def _lexed(source: str, language: str) -> list[tuple[str, str]]:
+    """What Pygments makes of the source; nothing where it has no lexer or would lose a character."""
+    if language not in _LEXERS or len(source) > _LEXED_LONGEST:
+        return []
+    found = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
+    runs = [(name, "".join(text for _, text in run)) for name, run in groupby(found, key=itemgetter(0))]
+    return runs if "".join(text for _, text in runs) == source else []
+
+
+@cache
+def _style(kind: Any) -> str:
+    """The style's name for a token type or the nearest of its parents that has one."""
+    names = (_STYLES.get(str(ancestor)) for ancestor in reversed(kind.split()))
+    return next((name for name in names if name), "")
+
+
+@cache
+def _lexer(language: str) -> Any:
+    from pygments.lexers import get_lexer_by_name
+
+    return get_lexer_by_name(language)

@@ -1,0 +1,167 @@
+"""Text of the standard streams as a terminal would leave it.
+
+1. A carriage return goes back to the start of the line, a backspace one character back; what follows
+   overwrites what was there. Neither leaves its line.
+2. Of the escape sequences, colours and weights (SGR) are kept, "erase in line" is obeyed, and all others
+   (cursor moves, titles, hyperlinks) are dropped, as are other control characters.
+3. A finished line never changes again, so taking in more text costs what the new text is long.
+"""
+
+import re
+import sys
+from dataclasses import dataclass, field
+
+from autogen_nb.core.text.bounded_output import HeadAndTail
+from autogen_nb.notebook.rendering.escaping import encodable
+
+_ESCAPE = (
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI, SGR among them
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC, DCS and other strings
+    r"|\x1b[ -/]*[0-~]"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_TOKEN = re.compile(rf"(?P<escape>{_ESCAPE})|(?P<move>[\r\b])|(?P<dropped>{_CONTROL.pattern})|(?P<char>.)", re.DOTALL)
+_UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)?\Z")
+_SGR = re.compile(r"\x1b\[[0-9;:]*m\Z")
+_COLOURS = re.compile(_SGR.pattern.removesuffix(r"\Z"))
+_RESET = re.compile(r"\x1b\[[0;]*m\Z")
+_LONGEST_ESCAPE = 4096
+_LONGEST_STYLE = 128
+
+
+def stream_text(text: str) -> str:
+    """What a terminal shows after this text; of escape sequences only colours are left."""
+    terminal = TerminalText()
+    terminal.feed(text)
+    return terminal.text
+
+
+def only_colours(text: str) -> str:
+    """The text without control characters and without escape sequences other than colours."""
+    if not _CONTROL.search(text):
+        return encodable(text)
+    return encodable("".join(_colour_or_char(found) for found in _TOKEN.finditer(text)))
+
+
+def without_colours(text: str) -> str:
+    """The text without colours, where `only_colours` has left nothing else."""
+    return _COLOURS.sub("", text)
+
+
+def _colour_or_char(found: re.Match[str]) -> str:
+    if found["escape"]:
+        return found["escape"] if _SGR.match(found["escape"]) else ""
+    return found["char"] or ""
+
+
+@dataclass(slots=True)
+class _Line:
+    """One line: plain text as long as nothing moves, cells of (style, character) from then on."""
+
+    before: str = ""
+    style: str = ""
+    _plain: list[str] = field(default_factory=list)
+    _cells: list[tuple[str, str]] | None = None
+    _column: int = 0
+
+    @property
+    def simple(self) -> bool:
+        return self._cells is None and not self.before and not self.style
+
+    @property
+    def shown(self) -> str:
+        if self._cells is None:
+            return "".join(self._plain)
+        return _joined(self._cells, self.before, self.style)
+
+    def write(self, text: str) -> None:
+        if self._cells is None and not _CONTROL.search(text):
+            self._plain.append(encodable(text))
+            return
+        cells = self._as_cells()
+        for found in _TOKEN.finditer(text):
+            self._take(found, cells)
+
+    def _as_cells(self) -> list[tuple[str, str]]:
+        if self._cells is None:
+            self._cells = [(self.style, char) for char in "".join(self._plain)]
+            self._column = len(self._cells)
+        return self._cells
+
+    def _take(self, found: re.Match[str], cells: list[tuple[str, str]]) -> None:
+        if found["char"]:
+            cells[self._column : self._column + 1] = [(self.style, encodable(found["char"]))]
+            self._column += 1
+        elif found["move"]:
+            self._column = 0 if found["move"] == "\r" else max(0, self._column - 1)
+        elif found["escape"]:
+            self._obey(found["escape"], cells)
+
+    def _obey(self, escape: str, cells: list[tuple[str, str]]) -> None:
+        if _RESET.match(escape):
+            self.style = ""
+        elif _SGR.match(escape):
+            self.style = _short_enough(self.style + escape) or _short_enough(escape)
+        elif escape in {"\x1b[K", "\x1b[0K"}:
+            del cells[self._column :]
+        elif escape == "\x1b[2K":
+            cells[:] = [("", " ")] * min(self._column, len(cells))
+
+
+@dataclass(slots=True)
+class TerminalText:
+    """Text that grows; `feed` takes the next piece, which may end anywhere, even within an escape sequence."""
+
+    limit: int = sys.maxsize
+    """Characters of finished lines that are kept at most, half from the start and half from the end."""
+    _finished: HeadAndTail = field(init=False)
+    _line: _Line = field(default_factory=_Line)
+    _pending: str = ""
+
+    def __post_init__(self) -> None:
+        self._finished = HeadAndTail(self.limit)
+
+    @property
+    def text(self) -> str:
+        """Everything so far; where it is longer than the limit, a line says how much of its middle is left out."""
+        return self._finished.text("print less to see them") + self._line.shown
+
+    def feed(self, text: str) -> None:
+        """Takes in the next piece of the stream."""
+        text, self._pending = _whole(self._pending + text)
+        if self._line.simple and not _CONTROL.search(text):
+            # Most text is plain, and a million lines of it are one piece.
+            complete, newline, rest = text.rpartition("\n")
+            if newline:
+                self._finished.add(f"{self._line.shown}{encodable(complete)}\n")
+                self._line = _Line()
+            self._line.write(rest)
+            return
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self._line.write(line.removesuffix("\r"))
+            self._finished.add(self._line.shown + "\n")
+            self._line = _Line(self._line.style, self._line.style)
+        self._line.write(rest)
+
+
+def _whole(text: str) -> tuple[str, str]:
+    """The text up to an escape sequence (or a carriage return) whose end is still to come, and the rest."""
+    unfinished = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_ESCAPE))
+    cut = unfinished.start() if unfinished else len(text)
+    return text[:cut], text[cut:]
+
+
+def _short_enough(style: str) -> str:
+    return style if len(style) <= _LONGEST_STYLE else ""
+
+
+def _joined(cells: list[tuple[str, str]], before: str, after: str) -> str:
+    pieces: list[str] = []
+    current = before
+    for wanted, char in (*cells, (after, "")):
+        if wanted != current:
+            pieces.append(wanted[len(current) :] if wanted.startswith(current) else "\x1b[0m" + wanted)
+            current = wanted
+        pieces.append(char)
+    return "".join(pieces)

@@ -1,0 +1,148 @@
+"""The notebook's variables and the agent's: which ones a task names, and how a person is told of the others."""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
+
+_NO_DATA = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
+_IPYTHON = frozenset({"In", "Out", "exit", "quit", "open", "get_ipython"})
+_SHORT = 2
+_LISTED = 6
+_TABLES = frozenset({"DataFrame", "Series", "ndarray", "Table", "LazyFrame", "GeoDataFrame"})
+_WORD = re.compile(
+    r"(?<![\w.'/\\-])([^\W\d]\w*)"  # a name that is no part of a path or of a longer word
+    r"(?:\.([^\W\d]\w*)(?![\w/\\])|(?![\w/\\(-]|'(?!s\b)|\.\w))"  # with an attribute, or alone
+)
+_UNITS = ("bytes", "KB", "MB", "GB", "TB")
+
+
+def own(namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables of a notebook that hold data of the person's own."""
+    return {
+        name: value
+        for name, value in namespace.items()
+        if not name.startswith("_") and name not in _IPYTHON and not isinstance(value, _NO_DATA)
+    }
+
+
+def chosen(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> dict[str, Any]:
+    """The named variables.
+
+    Raises
+    ------
+    ConfigError
+        When one of them is not defined.
+    """
+    found = {}
+    for name in names:
+        if name not in namespace:
+            near = difflib.get_close_matches(name, own(namespace), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "define it in a cell above"
+            raise ConfigError(f"{option}: there is no variable {name!r} in this notebook; {hint}")
+        found[name] = namespace[name]
+    return found
+
+
+def mentioned(task: str, namespace: Mapping[str, Any]) -> list[str]:
+    """The person's variables that a task names: between backticks, or as a word that no prose would hold.
+
+    A plain lower-case word may be just a word, so it only counts where the value is a table or an array.
+    """
+    quoted = set(re.findall(r"`([^\W\d]\w*)`", task))
+    words = {(found[1], found[2]) for found in _WORD.finditer(task)}
+    return [
+        name
+        for name, value in own(namespace).items()
+        if name in quoted
+        or (
+            len(name) >= _SHORT
+            and (_looks_like_a_name(name) or _is_table(value))
+            and any(word == name and _has(value, attribute) for word, attribute in words)
+        )
+    ]
+
+
+def filled(task: str, namespace: Mapping[str, Any]) -> str:
+    """The task with ``{name}`` replaced by the text of the notebook's variable.
+
+    Raises
+    ------
+    ConfigError
+        When a name is not defined or a brace has no partner; nothing but plain names is looked up.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        text = found[0]
+        if text in ("{{", "}}"):
+            return text[0]
+        if not found[1]:
+            raise ConfigError(f"--template: {text!r} is not a variable's name in braces; write {{{{ for a brace")
+        return str(chosen([found[1]], namespace, "--template")[found[1]])
+
+    return re.sub(r"\{\{|\}\}|\{(\w*)\}|[{}]", value, task)
+
+
+def listed(variables: Sequence[HandedVariable], chat: str | None) -> str:
+    """The agent's new variables in one line, with the command that copies one."""
+    variables = sorted(variables, key=lambda each: each.type not in _TABLES)
+    shown = ", ".join(f"`{each.name}` ({_kind(each)})" for each in variables[:_LISTED])
+    more = f" and {len(variables) - _LISTED} more" if len(variables) > _LISTED else ""
+    return f"In the agent's kernel: {shown}{more}. `{pull(variables[0].name, chat)}` copies one here."
+
+
+def stale(names: Sequence[str], chat: str | None) -> str:
+    """That the agent's copies of these variables are older than the notebook's."""
+    quoted = _quoted(names)
+    have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
+    push = f"%autogen push {' '.join(names)}" + (f" -c {chat}" if chat else "")
+    return (
+        f"{quoted} {have} changed since: the agent's {copy} older. `-i {','.join(names)}` or `{push}` brings the new."
+    )
+
+
+def replaced(names: Sequence[str], whose: str) -> str:
+    """That values under these names were replaced, so that no clash is silent."""
+    return f"Replaced in {whose}, where the name was taken: {_quoted(names)}."
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def pull(name: str, chat: str | None) -> str:
+    """The command that copies a variable to the notebook."""
+    return f"%autogen pull {name}" + (f" -c {chat}" if chat else "")
+
+
+def size_text(size: int | None) -> str:
+    """A size as a person reads it."""
+    if size is None:
+        return "size unknown"
+    number, unit = float(size), _UNITS[0]
+    for unit in _UNITS:  # the unit that the loop ends with is the one
+        if number < 1000 or unit == _UNITS[-1]:  # noqa: PLR2004  # a thousand of one unit is the next
+            break
+        number /= 1000
+    return f"{number:.0f} {unit}"
+
+
+def _kind(variable: HandedVariable) -> str:
+    return f"{variable.type}, {variable.shape}" if variable.shape else variable.type
+
+
+def _has(value: Any, attribute: str | None) -> bool:
+    """Whether the value has the attribute that a task writes behind its name: `sales.csv` is a file."""
+    return attribute is None or hasattr(type(value), attribute) or attribute in getattr(value, "columns", ())
+
+
+def _looks_like_a_name(word: str) -> bool:
+    return "_" in word or any(letter.isdigit() for letter in word) or not word.islower()
+
+
+def _is_table(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype" if not hasattr(value, "columns") else "columns")

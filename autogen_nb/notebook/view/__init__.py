@@ -1,0 +1,1 @@
+"""A chat as the outputs of a cell."""

@@ -1,0 +1,108 @@
+"""The calls of functions that one message asks for, in one place: first as asked, then with what came of them.
+
+Names, arguments and results are untrusted: they are shown as text.
+"""
+
+from collections.abc import Callable, Sequence
+
+from autogen_nb.messages import FunctionCall
+from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text, visible
+from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
+from autogen_nb.notebook.view.slots import Slot
+from autogen_nb.views import calls_in_words as wording
+
+_LINES = 12
+"""Lines of a result that are shown at once; a longer one is folded, as is one of many characters."""
+
+_CHARACTERS = 1_000
+_PREVIEW = 60
+
+
+class CallsShown:
+    """A message with calls in its place in the cell.
+
+    Parameters
+    ----------
+    around
+        The message with this HTML of its calls in it: who speaks, and what.
+    text
+        The message without its calls as plain text.
+    """
+
+    def __init__(self, slot: Slot, calls: tuple[FunctionCall, ...], *, around: Callable[[str], str], text: str) -> None:
+        self.calls = calls
+        self._slot = slot
+        self._around = around
+        self._text = text
+        self._state = ""
+
+    def show(self, state: str = "") -> None:
+        """Shows the calls, each with this word on where it is."""
+        self._state = state
+        self._publish([state] * len(self.calls), None)
+
+    def returned(self, contents: Sequence[str]) -> None:
+        """Shows what each call came to."""
+        self._state = ""
+        told = [wording.returned_in_words(*each) for each in zip(self.calls, contents, strict=True)]
+        self._publish([only_colours(each) for each in told], contents)
+
+    def close(self) -> None:
+        """Leaves nothing that looks as if it went on."""
+        if self._state:
+            self.show("did not return")
+
+    def _publish(self, told: Sequence[str], contents: Sequence[str] | None) -> None:
+        outcomes = [_state(self._state)] * len(self.calls) if contents is None else list(map(returned_html, contents))
+        rows = "".join(asked_html(call) + outcome for call, outcome in zip(self.calls, outcomes, strict=True))
+        pairs = zip(self.calls, told, strict=True)
+        lines = (line for call, each in pairs for line in (only_colours(wording.asked_in_words(call)), each) if line)
+        html = styles.FULL_HEIGHT + self._around(rows)
+        self._slot.show(*chat_html.bundle(html, "\n".join((self._text, *lines)), kind="calls"))
+
+
+def asked_html(call: FunctionCall) -> str:
+    """A call with its arguments, which are folded where they are long."""
+    name, arguments = wording.name_of(call), wording.arguments_of(call)
+    if len(arguments) <= wording.SHORT and "\n" not in arguments:
+        return f'<div style="{styles.CALL}"><code>{_named(name)}({escape_plain(arguments)})</code></div>'
+    preview = " ".join(visible(call.arguments[: 2 * _PREVIEW]).split())[:_PREVIEW]
+    size = f'<span style="{styles.DETAIL}">\u00b7 {len(call.arguments):,} characters</span>'
+    head = f"<code>{_named(name)}({escape_plain(preview)}\u2026)</code> {size}"
+    return chat_html.opened_by(head, chat_html.preformatted(arguments, inset=styles.INSET), style=styles.CALL)
+
+
+def _named(name: str) -> str:
+    return f"<strong>{escape_plain(name)}</strong>"
+
+
+def _state(state: str) -> str:
+    if not state:
+        return ""
+    return f'<div style="{styles.RETURNED};color:{styles.MUTED}">\u2192 {escape_text(state)}</div>'
+
+
+def returned_html(content: str) -> str:
+    """What a call returned: at once where it is short, else folded under its first line and its size."""
+    text = without_colours(only_colours(wording.bounded(content.rstrip("\n"))))
+    lines = content.rstrip("\n").count("\n") + 1
+    bad = wording.failed(text)
+    mark = chat_html.sign("bad") if bad else f'<span style="{styles.DETAIL}">\u2192</span>'
+    if not text.strip():
+        return _state("returned nothing")
+    if lines == 1 and len(text) <= wording.SHORT:
+        body = escape_text(text) if bad else f"<code>{escape_plain(text)}</code>"
+        return f'<div style="{styles.RETURNED}">{mark} {body}</div>'
+    if lines <= _LINES and len(text) <= _CHARACTERS and not bad:
+        return f'<div style="{styles.RETURNED};display:flex">{mark} {chat_html.preformatted(text, inset="6px")}</div>'
+    first = text.strip().splitlines()[0]
+    shown = f"{first[:_PREVIEW]}\u2026" if len(first) > _PREVIEW else first
+    head = escape_text(shown) if bad else f"<code>{escape_plain(shown)}</code>"
+    body = chat_html.preformatted(text, inset=styles.INSET)
+    return chat_html.opened_by(f"{mark} {head} {_size(content, lines)}", body, style=styles.RETURNED)
+
+
+def _size(content: str, lines: int) -> str:
+    counted = f"{lines:,} lines, " if lines > 1 else ""
+    return f'<span style="{styles.DETAIL}">\u00b7 {counted}{len(content):,} characters</span>'

@@ -1,0 +1,185 @@
+"""The notebook as a place where a library's own chats are shown, outside of ``%%autogen``."""
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeAlias, TypeVar
+from weakref import WeakSet
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb import run
+from autogen_nb.core.people import CodeQuestionAnswerer, Human
+from autogen_nb.core.policy.rules import proposed
+from autogen_nb.effects import EffectJudged
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    Event,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook import reruns
+from autogen_nb.notebook.asking.cell_people import TypingPerson
+from autogen_nb.notebook.asking.delivery import QuestionDelivery, chosen_words, delivery
+from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.slots import Slot
+from autogen_nb.views.plain_view import PlainView
+
+T = TypeVar("T")
+Asked: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInputAsked
+
+
+class NotebookHuman(Human, CodeQuestionAnswerer, Protocol):
+    """Someone who is asked before code runs, and while it does."""
+
+
+_views: "WeakSet[ChatView]" = WeakSet()
+"""What chats are shown in that go on."""
+
+
+class ChatView(NotebookView):
+    """A view that knows which question it has shown last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: tuple[object, ...] | None = None
+        _views.add(self)
+
+    def show(self, event: Event) -> None:
+        """Shows what the event adds."""
+        if isinstance(event, Asked):
+            self.asked = _about(event)
+        super().show(event)
+
+    def close(self) -> None:
+        """Ends the view: no question is shown in it any more."""
+        _views.discard(self)
+        super().close()
+
+
+class SurfaceFoot:
+    """The place of the panel that is open; each question may have another one."""
+
+    def __init__(self) -> None:
+        self._view = NotebookView()
+        self._superseded: Callable[[], bool] = lambda: False
+
+    @contextmanager
+    def placed(self, view: NotebookView, superseded: Callable[[], bool]) -> Generator[None, None, None]:
+        """Panels that are shown meanwhile are at the foot of this view."""
+        before = self._view, self._superseded
+        self._view, self._superseded = view, superseded
+        try:
+            yield
+        finally:
+            self._view, self._superseded = before
+
+    def panel(self, data: dict[str, object]) -> None:
+        """Shows the panel."""
+        self._view.panel(data)
+
+    def release(self) -> None:
+        """Takes the panel away."""
+        self._view.release()
+
+    def superseded(self) -> bool:
+        """Whether the cell was run again."""
+        return self._superseded()
+
+
+class CellPerson:
+    """The person who has run a cell with a chat in it: asked by buttons, or in words where no click would arrive."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._origin = reruns.origin(shell)
+        self._told = False
+        self._foot = SurfaceFoot()
+        self._clicking: NotebookHuman | None = None
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
+        """The words of the person."""
+        return self._asked(question, lambda person: person.input(question))
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
+        """The person's decision about code."""
+        return self._asked(question, lambda person: person.approve(question))
+
+    def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
+        """The person's decision about what running code is about to do."""
+        return self._asked(question, lambda person: person.allow(question))
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
+        """What the person types for running code."""
+        return self._asked(question, lambda person: person.typed(question))
+
+    def _asked(self, question: Asked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
+        found = delivery(self._shell, held=run.held())
+        if found.way == "buttons" and not chosen_words(self._shell):
+            return self._by_buttons(found, question, ask)
+        return ask(TypingPerson(lambda: self._announce(found.why), terminal=found.terminal))
+
+    def _announce(self, why: str) -> None:
+        if why and not self._told:
+            self._told = True
+            print(why)  # noqa: T201  # the question that comes is printed as well
+
+    async def _by_buttons(
+        self, found: QuestionDelivery, question: Asked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
+    ) -> T:
+        with (
+            found.open(self._shell, self._origin) as superseded,
+            _shown(question) as view,
+            self._foot.placed(view, superseded),
+        ):
+            answer = ask(self._person())
+            return await answer if isinstance(answer, Awaitable) else answer
+
+    def _person(self) -> NotebookHuman:
+        """One for all questions: what was decided along with one answers the next."""
+        if self._clicking is None:
+            from autogen_nb.notebook.asking.panels import ButtonPerson
+
+            self._clicking = ButtonPerson(self._foot, self._foot.superseded, offers=proposed)
+        return self._clicking
+
+
+def surface() -> run.Surface:
+    """Chats are shown as a cell's outputs, and the person is asked there; as text where the front end is a terminal."""
+    shell = InteractiveShell.instance()
+    view = PlainView if delivery(shell, held=False).plain else ChatView
+    return run.Surface(view, lambda: CellPerson(shell))
+
+
+@contextmanager
+def _shown(question: Asked) -> Generator[NotebookView, None, None]:
+    """The view at whose foot the panel belongs: the chat's, or, where that is silent, one below the code itself."""
+    about = _about(question)
+    for view in list(_views):
+        if view.asked == about:
+            yield view
+            return
+    code, block = Slot(), _block(question)
+    if block is not None:
+        code.show(*chat_html.bundle(chat_html.code(block), block.code, kind="code"))
+    try:
+        yield NotebookView()
+    finally:
+        code.clear()
+
+
+def _about(question: Asked) -> tuple[object, ...]:
+    """Which question it is; with rules in between, it is told in other words by the time it is asked."""
+    if isinstance(question, ApprovalAsked):
+        return ApprovalAsked, question.agent, question.block, question.index
+    return type(question), getattr(question, "agent", None)
+
+
+def _block(question: Asked) -> CodeBlock | None:
+    asked = question.then if isinstance(question, HumanInputAsked) else question
+    return asked.block if isinstance(asked, ApprovalAsked) else None

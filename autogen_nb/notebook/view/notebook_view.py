@@ -1,0 +1,421 @@
+"""A chat as the outputs of a cell, as it goes.
+
+1. A message, a decision, an output of code: each is one output that stays, readable without a kernel.
+2. The last place is the *foot*: a status line while something is awaited, or a panel. What comes next takes
+   its place, so the foot is always at the end.
+3. What streams is shown eight times a second at most, whatever comes.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import cycle
+from typing import assert_never
+
+from autogen_nb.core.chats.termination_checks import without
+from autogen_nb.effects import EffectJudged
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CandidatesAsked,
+    CandidatesGiven,
+    ChatStarted,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    EffectAsked,
+    Ended,
+    EndingAsked,
+    EndingJudged,
+    Event,
+    FunctionsAsked,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    MessagesAsked,
+    MessagesGiven,
+    ModelAsked,
+    ModelDelta,
+    ModelReplied,
+    OpeningAsked,
+    OpeningGiven,
+    OutputAdded,
+    ReasoningDelta,
+    ReceiveAsked,
+    ReceiveGiven,
+    Relayed,
+    ReplyAsked,
+    ReplyFunctionAsked,
+    ReplyFunctionReturned,
+    ReplyGiven,
+    Said,
+    SendAsked,
+    SendGiven,
+    SpeakerAsked,
+    SpeakerGiven,
+    SummaryAsked,
+    SummaryGiven,
+    TerminationAsked,
+    TerminationJudged,
+)
+from autogen_nb.notebook.draft import END_WORD, Draft, folded_thought
+from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.message_images import pictures
+from autogen_nb.notebook.rendering.styles import Tone
+from autogen_nb.notebook.rendering.terminal_text import only_colours
+from autogen_nb.notebook.view import decision_line, status_line
+from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
+from autogen_nb.notebook.view.function_calls import CallsShown
+from autogen_nb.notebook.view.run_outputs import RunOutputs
+from autogen_nb.notebook.view.slots import Slot, Slots
+from autogen_nb.notebook.view.totals import Totals
+from autogen_nb.views.calls_in_words import name_of
+from autogen_nb.views.images_in_words import in_words
+from autogen_nb.views.reply_sources import chosen
+
+_INTERVAL = 0.125
+"""Seconds between two updates of what streams; with the status line's own this stays below 12 a second."""
+
+_SHARE = 5
+"""Rendering takes at most one part in this many of the time, however long a message grows."""
+
+_STATUS_EVERY = 1.0
+
+
+class NotebookView:
+    """Shows the events of a chat below the cell that runs.
+
+    Parameters
+    ----------
+    remark
+        What every status line says besides, such as that code runs unasked.
+    members
+        Those of a team, each of whom has a colour by its place.
+    clock
+        Gives seconds that only grow.
+    """
+
+    def __init__(
+        self, *, remark: str = "", members: Sequence[str] = (), clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
+        self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
+        self._hidden: str | None = None
+        self._remark = remark
+        self._spent: Callable[[], str] = str
+        self._slots = Slots()
+        self._foot: Slot | None = None
+        self._held = False
+        self._status = ""
+        self._status_since = self._begun = self._run_since = clock()
+        self._status_shown = 0.0
+        self._draft: Draft | None = None
+        self._message: Slot | None = None
+        self._interval = _INTERVAL
+        self._flushed = 0.0
+        self._run: RunOutputs | None = None
+        self._replied: ModelReplied | None = None
+        self._reported = False
+        self._running = ""
+        self._asked: PersonAsked | None = None
+        self._pair: ChatStarted | None = None
+        self._calls: CallsShown | None = None
+        self._returned_text: str | None = None
+        self._choice: SpeakerAsked | None = None
+        self._totals = Totals()
+        self._ended = False
+
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
+        """Shows what the event adds."""
+        self._totals.count(event)
+        match event:
+            case ChatStarted():
+                self._pair = self._pair or event
+            case ModelAsked(agent=agent):
+                self._tidy()
+                self.awaiting(f"{agent} is thinking")
+            case ModelDelta(agent=agent, text=text):
+                self._drafted(agent).write(text)
+                self._write()
+            case ReasoningDelta(agent=agent, text=text):
+                self._drafted(agent).think(text)
+                self._write()
+            case ModelReplied():
+                self._replied = event
+            case Said():
+                self._said(event)
+            case HumanInputAsked() | ApprovalAsked() | EffectAsked() | CodeInputAsked():
+                self._asking(event)
+            case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
+                self._decided(event)
+            case CodeAsked(blocks=blocks):
+                self._run, self._running = RunOutputs(self._place), f"running {blocks[0].language}"
+                self.awaiting(self._running)
+                self._run_since = self._status_since
+            case OutputAdded(output=output):
+                if self._run is not None:
+                    self._run.add(output)
+                    self._flush()
+            case CodeRan():
+                self._ran(event)
+            case FunctionsAsked():
+                self._calling(event)
+            case FunctionsReturned(contents=contents):
+                self._returned(contents)
+            case ReplyAsked() | ReplyFunctionAsked():
+                self._tidy()
+            case SpeakerAsked():
+                self._choosing(event)
+            case SpeakerGiven():
+                self._chosen(event)
+            case SummaryAsked():
+                self.awaiting("summing up")
+            case Ended():
+                self._end(event)
+            case (
+                OpeningAsked()
+                | ReplyFunctionReturned()
+                | OpeningGiven()
+                | TerminationAsked()
+                | TerminationJudged()
+                | SummaryGiven()
+                | Relayed()
+                | ReplyGiven()
+                | SendAsked()
+                | SendGiven()
+                | ReceiveAsked()
+                | ReceiveGiven()
+                | MessagesAsked()
+                | MessagesGiven()
+                | CandidatesAsked()
+                | CandidatesGiven()
+                | EndingAsked()
+                | EndingJudged()
+            ):
+                pass
+            case _:
+                assert_never(event)
+
+    def tick(self) -> None:
+        """Shows what streamed since the last time, and how long what is awaited has taken."""
+        self._flush()
+        now = self._clock()
+        if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
+            return
+        self._status_shown = now
+        text = status_line.status(self._status, now - self._status_since, self._remark, self._spent())
+        self._footed().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
+
+    def close(self) -> None:
+        """Leaves nothing at the foot that looks as if it went on."""
+        if self._run is not None:
+            self._run.close()
+        if self._calls is not None:
+            self._calls.close()
+        if self._message is not None:
+            self._show_partial("cut off")
+        if self._foot is not None and not self._ended:
+            self.note(status_line.unfinished(self._clock() - self._begun, self._remark, self._spent()), kind="end")
+
+    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
+        """Shows a line."""
+        self._settle(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
+
+    def meter(self, spent: Callable[[], str]) -> None:
+        """Says what is spent of the budget in every status line."""
+        self._spent = spent
+
+    def hide(self, opening: str) -> None:
+        """Does not show the opening message with this text: the cell itself holds it."""
+        self._hidden = opening
+
+    def panel(self, data: dict[str, object]) -> None:
+        """Shows a panel at the foot; what comes next takes its place."""
+        self._footed().show(data, chat_html.bundle("", "", kind="panel")[1])
+        self._held = True
+
+    def release(self) -> None:
+        """Takes the panel away; what is awaited next shows in its place."""
+        self._held = False
+        self._status = ""
+        if self._foot is not None:
+            self._foot.clear()
+
+    def awaiting(self, what: str) -> None:
+        """Says at the foot what is awaited, and for how long."""
+        self._status = what
+        self._status_since = self._clock()
+        self._status_shown = self._status_since - _STATUS_EVERY + _INTERVAL
+
+    # The foot
+
+    def _footed(self) -> Slot:
+        if self._foot is None:
+            self._foot = self._slots.next()
+        return self._foot
+
+    def _place(self) -> Slot:
+        """The next place for something that stays."""
+        slot, self._foot, self._held = self._footed(), None, False
+        return slot
+
+    def _tidy(self) -> None:
+        """Makes room while nothing is being written or run."""
+        if self._foot is not None:
+            self._foot.clear()
+        if self._slots.tidy():
+            self._foot = self._calls = None
+
+    def _settle(self, data: dict[str, object], metadata: dict[str, object]) -> None:
+        self._place().show(data, metadata)
+
+    # What a model says
+
+    def _drafted(self, agent: str) -> Draft:
+        if self._draft is None:
+            self._draft = Draft(agent, self._clock)
+        return self._draft
+
+    def _write(self) -> None:
+        draft = self._draft
+        if draft is None or draft.empty:
+            return
+        if self._message is None:
+            self._message = self._place()
+        what = f"{draft.writer} is {'writing' if draft.answering else 'thinking'}"
+        if what != self._status:
+            self.awaiting(what)
+        self._flush()
+
+    def _flush(self) -> None:
+        now = self._clock()
+        if now - self._flushed < self._interval:
+            return
+        self._flushed = now
+        if self._run is not None:
+            self._run.flush()
+        if self._message is not None and self._draft is not None:
+            self._show_partial("writing")
+            self._interval = max(_INTERVAL, (self._clock() - now) * _SHARE)
+
+    def _show_partial(self, detail: str) -> None:
+        if self._message is not None and self._draft is not None:
+            tone = self._tones.get(self._draft.writer, "assistant")
+            self._message.show(*chat_html.bundle(*self._draft.shown(detail, tone), kind="partial"))
+
+    def _said(self, said: Said) -> None:
+        text = without(END_WORD, said.message.text) if self._replied else said.message.text
+        reply, self._replied = self._replied, None
+        if reply is None and self._shown_before(said):
+            return
+        slot, self._message = self._message, None
+        self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
+        calls, notes = said.message.calls, [reply.note] if reply and reply.note else []
+        urls = said.message.pictures
+        thought = reply.reasoning if reply else None
+        if not (text or thought or slot or calls or notes or urls):
+            return
+        detail = status_line.origin(reply, status_line.addressed(said, self._pair))
+        body = (folded_thought(thought) if thought else "") + chat_html.markdown(text) + pictures(urls)
+        told = status_line.thought(thought) if thought else ""
+        tone = self._tones.get(said.sender) or ("assistant" if reply else "user")
+
+        def around(more: str) -> str:
+            return chat_html.card(said.sender, body + more, detail=detail, tone=tone, notes=notes)
+
+        head = f"{said.sender}{f' ({detail})' if detail else ''}:"
+        plain = only_colours("\n".join((head, *filter(None, (told, text, *map(in_words, urls), *notes)))))
+        slot = slot or self._place()
+        if calls:
+            self._calls = CallsShown(slot, calls, around=around, text=plain)
+            self._calls.show()
+        else:
+            slot.show(*chat_html.bundle(styles.FULL_HEIGHT + around(""), plain, kind="message"))
+
+    def _shown_before(self, said: Said) -> bool:
+        """Whether what the message says is to be seen already."""
+        text, returned, self._returned_text = said.message.text, self._returned_text, None
+        if self._reported:
+            # The outputs have shown what this message tells the model.
+            self._reported = False
+            return True
+        if self._hidden is not None and text == self._hidden:
+            self._hidden = None
+            return True
+        return returned is not None and text == returned
+
+    # Functions
+
+    def _calling(self, asked: FunctionsAsked) -> None:
+        # A member of a team calls on the way to its answer: the reply that asked for it is not said.
+        self._replied = None
+        if self._message is not None:
+            self._show_partial("before its calls")
+            self._message, self._draft = None, None
+        if self._calls is None or self._calls.calls != asked.calls:
+            around = partial(chat_html.card, asked.agent, tone=self._tones.get(asked.agent, "user"))
+            self._calls = CallsShown(self._place(), asked.calls, around=around, text=f"{asked.agent}:")
+        # A function that blocks the thread lets no status line be drawn.
+        self._calls.show("calling \u2026")
+        self.awaiting(f"calling {', '.join(name_of(call) for call in asked.calls)}")
+
+    def _returned(self, contents: Sequence[str]) -> None:
+        self._status = ""
+        if self._calls is not None:
+            self._calls.returned(contents)
+        self._calls, self._returned_text = None, "\n\n".join(contents)
+
+    def _choosing(self, asked: SpeakerAsked) -> None:
+        self._choice = asked
+        if asked.method == "auto":
+            self.awaiting(f"{asked.agent} is choosing who speaks next")
+
+    def _chosen(self, given: SpeakerGiven) -> None:
+        asked, self._choice, self._status = self._choice, None, ""
+        # The speaker's own message follows; only what it does not tell is worth a line.
+        if asked is not None and asked.tried and (line := chosen(asked, given)):
+            self.note(line, kind="speaker")
+
+    # Code
+
+    def _asking(self, asked: PersonAsked) -> None:
+        self._asked = asked
+        if isinstance(asked, EffectAsked | CodeInputAsked) and self._run is not None:
+            self._run.part()
+
+    def _decided(self, given: PersonGiven) -> None:
+        shown = decision_line.shown(given, self._asked)
+        if shown is not None:
+            self._settle(*chat_html.bundle(*shown, kind="decision"))
+        if isinstance(given, EffectJudged | CodeInputGiven):
+            self.awaiting(self._running)
+            # The run has gone on from its start, whatever was asked meanwhile.
+            self._status_since = self._run_since
+            return
+        self._status = ""
+        self._reported = isinstance(given, ApprovalGiven) and given.decision == "skip"
+
+    def _ran(self, ran: CodeRan) -> None:
+        shown, self._run = self._run or RunOutputs(self._place), None
+        self._status = ""
+        if shown.empty:
+            for output in ran.outputs:
+                shown.add(output)
+        shown.close()
+        if ran.note:
+            self.note(ran.note, tone="warning")
+        if ran.whole:
+            text = f"The output is long; all of it is in {ran.whole!r}."
+            self._settle(*chat_html.bundle(chat_html.linked(text, repr(ran.whole), ran.whole), text, kind="note"))
+        if ran.exit_code != 0 and not shown.failed:
+            self.note(f"exit code {ran.exit_code}", tone="bad")
+        elif shown.empty:
+            self.note(status_line.no_output(ran.seconds))
+        self._reported = True
+
+    def _end(self, ended: Ended) -> None:
+        self._ended = True
+        self._status = ""
+        text = status_line.ended(ended, self._totals, self._clock() - self._begun, self._remark, self._spent())
+        self.note(text, kind="end")

@@ -1,0 +1,69 @@
+"""A cell's chat as plain text, for an IPython in a terminal: nothing there can be replaced once it is written."""
+
+import time
+from collections.abc import Callable
+
+from autogen_nb.core.text.execution_report import plain
+from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
+from autogen_nb.notebook.rendering.styles import Tone
+from autogen_nb.notebook.view import status_line
+from autogen_nb.notebook.view.totals import Totals
+from autogen_nb.views.plain_view import PlainView
+
+
+class PlainCellView(PlainView):
+    """The plain view with a cell's own lines, and without what the person has just typed or seen.
+
+    Parameters
+    ----------
+    remark
+        What is said at the end besides, such as that code ran unasked.
+    """
+
+    def __init__(self, *, remark: str = "") -> None:
+        super().__init__()
+        self._hidden: str | None = None
+        self._remark = remark
+        self._spent: Callable[[], str] = str
+        self._reported = False
+        self._totals = Totals()
+        self._begun = time.monotonic()
+
+    def show(self, event: Event) -> None:
+        """Writes what the event adds."""
+        self._totals.count(event)
+        match event:
+            case Said() if event.message.text == self._hidden:
+                self._hidden = None
+            case Said() if self._reported:
+                # The person has seen what this message tells the model.
+                self._reported = False
+            case ApprovalGiven(decision="skip"):
+                self._reported = True
+            case CodeRan():
+                self._reported = True
+                super().show(event)
+                if event.note:
+                    self.note(event.note, tone="warning")
+            case Ended():
+                self.note(
+                    status_line.ended(event, self._totals, time.monotonic() - self._begun, self._remark, self._spent())
+                )
+            case _:
+                super().show(event)
+
+    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
+        """Writes a line, with the mark of its tone."""
+        del kind
+        self.line(plain(f"{status_line.MARK[tone]}{text}"))
+
+    def awaiting(self, what: str) -> None:
+        """Writes nothing: what is awaited shows when it comes."""
+
+    def meter(self, spent: Callable[[], str]) -> None:
+        """Says at the end what is spent of the budget."""
+        self._spent = spent
+
+    def hide(self, opening: str) -> None:
+        """Does not write the opening message with this text."""
+        self._hidden = opening

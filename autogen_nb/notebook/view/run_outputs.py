@@ -1,0 +1,154 @@
+"""The outputs of one run of code, shown as a cell of the notebook's own would show them.
+
+Text that comes in pieces stays in one place; ``clear_output`` and ``update_display`` are honoured.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from autogen_nb.core.text.execution_report import elided
+from autogen_nb.notebook.rendering.chat_html import bundle, folded
+from autogen_nb.notebook.rendering.mime import safe
+from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
+from autogen_nb.notebook.view import status_line
+from autogen_nb.notebook.view.slots import Slot
+from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+
+_LONG_TRACEBACK = 20
+"""Lines of a traceback that are shown at once; a longer one is folded below its last line."""
+
+_RATE = 250_000
+"""Characters a second that updates of one text may cost: jupyter_server drops what passes 1 MB/s over 3 s."""
+
+_LONGEST = 1_000_000
+"""Characters of one text that the cell holds at most; its middle is left out, and a line says so."""
+
+
+_REMARK = 200
+
+
+class RunOutputs:
+    """Where the outputs of one run go.
+
+    Parameters
+    ----------
+    place
+        Gives the next place below what is shown so far.
+    """
+
+    def __init__(self, place: Callable[[], Slot]) -> None:
+        self._place = place
+        self._used: list[Slot] = []
+        self._free: deque[Slot] = deque()
+        self._by_id: dict[str, Slot] = {}
+        self._text: TerminalText | None = None
+        self._text_slot: Slot | None = None
+        self._dirty = False
+        self._flushed = 0.0
+        self._sent = 0
+        self._clear_next = False
+        self.failed = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was shown."""
+        return not self._used
+
+    def add(self, output: Output) -> None:
+        """Takes an output; text is only shown at the next `flush`."""
+        if isinstance(output, Cleared):
+            self._clear_next = output.wait
+            if not output.wait:
+                self._clear()
+            return
+        if self._clear_next:
+            self._clear_next = False
+            self._clear()
+        match output:
+            case Stream(text=text):
+                self._feed(text)
+            case Display() if output.update:
+                self._update(output)
+            case Display():
+                slot = self._show(output)
+                if output.display_id is not None:
+                    self._by_id[output.display_id] = slot
+            case Result():
+                self._show(output)
+            case Failure():
+                self._fail(output)
+
+    def flush(self, *, at_last: bool = False) -> None:
+        """Shows text that has come since the last time; long text less often, until it is shown `at_last`."""
+        if not self._dirty or self._text is None or self._text_slot is None:
+            return
+        now = time.monotonic()
+        if not at_last and now - self._flushed < self._sent / _RATE:
+            return
+        # One line may be as long as it likes.
+        text = elided(self._text.text, _LONGEST + _REMARK)
+        self._dirty, self._flushed, self._sent = False, now, len(text)
+        self._text_slot.show({"text/plain": text}, _about("stream"))
+
+    def part(self) -> None:
+        """Shows what is left; what comes next is shown below what else is shown meanwhile."""
+        self._end_text()
+
+    def close(self) -> None:
+        """Shows what is left and empties the places that a cleared output left behind."""
+        self.flush(at_last=True)
+        while self._free:
+            self._free.popleft().clear()
+
+    def _feed(self, text: str) -> None:
+        if self._text is None:
+            self._text = TerminalText(_LONGEST)
+            self._text_slot = self._next()
+        self._text.feed(text)
+        self._dirty = True
+
+    def _show(self, output: Display | Result) -> Slot:
+        self._end_text()
+        slot = self._next()
+        self._fill(slot, output)
+        return slot
+
+    def _update(self, output: Display) -> None:
+        slot = self._by_id.get(output.display_id or "")
+        if slot is not None:
+            self._fill(slot, output)
+
+    def _fail(self, failure: Failure) -> None:
+        self.failed = True
+        self._end_text()
+        text = only_colours("\n".join(failure.traceback) or f"{failure.ename}: {failure.evalue}")
+        data, metadata = {"text/plain": text}, _about("error")
+        if text.count("\n") > _LONG_TRACEBACK:
+            # What went on inside of a library is rarely what a person wants to scroll past.
+            data["text/html"] = folded(status_line.failed(failure, text.count("\n") + 1), without_colours(text))
+        self._next().show(data, metadata)
+
+    def _fill(self, slot: Slot, output: Display | Result) -> None:
+        data, metadata = safe(output.data, output.metadata)
+        slot.show(data, {**metadata, **_about("output")})
+
+    def _end_text(self) -> None:
+        self.flush(at_last=True)
+        self._text = self._text_slot = None
+
+    def _next(self) -> Slot:
+        slot = self._free.popleft() if self._free else self._place()
+        self._used.append(slot)
+        return slot
+
+    def _clear(self) -> None:
+        self._text = self._text_slot = None
+        self._dirty = False
+        self._free.extend(self._used)
+        self._used.clear()
+        self._by_id.clear()
+
+
+def _about(kind: str) -> dict[str, object]:
+    return bundle("", "", kind=kind)[1]

@@ -1,0 +1,71 @@
+"""The places in a cell's output, whose content can be replaced as long as the cell's kernel lives."""
+
+from typing import Any
+from uuid import uuid4
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb.notebook.rendering.output_merging import Content, merged
+
+Bundle = dict[str, Any]
+
+_MANY = 36
+"""Places in use from which on earlier ones are merged; with what one turn adds, they stay below JupyterLab's 50."""
+
+_NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind": "empty"}})
+
+
+class Slot:
+    """An output of the running cell with a display id; nothing is shown before the first `show`."""
+
+    def __init__(self) -> None:
+        self._id = uuid4().hex
+        self.content: Content | None = None
+
+    def show(self, data: Bundle, metadata: Bundle) -> None:
+        """Shows the bundle in this place, or puts it in the place of what is there."""
+        shown, self.content = self.content, (data, metadata)
+        # `display_data` and `update_display_data` of Jupyter's messaging specification.
+        InteractiveShell.instance().display_pub.publish(
+            data=data, metadata=metadata, transient={"display_id": self._id}, update=shown is not None
+        )
+
+    def clear(self) -> None:
+        """Leaves nothing to be seen in this place."""
+        if self.content not in (None, _NOTHING):
+            self.show(*_NOTHING)
+
+
+class Slots:
+    """The places of one cell, from top to bottom."""
+
+    def __init__(self) -> None:
+        self._all: list[Slot] = []
+        self._used = 0
+
+    def next(self) -> Slot:
+        """The place below those that are in use."""
+        if self._used == len(self._all):
+            self._all.append(Slot())
+        self._used += 1
+        return self._all[self._used - 1]
+
+    def tidy(self) -> bool:
+        """Merges what is shown where it is too much; no place that was given out may be used after that.
+
+        Returns
+        -------
+        bool
+            Whether it did.
+        """
+        if self._used < _MANY:
+            return False
+        contents = [slot.content for slot in self._all if slot.content not in (None, _NOTHING)]
+        kept = merged([content for content in contents if content is not None], few=_MANY // 2)
+        for slot, content in zip(self._all, kept, strict=False):
+            if slot.content != content:
+                slot.show(*content)
+        for slot in self._all[len(kept) :]:
+            slot.clear()
+        self._used = len(kept)
+        return True

@@ -1,0 +1,196 @@
+"""A chat as plain text, written as it goes: for scripts and terminals."""
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+
+from autogen_nb.core.chats.termination_checks import WordFilter, without
+from autogen_nb.core.text.execution_report import plain, text_of
+from autogen_nb.effects import EffectJudged
+from autogen_nb.events import (
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    EffectAsked,
+    Ended,
+    Event,
+    FunctionsAsked,
+    FunctionsReturned,
+    ModelAsked,
+    ModelDelta,
+    ModelReplied,
+    OutputAdded,
+    ReasoningDelta,
+    Said,
+    SpeakerAsked,
+    SpeakerGiven,
+)
+from autogen_nb.messages import FunctionCall
+from autogen_nb.outputs import Stream
+from autogen_nb.views import calls_in_words, decisions_in_words, images_in_words
+from autogen_nb.views.reply_sources import answered_by, chosen, thought
+
+_CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_RULE = "-" * 80
+_END_WORD = "TERMINATE"
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+class PlainView:
+    """Writes each message once, token by token where it streams, and the outputs of code as they come.
+
+    Control characters of what a model or its code wrote are left out, since a terminal would act on them.
+    """
+
+    def __init__(self, write: Callable[[str], None] = _write) -> None:
+        self._raw = write
+        self._streaming = ""
+        self._lines = WordFilter(_END_WORD)
+        self._thinking = False
+        self._fresh = True
+        self._shown_live = False
+        self._replied: ModelReplied | None = None
+        self._calls: tuple[FunctionCall, ...] = ()
+        self._named: tuple[FunctionCall, ...] = ()
+        self._returned: str | None = None
+        self._choice: SpeakerAsked | None = None
+        self._inquired: EffectAsked | CodeInputAsked | None = None
+        self._peers: dict[str, str] = {}
+
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
+        """Writes what the event adds."""
+        match event:
+            case ModelAsked(agent=agent, peer=peer):
+                self._peers[agent] = peer
+            case ReasoningDelta(agent=agent, text=text):
+                if not self._thinking:
+                    self._begin(agent)
+                    self._thinking = True
+                    self.line(">>> thinking")
+                self._write(text)
+            case ModelDelta(agent=agent, text=text):
+                self._stream(agent, self._lines.add(text))
+            case ModelReplied():
+                self._replied = event
+            case Said():
+                self._said(event)
+            case FunctionsAsked():
+                self._calling(event.calls)
+            case FunctionsReturned():
+                self._called(event.contents)
+            case SpeakerAsked():
+                self._choice = event
+            case SpeakerGiven():
+                self._chosen(event)
+            case CodeAsked():
+                self._shown_live = False
+                self.line(">>> running")
+            case OutputAdded(output=Stream(text=text)):
+                self._shown_live = True
+                self._write(plain(text))
+            case OutputAdded(output=output):
+                self._shown_live = True
+                self.line(text_of([output]))
+            case EffectAsked() | CodeInputAsked():
+                self._end_line()
+                self._inquired = event
+            case EffectJudged() | CodeInputGiven() if self._inquired is not None:
+                self.line(f">>> {decisions_in_words.settled(self._inquired, event)}")
+            case CodeRan():
+                if not self._shown_live:
+                    self.line(text_of(event.outputs))
+                self.line(f">>> exit code {event.exit_code}")
+            case Ended(detail=detail):
+                self.line(f"{_RULE}\n{detail}")
+            case _:
+                pass
+
+    def tick(self) -> None:
+        """Nothing here changes with time."""
+
+    def close(self) -> None:
+        """Ends the last line."""
+        self._end_stream()
+        self._end_line()
+
+    def _said(self, said: Said) -> None:
+        streamed, self._streaming = self._streaming == said.sender, ""
+        reply, self._replied = self._replied, None
+        returned, self._returned = self._returned, None
+        if reply is None and returned is not None and said.message.text == returned:
+            return
+        text = said.message.text if reply is None else without(_END_WORD, said.message.text)
+        self._end_stream()
+        if not streamed:
+            self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):" + (f"\n\n{text}" if text else ""))
+        self._end_line()
+        if reply is not None:
+            self._answered(reply)
+        for url in said.message.pictures:
+            self.line(images_in_words.in_words(url))
+        self._named = said.message.calls
+        for call in self._named:
+            self.line(f">>> {calls_in_words.asked_in_words(call)}")
+
+    def _answered(self, reply: ModelReplied) -> None:
+        for told in (thought(reply), answered_by(reply), reply.note):
+            if told:
+                self.line(f"({told})")
+
+    def _calling(self, asked: tuple[FunctionCall, ...]) -> None:
+        # A member of a team calls on the way to its answer: the reply that asked for it is not said.
+        self._end_stream()
+        self._replied, self._streaming = None, ""
+        self._calls = asked
+        for call in () if asked == self._named else asked:
+            self.line(f">>> {calls_in_words.asked_in_words(call)}")
+
+    def _called(self, contents: Sequence[str]) -> None:
+        for call, content in zip(self._calls, contents, strict=True):
+            self.line(f">>> {calls_in_words.returned_in_words(call, plain(content))}")
+        self._returned = "\n\n".join(contents)
+
+    def _chosen(self, given: SpeakerGiven) -> None:
+        if line := chosen(self._choice, given):
+            self.line(f">>> {line}")
+
+    def _stream(self, agent: str, text: str) -> None:
+        if not text:
+            return
+        if self._thinking:
+            self._thinking = False
+            self.line(">>> answering")
+        self._begin(agent)
+        self._write(text)
+
+    def _end_stream(self) -> None:
+        """Writes what still waits, since it could have become the end word's line."""
+        self._write(self._lines.end())
+        self._lines, self._thinking = WordFilter(_END_WORD), False
+
+    def _begin(self, agent: str) -> None:
+        if self._streaming != agent:
+            self._streaming = agent
+            to = f" (to {self._peers[agent]})" if agent in self._peers else ""
+            self.line(f"{_RULE}\n{agent}{to}:\n")
+
+    def line(self, text: str) -> None:
+        """Writes a line of its own."""
+        self._end_line()
+        self._write(f"{text}\n")
+
+    def _end_line(self) -> None:
+        if not self._fresh:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        # A lone carriage return would let a later text take the place of what is written here.
+        text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        if text:
+            self._fresh = text.endswith("\n")
+            self._raw(text)

@@ -1,0 +1,127 @@
+"""``autogen-nb doctor``: what is here, what is missing, and how to mend it."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.cli.doctor_checks import _policy, probe
+from autogen_nb.models.config.local_servers import LocalServers
+from autogen_nb.trusted import policy_file
+from autogen_nb.trusted.policy_file import PolicyFile
+from tests.cli.commands import ran
+from tests.models.local import models, serving
+
+pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
+
+KEY = "sk-0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str], Any]:
+    """What it finds here, with a key, a list of models, and no container engine."""
+    folder = tmp_path_factory.mktemp("doctor")
+    entries = [
+        {"model": "big", "api_key": KEY, "base_url": "https://models.example.org/v1"},
+        {"model": "small", "base_url": f"http://me:{KEY}@localhost:8000/v1"},
+    ]
+    (folder / "OAI_CONFIG_LIST").write_text(json.dumps(entries))
+    done = ran("doctor", "--json", cwd=folder, OPENAI_API_KEY=KEY, DOCKER_HOST=f"unix://{folder}/none.sock")
+    assert (done.code, done.err) == (0, "")
+    assert KEY not in done.out
+    told = json.loads(done.out)
+    assert told["ok"]
+    return {(each["area"], each["name"]): each for each in told["findings"]}
+
+
+def test_it_tells_what_is_installed(findings: Mapping[tuple[str, str], Any]) -> None:
+    """Each library that the package needs is there with its version."""
+    assert {"click", "ipykernel", "nbclient", "openai"} <= {name for area, name in findings if area == "libraries"}
+    assert findings["front ends", "JupyterLab"]["state"] == "ok"
+    assert "hears a click" in findings["clicks", "buttons"]["text"]
+
+
+def test_it_starts_the_agents_kernel(findings: Mapping[tuple[str, str], Any]) -> None:
+    """A kernel was really started, and its time told."""
+    assert findings["kernel", "agent's kernel"]["text"].startswith("starts in ")
+
+
+def test_a_missing_engine_is_told_with_what_to_do(findings: Mapping[tuple[str, str], Any]) -> None:
+    """Docker is a note for who wants it, with the way to get it."""
+    docker = findings["sandboxes", "docker"]
+
+    assert docker["state"] == "note"
+    assert "no container engine answers" in docker["text"]
+    assert "systemctl start docker" in docker["mend"]
+
+
+def test_models_are_told_by_name_and_host(findings: Mapping[tuple[str, str], Any]) -> None:
+    """Each model of the list is named with the host that it asks; no key is shown (the fixture looks)."""
+    assert findings["models", "big"]["text"] == "in OAI_CONFIG_LIST; asks models.example.org"
+    assert findings["models", "small"]["text"] == "in OAI_CONFIG_LIST; asks localhost"
+
+
+def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> None:
+    """What is missing never keeps it from working: it is told, each with the command that brings it."""
+    hidden = (
+        "import importlib.metadata as metadata, sys\n"
+        "sys.modules.update(ipywidgets=None, docker=None)\n"
+        "version = metadata.version\n"
+        "def hiding(name):\n"
+        "    if name in ('ipywidgets', 'docker'):\n"
+        "        raise metadata.PackageNotFoundError(name)\n"
+        "    return version(name)\n"
+        "metadata.version = hiding\n"
+    )
+    (tmp_path / "sitecustomize.py").write_text(hidden)
+
+    done = ran("doctor", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert (done.code, done.err) == (1, "")
+    assert "MEND  ipywidgets: is not installed" in done.out
+    assert "-m pip install ipywidgets" in done.out
+    assert "note  docker: a container needs the Docker library" in done.out
+    assert "note  none: no model is configured; a cell asks which one to take" in done.out
+    assert "set OPENAI_API_KEY" in done.out
+    assert "Traceback" not in done.out
+
+
+def test_a_list_that_cannot_be_read_is_to_be_mended(tmp_path: Path) -> None:
+    """A broken OAI_CONFIG_LIST is named, and nothing of it is quoted."""
+    (tmp_path / "OAI_CONFIG_LIST").write_text(f'[{{"api_key": "{KEY}"')
+
+    done = ran("doctor", cwd=tmp_path)
+
+    assert done.code == 1
+    assert "MEND  OAI_CONFIG_LIST" in done.out
+    assert KEY not in done.out + done.err
+
+
+def test_a_probe_tells_what_this_machine_serves() -> None:
+    """What `--probe` adds: the models of a server on this machine, by name and address."""
+    with serving(models("llama3")) as local:
+        (finding,) = probe(LocalServers({"Ollama": local.port}, timeout=20))
+    (none,) = probe(LocalServers({}))
+
+    assert (finding.state, finding.text) == ("ok", f"http://127.0.0.1:{local.port}/v1 has llama3")
+    assert "none answers" in none.text
+
+
+def test_an_organisations_policy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds for everyone on the machine is named; a policy that cannot be used is to be mended first."""
+    file = tmp_path / "policy.toml"
+    file.write_text('[code]\nsandbox = "bwrap"\nconfirm = "risky"\n')
+    file.chmod(0o644)
+    monkeypatch.setattr(policy_file, "_file", PolicyFile(file, frozenset({os.getuid()})))
+
+    told = [next(iter(_policy()))]
+    file.write_text("[code]\nwalls = 1\n")
+    told.append(next(iter(_policy())))
+
+    assert told[0].state == "ok"
+    assert told[0].text == "your organisation's policy: sandbox bwrap, confirm risky"
+    assert told[1].state == "broken"
+    assert "cannot be used" in told[1].text

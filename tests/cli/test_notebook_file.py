@@ -1,0 +1,59 @@
+"""A notebook's file is written as a whole, and over nothing that was not meant."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autogen_nb.cli.notebook_file import save
+
+
+def notebook(text: str) -> Any:
+    """A notebook with one cell."""
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+
+
+def test_what_came_meanwhile_is_kept(tmp_path: Path) -> None:
+    """A file that another program has written is left alone; the notebook gets a number."""
+    (tmp_path / "r.ipynb").write_text("mine")
+
+    places = [save(notebook(text), tmp_path / "r.ipynb", force=False) for text in ("one", "two")]
+
+    assert (tmp_path / "r.ipynb").read_text() == "mine"
+    assert [place.name for place in places] == ["r-2.ipynb", "r-3.ipynb"]
+    assert nbformat.read(places[1], as_version=4).cells[0].source == "two"
+
+
+def test_force_replaces(tmp_path: Path) -> None:
+    """`--force` puts the notebook in the file's place, and nothing else is left in the folder."""
+    (tmp_path / "r.ipynb").write_text("old")
+
+    save(notebook("new"), tmp_path / "r.ipynb", force=True)
+
+    assert nbformat.read(tmp_path / "r.ipynb", as_version=4).cells[0].source == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["r.ipynb"]
+
+
+def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:
+    """The notebook has the rights that a file of the person's has."""
+    (tmp_path / "other").touch()
+
+    place = save(notebook("a"), tmp_path / "r.ipynb", force=False)
+
+    assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk is full, no half of a file stays."""
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(notebook("a"), tmp_path / "r.ipynb", force=False)
+
+    assert list(tmp_path.iterdir()) == []

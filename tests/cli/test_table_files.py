@@ -1,0 +1,76 @@
+"""The Python that reads a table's file is the shortest that reads it right."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from autogen_nb.cli.table_files import NoTable, tables
+
+PLAIN = "place,day,warm\nKöln,2024-01-01,1.5\nUlm,2024-01-02,2.5\n"
+GERMAN = "place;day;warm\nKöln;2024-01-01;1,5\nUlm;2024-01-02;2,5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "source"),
+    [
+        ("sales.csv", PLAIN.encode(), "sales = pd.read_csv('sales.csv')"),
+        ("sales.csv", PLAIN.encode("utf-8-sig"), "sales = pd.read_csv('sales.csv')"),
+        ("Sales 2.tsv", PLAIN.replace(",", "\t").encode(), "sales_2 = pd.read_csv('Sales 2.tsv', sep='\\t')"),
+        ("wetter.csv", GERMAN.encode(), "wetter = pd.read_csv('wetter.csv', sep=';', decimal=',')"),
+        ("w.csv", GERMAN.encode("cp1252"), "w = pd.read_csv('w.csv', sep=';', decimal=',', encoding='cp1252')"),
+        ("w.csv", PLAIN.encode("utf-16"), "w = pd.read_csv('w.csv', encoding='utf-16')"),
+        ("2024.csv", PLAIN.encode(), "table_2024 = pd.read_csv('2024.csv')"),
+        ("class.csv", PLAIN.encode(), "class_table = pd.read_csv('class.csv')"),
+        (
+            "x.jsonl",
+            b'{"warm": 1.5, "place": "K\xc3\xb6ln"}\n{"warm": 2.5}\n',
+            "x = pd.read_json('x.jsonl', lines=True)",
+        ),
+        ("x.json", b'[{"warm": 1.5, "place": "K\xc3\xb6ln"}, {"warm": 2.5}]', "x = pd.read_json('x.json')"),
+    ],
+    ids=["plain", "mark", "tabs", "semicolons", "cp1252", "utf-16", "digits", "keyword", "lines", "json"],
+)
+def test_a_file_is_read_as_what_it_is(
+    name: str, content: bytes, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Separator, decimal sign and encoding are told where they are not the usual ones, and the values are right."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(content)
+
+    (table,) = tables([Path(name)], Path())
+
+    namespace: dict[str, object] = {"pd": pd}
+    exec(table.source, namespace)
+    read = namespace[table.name]
+    assert table.source == source
+    assert isinstance(read, pd.DataFrame)
+    assert list(read["warm"]) == [1.5, 2.5]
+    assert read["place"][0] == "Köln"
+
+
+def test_two_files_of_one_name_are_two_variables(tmp_path: Path) -> None:
+    """No table takes another's place, and paths are told from the notebook's folder."""
+    for folder in ("a", "b", "out"):
+        (tmp_path / folder).mkdir()
+    for folder in ("a", "b"):
+        (tmp_path / folder / "sales.csv").write_text(PLAIN)
+
+    found = tables([tmp_path / "a" / "sales.csv", tmp_path / "b" / "sales.csv"], tmp_path / "out")
+
+    assert [table.source for table in found] == [
+        "sales = pd.read_csv('../a/sales.csv')",
+        "sales_2 = pd.read_csv('../b/sales.csv')",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"", "is empty"), (b"a,b\n", "holds no rows"), (b"\x89PNG\0", "is no text"), (b"a,b\n1\n1,2,3\n", "as a table")],
+)
+def test_what_is_no_table_is_told(content: bytes, reason: str, tmp_path: Path) -> None:
+    """A file without a table is one sentence."""
+    (tmp_path / "t.csv").write_bytes(content)
+
+    with pytest.raises(NoTable, match=reason):
+        tables([tmp_path / "t.csv"], tmp_path)

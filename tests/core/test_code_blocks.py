@@ -1,0 +1,274 @@
+"""Code in Markdown: fences as CommonMark reads them, and which of them run."""
+
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.core.text.code_blocks import CodeReading, defined, parsed, read
+from autogen_nb.messages import CodeBlock
+
+CODE = st.text(st.characters(blacklist_characters="\r\n\0", blacklist_categories=["Cs"]))
+"""A line of anything; a carriage return ends a line, and CommonMark replaces NUL."""
+
+
+def blocks(text: str, *known: str) -> list[tuple[str, str]]:
+    """The blocks of a text as plain pairs."""
+    return [(block.language, block.code) for block in read(text, frozenset(known)).blocks]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("```python\nx = 1\n```", id="backticks"),
+        pytest.param("~~~python\nx = 1\n~~~", id="tildes"),
+        pytest.param("`````python\nx = 1\n`````", id="longer"),
+        pytest.param("```python\nx = 1\n``````", id="closed by a longer one"),
+        pytest.param("``` python\nx = 1\n``` ", id="space before the tag and after the end"),
+        pytest.param('```python title="x.py"\nx = 1\n```', id="attributes"),
+        pytest.param("```{python}\nx = 1\n```", id="braces"),
+        pytest.param("```{python, echo=FALSE}\nx = 1\n```", id="braces with options"),
+        pytest.param("```{.python .numberLines}\nx = 1\n```", id="a class"),
+        pytest.param("```python:src/x.py\nx = 1\n```", id="a file after a colon"),
+        pytest.param("```python,ignore\nx = 1\n```", id="a flag after a comma"),
+        pytest.param("```python{cmd=true}\nx = 1\n```", id="attributes without a space"),
+        pytest.param("```PYTHON\nx = 1\n```", id="capitals"),
+        pytest.param("```py\nx = 1\n```", id="py"),
+        pytest.param("```python3\nx = 1\n```", id="python3"),
+        pytest.param("```ipython\nx = 1\n```", id="ipython"),
+        pytest.param("```python\r\nx = 1\r\n```\r\n", id="CRLF"),
+        pytest.param("```python\rx = 1\r```\r", id="CR"),
+        pytest.param("  ```python\n  x = 1\n  ```", id="indented by two"),
+        pytest.param("```python\n    x = 1\n```", id="indented code is dedented"),
+        pytest.param("```python\n\tx = 1\n```", id="code after a tab is dedented"),
+        pytest.param("- first:\n\n  ```python\n  x = 1\n  ```", id="in a list"),
+        pytest.param("1. first:\n   ```python\n   x = 1\n   ```", id="in a numbered list"),
+        pytest.param("- ```python\n  x = 1\n  ```", id="first in a list item"),
+        pytest.param("> ```python\n> x = 1\n> ```", id="in a block quote"),
+        pytest.param("> - ```python\n>   x = 1\n>   ```", id="in a list in a block quote"),
+        pytest.param("text\x0b\u2028more\n```python\nx = 1\n```", id="after what only Python takes for a line end"),
+        pytest.param("<b>\n```\n</b>\n\n```python\nx = 1\n```", id="after a fence in an HTML block"),
+    ],
+)
+def test_closed_fence_is_code(text: str) -> None:
+    """A closed fence is a block, however it is written, and its tag is the first word of the info string."""
+    assert blocks(text) == [("python", "x = 1")]
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ("sh", "sh"),
+        ("bash", "bash"),
+        ("zsh", "bash"),
+        ("shell", "sh"),
+        ("c++", "c++"),
+        ("R", "r"),
+        ("javascript", "javascript"),
+    ],
+)
+def test_tag_names_the_language(tag: str, language: str) -> None:
+    """Shells are two, plain and bash; what runs another language is for the executor to say."""
+    assert blocks(f"```{tag}\nls\n```") == [(language, "ls")]
+
+
+def test_tag_that_is_no_name_is_no_language() -> None:
+    """A tag reaches prompts and status lines, so one with control characters is nobody's language."""
+    assert blocks("```\x1b]0;owned\x07\nls\n```") == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("if x:\n\ty = 1\n\n\n\tz = 2", id="tabs and empty lines"),
+        pytest.param("x = '''\n  ``\n ~~~\n'''", id="fences that do not close it"),
+        pytest.param("x = 1  \n\n", id="white space at the end"),
+        pytest.param("a\u2028b\x0cc\x85d", id="line ends that only Python knows"),
+        pytest.param("  a\n\tb", id="margins that differ"),
+        pytest.param("\u3000x\n\u3000y", id="white space that is no margin"),
+        pytest.param("<!-- x -->\n&amp; \\* [a](b)", id="other Markdown"),
+    ],
+)
+def test_code_is_kept_to_the_letter(code: str) -> None:
+    """What stands in a fence comes out as it went in."""
+    assert blocks(f"```python\n{code}\n```") == [("python", code)]
+
+
+@given(st.lists(CODE))
+def test_no_character_of_code_is_lost(lines: list[str]) -> None:
+    """Any lines in a fence that is long enough come out unchanged, between others."""
+    code = "\n".join(["start", *lines, "end"])
+    fence = "`" * (len(code) + 3)
+
+    assert blocks(f"before\n\n{fence}python\n{code}\n{fence}\nafter\n") == [("python", code)]
+
+
+@given(st.lists(CODE), st.sampled_from(["- ", "1. ", "> ", "> - "]))
+def test_no_character_of_code_is_lost_in_lists_and_quotes(lines: list[str], container: str) -> None:
+    """A fence within a list item or a quote holds its code, without what belongs to the container."""
+    code = "\n".join(["start", *(line.replace("\t", " ") for line in lines), "end"])
+    fence = "~" * (len(code) + 3)
+    later = container.replace("-", " ").replace("1.", "  ")
+    text = f"\n{later}".join([f"{container}{fence}python", *code.split("\n"), fence])
+
+    assert blocks(text) == [("python", code)]
+
+
+@given(st.text("`~ \t\r\n>-1.xp#\u2028\0=(\"'\\") | st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    """Whatever a model writes is read without an error."""
+    assert isinstance(read(text), CodeReading)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("```python\nx = 1", id="end of the text"),
+        pytest.param("```python\nx = 1\n", id="end of the last line"),
+        pytest.param("```python\nx = 1\n\n\n", id="empty lines"),
+        pytest.param("```python", id="only the opening"),
+        pytest.param("```\nx = 1", id="without a tag"),
+        pytest.param("```python\nx = 1\n``", id="too short an end"),
+        pytest.param("````python\nx = 1\n```", id="shorter than its opening"),
+        pytest.param("```python\nx = 1\n~~~", id="the other kind"),
+        pytest.param("```python\nx = 1\n``` python", id="an end with a tag"),
+        pytest.param("```python\nx = 1\n    ```", id="an end that is indented"),
+        pytest.param("```python\nx = 1\n> ```", id="an end in a quote that does not hold it"),
+        pytest.param("> ```python\n> x = 1\n\nmore", id="end of the quote"),
+        pytest.param("- ```python\n  x = 1\nmore", id="end of the list"),
+    ],
+)
+def test_unclosed_fence_is_no_code(text: str) -> None:
+    """A reply that was cut off never runs, and is told of."""
+    reading = read(text)
+
+    assert reading.blocks == ()
+    assert reading.unclosed
+
+
+def test_unclosed_fence_that_shows_something_is_not_told_of() -> None:
+    """Nothing is missing when a shown table lacks its end."""
+    assert not read("```text\na b c").unclosed
+
+
+def test_closed_blocks_before_an_unclosed_one_are_code() -> None:
+    """What is complete is kept beside the note of what is not."""
+    assert read("```python\nx = 1\n```\n\n```python\ny =") == CodeReading(
+        (CodeBlock("python", "x = 1"),), unclosed=True
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("    x = 1\n    y = 2", id="indented"),
+        pytest.param("Use `x = 1` for it.", id="inline"),
+        pytest.param("``` x = 1 ```", id="inline with three"),
+        pytest.param("```python\n```", id="empty"),
+        pytest.param("```python\n \n\t\n```", id="white space"),
+        pytest.param("```\n```", id="empty, without a tag"),
+        pytest.param("", id="nothing"),
+        pytest.param("    ```python\n    x = 1\n    ```", id="an indented fence"),
+        pytest.param("<pre>\n```python\nx = 1\n```\n</pre>", id="a fence in HTML"),
+    ],
+)
+def test_prose_is_no_code(text: str) -> None:
+    """Only what stands in a fence and is not empty is code."""
+    assert read(text).blocks == ()
+    assert not read(text).unclosed
+
+
+@pytest.mark.parametrize("tag", ["text", "markdown", "mermaid", "json", "output", "console", "diff", "JSON", "{text}"])
+def test_fence_that_shows_something_is_no_code(tag: str) -> None:
+    """Output, data and diagrams are not run."""
+    assert blocks(f"```{tag}\nx = 1\n```") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ("pip install pandas", "sh"),
+        ("pip3 install pandas", "sh"),
+        ("python script.py", "sh"),
+        ("python3 -m this", "sh"),
+        ("  pip install pandas", "sh"),
+        ("pip", "python"),
+        ("x = 1\nprint(x)", "python"),
+        ("ls -la", "sh"),
+        ("df -h", "sh"),
+        ("ls ..", "sh"),
+        ("cat ./notes", "sh"),
+        ("cat /etc/hostname", "sh"),
+        ("head data/sales.csv", "sh"),
+        ("wc sales.csv", "sh"),
+        ("grep -c x sales.csv", "sh"),
+        ("sum - total", "python"),
+        ("sum", "python"),
+        ("sum(x) / 2", "python"),
+        ("ls -la\nls", "python"),
+        ("x = r'\\d' and '\\d'", "python"),
+    ],
+)
+def test_fence_without_a_tag_is_what_it_looks_like(code: str, language: str) -> None:
+    """One line that begins like a command is shell; what compiles is Python."""
+    assert blocks(f"```\n{code}\n```")[0][0] == language
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a table | of\nsome words",
+        "make sense of it",
+        "total: 5 apples",
+        "-" * 50_000 + "1",
+        "1" + "+1" * 50_000,
+        "x\ud800",
+    ],
+    ids=["words", "a command's name", "a line of output", "deep", "deeper", "a surrogate"],
+)
+def test_fence_without_a_tag_that_is_neither_is_no_code(code: str) -> None:
+    """What is neither Python nor a command is not run."""
+    assert blocks(f"```\n{code}\n```") == []
+
+
+@pytest.mark.parametrize("command", ["df -h", "ls -la", "date -u"])
+def test_known_name_makes_a_line_python(command: str) -> None:
+    """``df -h`` is a subtraction where a data frame of that name was handed over."""
+    assert blocks(f"```\n{command}\n```", command.split(maxsplit=1)[0]) == [("python", command)]
+
+
+def test_earlier_block_makes_names_known() -> None:
+    """A name that a block of the same message defines is known to the next."""
+    assert blocks("```python\ndf = 1\nh = 2\n```\n\n```\ndf -h\n```") == [
+        ("python", "df = 1\nh = 2"),
+        ("python", "df -h"),
+    ]
+
+
+def test_prose_is_what_stands_around_fences() -> None:
+    """Code, shown fences and cut-off ones are no prose."""
+    text = "one\r\n```python\r\nx\r\n```\r\ntwo\n```text\nshown\n```\nthree\n```python\ncut"
+
+    assert read(text).prose == "one\ntwo\nthree"
+
+
+def test_defined_finds_every_binding() -> None:
+    """Assignments, definitions, imports and loops bind names; a syntax error binds none."""
+    code = (
+        "import a.b, c as d\nfrom e import f as g\nh = i, j = 1, 2\nfor k in l: pass\n"
+        "def m(): pass\nasync def n(): pass\nclass o: pass\nwith p as q: (r := 1)\n"
+    )
+
+    assert defined(code) == set("adghijkmnoqr")
+    assert defined("not python") == set()
+
+
+def test_reading_code_warns_of_nothing() -> None:
+    """An escape that Python doubts is the business of who runs the code, and changes no reading."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        tree = parsed("x = '\\d'")
+
+    assert tree is not None
+    assert seen == []

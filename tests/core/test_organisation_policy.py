@@ -1,0 +1,137 @@
+"""An organisation's policy: what may be in the file, and how it only ever makes things stricter."""
+
+import pytest
+
+from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy, Walls, parse
+from autogen_nb.effects import Confirm
+from autogen_nb.errors import ConfigError
+
+WHOLE = """
+[models]
+hosts = ["api.openai.com", "*.example.org", "127.0.0.1:8000"]
+[code]
+sandbox = "bwrap"
+confirm = "risky"
+[cells]
+budget = "0.50"
+"""
+
+
+def test_whole_policy() -> None:
+    """Each of its lines is read, and the policy says in words what it asks for."""
+    policy = parse(WHOLE)
+
+    assert policy == OrganisationPolicy(("api.openai.com", "*.example.org", "127.0.0.1:8000"), "bwrap", "risky", "0.50")
+    assert policy.text == (
+        "your organisation's policy: sandbox bwrap, confirm risky, budget 0.50, models at named hosts"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[code]", "[models]\n[cells]"])
+def test_policy_that_asks_for_nothing(text: str) -> None:
+    """What is not laid down is the person's own matter."""
+    assert parse(text) == NO_POLICY
+    assert NO_POLICY.text == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = ", "it is no TOML"),
+        ("sandbox = 'bwrap'", "it holds 'sandbox', where only the tables models, code, cells are known"),
+        ("[kode]\nsandbox = 'bwrap'", "it holds 'kode'"),
+        ("code = 1", "it holds 'code'"),
+        ("[code]\nsandbx = 'bwrap'", "[code] holds 'sandbx', where only sandbox, confirm is known"),
+        ("[code]\nsandbox = 'walls'", "sandbox is 'walls'; it must be one of none, bwrap, docker"),
+        ("[code]\nconfirm = true", "confirm is True; it must be one of never, risky, always"),
+        ("[models]\nhosts = 'x'", "hosts is 'x'; it must be a list"),
+        ("[models]\nhosts = [1]", "hosts is [1]"),
+        ("[models]\nhosts = ['https://x.org']", "it must be a list"),
+        ("[models]\nhosts = ['*']", "it must be a list"),
+        ("[models]\nhosts = ['']", "it must be a list"),
+        ("[cells]\nbudget = true", "budget is True"),
+        ("[cells]\nbudget = -1", "budget is -1"),
+    ],
+)
+def test_policy_that_is_not_understood(text: str, said: str) -> None:
+    """What could have been a wall is not passed over."""
+    with pytest.raises(ConfigError) as refused:
+        parse(text)
+
+    assert said in str(refused.value)
+
+
+def test_budget_as_a_number() -> None:
+    """Dollars may be written as a number."""
+    assert parse("[cells]\nbudget = 5").budget == "5"
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("api.openai.com", True),
+        ("API.OPENAI.com:443", True),
+        ("a.b.example.org", True),
+        ("example.org", False),
+        ("api.openai.com.evil.org", False),
+        ("127.0.0.1:8000", True),
+        ("127.0.0.1:8001", False),
+        ("", False),
+    ],
+)
+def test_hosts(host: str, allowed: bool) -> None:
+    """Only the hosts that are named may be asked; without a list, all may."""
+    policy = parse(WHOLE)
+    NO_POLICY.check_host(host)
+
+    if allowed:
+        policy.check_host(host)
+    else:
+        with pytest.raises(ConfigError, match=r"does not allow models at .*; allowed: api.openai.com, "):
+            policy.check_host(host)
+
+
+def test_no_host_at_all() -> None:
+    """An empty list lets no server be asked."""
+    with pytest.raises(ConfigError, match="allowed: none"):
+        parse("[models]\nhosts = []").check_host("api.openai.com")
+
+
+@pytest.mark.parametrize(
+    ("least", "wanted", "confirm"),
+    [
+        ("never", "never", "never"),
+        ("never", "always", "always"),
+        ("risky", "never", "risky"),
+        ("risky", "risky", "risky"),
+        ("risky", "always", "always"),
+        ("always", "never", "always"),
+        ("always", "risky", "always"),
+    ],
+)
+def test_person_may_only_be_stricter(least: Confirm, wanted: Confirm, confirm: Confirm) -> None:
+    """What is asked about is never less than the policy's, and never less than the person's."""
+    assert OrganisationPolicy(confirm=least).confirmed(wanted) == confirm
+
+
+@pytest.mark.parametrize(
+    ("least", "walls", "enough"),
+    [
+        ("none", "none", True),
+        ("bwrap", "none", False),
+        ("bwrap", "bwrap", True),
+        ("bwrap", "docker", True),
+        ("docker", "bwrap", False),
+        ("docker", "docker", True),
+    ],
+)
+def test_walls(least: Walls, walls: Walls, enough: bool) -> None:
+    """A sandbox may be stronger than the policy's, and not weaker; the message says which would do."""
+    policy = OrganisationPolicy(sandbox=least)
+
+    assert policy.suffices(walls) is enough
+    if enough:
+        policy.check_walls(walls, "this cell")
+    else:
+        with pytest.raises(ConfigError, match=f"the sandbox '{least}' at least, and this cell has .*--sandbox {least}"):
+            policy.check_walls(walls, "this cell")

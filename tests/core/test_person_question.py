@@ -1,0 +1,115 @@
+"""The tool by which a model asks the person: what a call may say, and what the model reads of the answer."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, Wanted, wanted
+from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, Outcome, Reply, Stop
+from autogen_nb.events import (
+    Answer,
+    FunctionsAsked,
+    FunctionsReturned,
+    HumanInputAsked,
+    HumanInputGiven,
+    Recorded,
+    Said,
+)
+from autogen_nb.messages import Message
+
+STEP = CallAndAsk(frozenset({"ask_person"}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ('{"question": " Which? "}', Wanted("Which?")),
+        ('{"question": "Which?", "choices": null}', Wanted("Which?")),
+        ('{"question": "Which?", "choices": ["red", " blue", "red"]}', Wanted("Which?", ("red", "blue"))),
+        ("", "are not JSON"),
+        ("[" * 100_000, "are not JSON"),
+        ("[]", "needs a question"),
+        ("{}", "needs a question"),
+        ('{"question": " "}', "needs a question"),
+        ('{"question": "x", "choices": "red"}', "choices is a list of texts"),
+        ('{"question": "x", "choices": [1]}', "choices is a list of texts"),
+        (json.dumps({"question": "x", "choices": list(map(str, range(21)))}), "20 are the most"),
+    ],
+    ids=range(11),
+)
+def test_what_a_call_asks(arguments: str, found: Wanted | str) -> None:
+    """A question and choices; what cannot be asked is an error that the model can mend."""
+    read = wanted(arguments)
+
+    assert read == found or (isinstance(read, str) and isinstance(found, str) and found in read)
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    """A call in a model's message."""
+    return {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+
+
+def run(message: Message, answers: Sequence[Answer]) -> tuple[list[Recorded], Outcome]:
+    """What the step asks, and what it comes to."""
+    state = ConversationState([[Said("assistant", "user", message)]])
+    step, asked, given = STEP(state, AgentSpec("user"), "assistant"), [], iter(answers)
+    answer: Answer | None = None
+    while True:
+        try:
+            asked.append(step.send(answer))
+        except StopIteration as end:
+            return asked, end.value
+        answer = next(given)
+
+
+def test_person_is_asked_and_answers() -> None:
+    """The question goes to the person with its choices, and their words are the result."""
+    message = Message(None, tool_calls=[call("ask_person", question="Which\u202e?", choices=["red", "blue"])])
+
+    asked, came_to = run(message, [HumanInputGiven("blue", by="you")])
+
+    assert asked == [
+        HumanInputAsked("user", "assistant", "assistant asks: Which[U+202E]?", choices=("red", "blue"), by_tool=True)
+    ]
+    assert isinstance(came_to, Reply)
+    assert came_to.message.text == "blue"
+    assert came_to.message.tool_responses == [{"tool_call_id": "ask_person", "role": "tool", "content": "blue"}]
+
+
+def test_other_calls_stay_in_their_places() -> None:
+    """Among other calls each result stands where its call stood, and the functions are called first."""
+    calls = [call("one"), call("ask_person", question="Sure?"), call("two"), call("ask_person")]
+
+    asked, came_to = run(
+        Message(None, tool_calls=calls), [FunctionsReturned(("1", "2")), HumanInputGiven("", by="you")]
+    )
+
+    assert [type(event) for event in asked] == [FunctionsAsked, HumanInputAsked]
+    assert isinstance(came_to, Reply)
+    assert [each["content"] for each in came_to.message.tool_responses or ()] == [
+        "1",
+        SILENCE,
+        "2",
+        "Error: 'ask_person' needs a question, as text",
+    ]
+
+
+def test_person_may_end_the_chat() -> None:
+    """Exit ends the chat, as everywhere."""
+    message = Message(None, tool_calls=[call("ask_person", question="Sure?")])
+
+    assert run(message, [HumanInputGiven("exit")])[1] == Stop("exit")
+
+
+def test_message_without_calls() -> None:
+    """Where nothing is called the next step has its turn; so it is with the older form of calls."""
+    assert run(Message("Hi."), []) == ([], None)
+
+    _, came_to = run(
+        Message(None, function_call={"name": "ask_person", "arguments": '{"question": "Sure?"}'}),
+        [HumanInputGiven("yes")],
+    )
+
+    assert came_to == Reply(Message("yes", role="function", name="ask_person"))

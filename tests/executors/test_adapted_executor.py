@@ -1,0 +1,87 @@
+"""An executor of the person's own runs the code of agents."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.executors.code_executor import CodeExecutor, CodeResult
+from autogen_nb.testing import ScriptedModel
+from tests.agents.teams import assistant, by_turns, done, spoken
+
+BLOCK = "```python\nprint(1)\n```"
+RAN = "exitcode: 0 (execution succeeded)\nCode output: python: print(1)"
+
+
+class Waiting:
+    """As AutoGen 0.2 has it."""
+
+    def execute_code_blocks(self, code_blocks: list[Any]) -> CodeResult:
+        """What the blocks are."""
+        return CodeResult(0, "\n".join(f"{block.language}: {block.code}" for block in code_blocks))
+
+
+class Awaiting(CodeExecutor):
+    """As AgentChat has it."""
+
+    def __init__(self) -> None:
+        self.stopped = 0
+
+    async def execute_code_blocks(self, code_blocks: Any, cancellation_token: Any) -> CodeResult:
+        """What the blocks are."""
+        assert not cancellation_token.is_cancelled()
+        return Waiting().execute_code_blocks(code_blocks)
+
+    async def stop(self) -> None:
+        """Counts."""
+        self.stopped += 1
+
+
+@dataclass
+class Returning:
+    """Returns, or raises, what the test says."""
+
+    effect: Callable[[], Any]
+
+    def execute_code_blocks(self, code_blocks: list[Any]) -> Any:
+        """What the test says."""
+        return self.effect()
+
+
+@pytest.mark.parametrize("own", [Waiting, Awaiting])
+def test_in_chats_of_both_kinds(own: Callable[[], Any]) -> None:
+    """It runs the code of a two-agent chat and of a team, in either shape."""
+    settings: Any = {"code_execution_config": {"executor": own()}, "human_input_mode": "NEVER"}
+    coder = assistant("coder", BLOCK)
+    chat = UserProxyAgent("user", **settings).initiate_chat(
+        assistant("coder", BLOCK, "done"), message="go", max_turns=2, silent=True
+    )
+    team = done(by_turns(coder, UserProxyAgent("user", **settings), max_turns=2))
+
+    assert [message["content"] for message in chat.chat_history] == ["go", BLOCK, RAN, "done"]
+    assert spoken(team)[-1] == ("user", RAN)
+
+
+@pytest.mark.parametrize(
+    ("effect", "error", "told"),
+    [
+        (lambda: 1 / 0, CallbackError, "execute_code_blocks of Returning.* raised ZeroDivisionError"),
+        (lambda: "hm", ConfigError, "returned 'hm'; it must return a CodeResult"),
+    ],
+    ids=["raises", "no result"],
+)
+def test_what_is_wrong_with_it_is_told(effect: Callable[[], Any], error: type[Exception], told: str) -> None:
+    """The error names the method, and what came of it."""
+    user = UserProxyAgent("user", code_execution_config={"executor": Returning(effect)}, human_input_mode="NEVER")
+
+    with pytest.raises(error, match=told):
+        user.initiate_chat(assistant("coder", BLOCK), message="go", silent=True)
+
+
+def test_what_is_no_executor_is_refused() -> None:
+    """An object that cannot run code is told at construction."""
+    with pytest.raises(ConfigError, match="it must be an executor, such as LocalCommandLineCodeExecutor"):
+        UserProxyAgent("user", code_execution_config={"executor": ScriptedModel([])})

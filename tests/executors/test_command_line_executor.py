@@ -1,0 +1,34 @@
+"""The command line executor where it differs from a kernel."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.executors.command_line_executor import CommandLineExecutor
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Stream
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script of the shell stands in for another Python")
+def test_another_python_on_path_is_not_taken(tmp_path: Path) -> None:
+    """Code runs with this interpreter, in Python blocks and as `python` in shell blocks, whatever is first on PATH."""
+    other = tmp_path / "bin"
+    other.mkdir()
+    for name in ("python", "python3"):
+        (other / name).write_text("#!/bin/sh\necho another\n")
+        (other / name).chmod(0o755)
+    own = Path(sys.executable).parent
+    executor = CommandLineExecutor(cwd=tmp_path, environ={"PATH": f"{other}:{own}:/usr/bin:/bin"})
+    code = "import sys; print(sys.prefix)"
+    blocks = [CodeBlock("python", code), CodeBlock("sh", f"python -c '{code}'")]
+
+    async def text() -> str:
+        try:
+            return "".join([item.text async for item in executor.run(blocks) if isinstance(item, Stream)])
+        finally:
+            await executor.stop()
+
+    assert asyncio.run(text()) == f"{sys.prefix}\n{sys.prefix}\n"

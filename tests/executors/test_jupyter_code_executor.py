@@ -1,0 +1,169 @@
+"""The Jupyter executor with AutoGen's name."""
+
+import asyncio
+import importlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import autogen_nb
+from autogen_nb.errors import ConfigError
+from autogen_nb.executors.code_executor import CodeResult
+from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
+from autogen_nb.executors.jupyter_servers import JupyterConnectionInfo, LocalJupyterServer
+from autogen_nb.executors.missing_files import found_here
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.run import CancellationToken
+from tests.contract.servers import serving
+from tests.processes import gone
+
+pytestmark = pytest.mark.kernel
+
+
+def test_in_a_program(tmp_path: Path) -> None:
+    """Within `async with` it keeps its state, tells exit code and output, and lists what was made."""
+    (tmp_path / "before.txt").write_text("old")
+
+    async def ran() -> tuple[list[CodeResult], list[Path], int | None]:
+        async with JupyterCodeExecutor(work_dir=tmp_path, timeout=30) as executor:
+            await asyncio.sleep(0)
+            results = [
+                await executor.execute_code_blocks([CodeBlock("python", code)])
+                for code in ("x = 2\nopen('made.txt', 'w').write('new')", "print(x)", "1/0")
+            ]
+            await executor.restart()
+            results.append(await executor.execute_code_blocks([CodeBlock("Python", "print('x' in globals())")]))
+            return results, executor.list_files(), executor.pid
+
+    results, files, pid = asyncio.run(ran())
+
+    assert results[1] == CodeResult(0, "2")
+    assert results[2].exit_code == 1
+    assert "ZeroDivisionError" in results[2].output
+    assert results[3].output == "False"
+    assert tmp_path / "made.txt" in files
+    assert pid is not None
+    assert gone([pid])
+
+
+def test_without_being_started(tmp_path: Path) -> None:
+    """It starts at first use; stopped, it can be used again."""
+
+    async def ran() -> list[Any]:
+        executor = JupyterCodeExecutor(output_dir=tmp_path / "deep" / "er")
+        found = [executor.list_files(), executor.pid]
+        result = await executor.execute_code_blocks([CodeBlock("python", "print(1)")])
+        await executor.stop()
+        return [*found, result.output, executor.pid, executor.held, "deep" in repr(executor)]
+
+    assert asyncio.run(ran()) == [[], None, "1", None, False, True]
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'out/a.csv'"), True),
+        (Stream("stderr", "FileNotFoundError: [Errno 2] No such file or directory: './out/a.csv'\n"), True),
+        (Stream("stdout", "No such file or directory: 'out/a.csv'"), False),
+        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'out/b.csv'"), False),
+        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'a.csv'"), False),
+        (Failure("ValueError", "no"), False),
+    ],
+)
+def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_path: Path) -> None:
+    """Code that looks for `out/a.csv` from within `out` is told that the file is `a.csv` there, if it is."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.csv").write_text("1")
+
+    assert ("is 'a.csv' here" in found_here(output, folder)) is told
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: JupyterCodeExecutor(work_dir="a", output_dir="b"), "two names of one directory"),
+        (lambda: JupyterCodeExecutor(timeout=0), "timeout is 0"),
+    ],
+)
+def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
+    """One clear sentence says what is wrong."""
+    with pytest.raises(ConfigError, match=told):
+        make()
+
+
+def test_a_cancelled_token_runs_nothing() -> None:
+    """Code is not begun with a token that was cancelled."""
+    token = CancellationToken()
+    token.cancel()
+
+    with pytest.raises(ConfigError, match="was cancelled before"):
+        asyncio.run(JupyterCodeExecutor().execute_code_blocks([], token))
+
+
+DOORS = {
+    "coding": "CodeBlock CodeExecutor CodeResult CommandLineCodeResult DockerCommandLineCodeExecutor IPythonCodeResult "
+    "JupyterCodeExecutor LocalCommandLineCodeExecutor",
+    "coding.base": "CodeBlock CodeExecutor CodeResult CommandLineCodeResult IPythonCodeResult",
+    "coding.func_with_reqs": "Alias FunctionWithRequirements ImportFromModule with_requirements",
+    "coding.jupyter": "DockerJupyterServer EmbeddedIPythonCodeExecutor JupyterCodeExecutor JupyterConnectionInfo "
+    "LocalJupyterServer",
+    "code_executors.docker": "DockerCommandLineCodeExecutor",
+    "code_executors.docker_jupyter": "DockerJupyterCodeExecutor DockerJupyterServer JupyterConnectionInfo",
+    "code_executors.jupyter": "JupyterCodeExecutor",
+    "code_executors.local": "LocalCommandLineCodeExecutor",
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_names_are_where_autogen_has_them(door: str) -> None:
+    """Each name is that of the package's front, under either generation's path."""
+    module = importlib.import_module(f"autogen_nb.{door}")
+
+    assert sorted(module.__all__) == sorted(DOORS[door].split())
+    assert all(getattr(module, name) is getattr(autogen_nb, name) for name in module.__all__)
+
+
+def test_embedded(tmp_path: Path) -> None:
+    """AutoGen 0.2's embedded kernel, with its parameters in its order."""
+    with autogen_nb.EmbeddedIPythonCodeExecutor(30, "python3", tmp_path) as executor:
+        found = executor.execute_code_blocks([CodeBlock("python", "import os\nos.getcwd()")])
+
+    assert found == CodeResult(0, repr(str(tmp_path)))
+    assert executor.timeout == 30
+
+
+@pytest.mark.places
+def test_on_a_server(tmp_path: Path) -> None:
+    """A kernel of a server that runs, as AutoGen 0.2 names it: by its connection, or by what has one."""
+    with serving("server", tmp_path) as server:
+        parts = urlsplit(server.url)
+        info = JupyterConnectionInfo(str(parts.hostname), use_https=False, port=parts.port, token=server.token)
+        with JupyterCodeExecutor(info) as executor:
+            plain = executor.execute_code_blocks([CodeBlock("python", "x = 1\nprint(x)")])
+        with JupyterCodeExecutor(SimpleNamespace(connection_info=info)) as executor:
+            connectable = executor.execute_code_blocks([CodeBlock("python", "print(2)")])
+
+    assert (plain.output, connectable.output) == ("1", "2")
+
+
+def test_a_server_of_ours_ends_its_kernels(tmp_path: Path) -> None:
+    """Leaving the server ends the kernels of the executors that were made for it, by `with` and by `async with`."""
+
+    async def awaited() -> JupyterCodeExecutor:
+        async with LocalJupyterServer() as server:
+            executor = JupyterCodeExecutor(server, work_dir=tmp_path)
+            await executor.execute_code_blocks([CodeBlock("python", "pass")], None)
+            assert executor.pid is not None
+        return executor
+
+    with LocalJupyterServer() as server:
+        executor = JupyterCodeExecutor(server, work_dir=tmp_path)
+        executor.execute_code_blocks([CodeBlock("python", "pass")])
+
+    assert executor.pid is None
+    assert asyncio.run(awaited()).pid is None

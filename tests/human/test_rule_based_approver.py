@@ -1,0 +1,249 @@
+"""A person with rules: what rules answer, what is asked all the same, and what is kept of an answer."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.rules import Rule
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.human.headless import UNATTENDED, NobodyToAsk
+from autogen_nb.human.rule_based_approver import ONWARDS, ApproveAll, RuleBasedApprover
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.messages import CodeBlock
+from autogen_nb.testing import ScriptedHuman
+
+BLOCK = CodeBlock("python", "x")
+NET, WRITE = (
+    Effect("network", "api.example.org", "uses the network"),
+    Effect("write", "../out.csv", "writes ../out.csv"),
+)
+GROUND = PathScope("/home/ann/work", "", "/home/ann")
+
+
+class Attentive(ScriptedHuman):
+    """A person whose decisions are whole, and who is there while code runs, too."""
+
+    def __init__(
+        self, inputs: Sequence[str] = (), approvals: Sequence[ApprovalGiven] = (), judged: Sequence[EffectJudged] = ()
+    ) -> None:
+        super().__init__(inputs)
+        self.approvals, self.judged = approvals, judged
+        self.seen: list[EffectAsked | ApprovalAsked] = []
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        """The next decision about a block."""
+        self.seen.append(question)
+        return self.approvals[len(self.seen) - 1]
+
+    def allow(self, question: EffectAsked) -> EffectJudged:
+        """The next decision about an act."""
+        self.seen.append(question)
+        return self.judged[len(self.seen) - 1]
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        """What is typed."""
+        return CodeInputGiven(question.prompt, by="you")
+
+
+class Awaited(Attentive):
+    """The same person, at the end of an awaitable."""
+
+    def approve(self, question: ApprovalAsked) -> Awaitable[ApprovalGiven]:  # type: ignore[override]  # a Human may answer later
+        """The next decision, later."""
+        return self._later(super().approve(question))
+
+    @staticmethod
+    async def _later(given: ApprovalGiven) -> ApprovalGiven:
+        return given
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> RulesFile:
+    """A file with one rule."""
+    file = RulesFile(tmp_path / "settings" / "rules.json")
+    file.add(Rule("network", "api.example.org"))
+    return file
+
+
+def asked(*effects: Effect, always: bool = False) -> ApprovalAsked:
+    """A question about a block that does this."""
+    return ApprovalAsked("user", BLOCK, effects=effects, always=always)
+
+
+def test_rule_answers_where_all_is_covered(rules: RulesFile) -> None:
+    """What a rule covers runs at once, by that rule; the person is not asked."""
+    nobody = ScriptedHuman()
+    ruled = RuleBasedApprover(nobody, rules, tell=print)
+
+    assert ruled.approve(asked(NET, Effect("compute"))) == ApprovalGiven("run", by="your rule: network api.example.org")
+    assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
+    assert nobody.asked == []
+
+
+def test_person_is_asked_about_what_is_not_covered(rules: RulesFile) -> None:
+    """One act without a rule is enough to be asked about all; paths are absolute by then."""
+    person = Attentive(approvals=[ApprovalGiven("skip", by="you")])
+    ruled = RuleBasedApprover(person, rules, scope=GROUND, tell=print)
+
+    given = ruled.approve(asked(NET, WRITE))
+
+    assert given == ApprovalGiven("skip", by="you")
+    assert person.seen == [asked(NET, Effect("write", "/home/ann/out.csv", WRITE.words))]
+
+
+def test_path_is_covered_from_where_the_code_stands(rules: RulesFile) -> None:
+    """A relative path is covered by the absolute rule that it comes to, and by none where the folder is unknown."""
+    rules.add(Rule("write", "/home/ann/out.csv"))
+
+    there = RuleBasedApprover(ScriptedHuman(), rules, scope=GROUND, tell=print).approve(asked(WRITE))
+    nowhere = RuleBasedApprover(ScriptedHuman(approvals=["stop"]), rules, tell=print).approve(asked(WRITE))
+
+    assert there == ApprovalGiven("run", by="your rule: write /home/ann/out.csv")
+    assert nowhere == ApprovalGiven("stop", by="scripted")
+
+
+def test_who_wants_to_see_every_block_sees_it(rules: RulesFile) -> None:
+    """Where every block is shown no rule answers about blocks; what running code does is still covered."""
+    ruled = RuleBasedApprover(ScriptedHuman(approvals=["skip"]), rules, tell=print)
+
+    assert ruled.approve(asked(NET, always=True)) == ApprovalGiven("skip", by="scripted")
+    assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
+
+
+@pytest.mark.parametrize("kind", [Attentive, Awaited])
+def test_accepted_rule_is_kept(rules: RulesFile, kind: type[Attentive]) -> None:
+    """A rule that the person accepts with the answer is on disk, and answers from then on."""
+    person = kind(approvals=[ApprovalGiven("run", by="you", rules=("write /home/ann/out.csv",))])
+    ruled = RuleBasedApprover(person, rules, scope=GROUND, tell=print)
+
+    given = ruled.approve(asked(WRITE))
+    first = asyncio.run(_awaited(given)) if isinstance(given, Awaitable) else given
+    second = ruled.approve(asked(WRITE))
+
+    assert first.by == "you"
+    assert second == ApprovalGiven("run", by="your rule: write /home/ann/out.csv")
+    assert Rule("write", "/home/ann/out.csv") in rules.rules()
+
+
+async def _awaited(given: Awaitable[ApprovalGiven]) -> ApprovalGiven:
+    return await given
+
+
+def test_rule_accepted_while_code_runs_is_kept(rules: RulesFile) -> None:
+    """The same for an act; a rule that comes with a denial is none."""
+    person = Attentive(
+        judged=[
+            EffectJudged(allowed=False, by="you", rules=("delete",)),
+            EffectJudged(allowed=True, by="you", rules=("process git",)),
+        ]
+    )
+    ruled = RuleBasedApprover(person, rules, tell=print)
+
+    ruled.allow(EffectAsked("user", Effect("process", "git status")))
+    ruled.allow(EffectAsked("user", Effect("process", "git status")))
+
+    assert rules.rules() == (Rule("network", "api.example.org"), Rule("process", "git"))
+
+
+def test_run_all_from_here_is_for_one_chat(rules: RulesFile) -> None:
+    """From then on nothing about code is asked in this chat, every block shown or not; nothing is stored."""
+    person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
+    here = ApproveAll()
+    ruled = RuleBasedApprover(person, rules, onwards=here, tell=print)
+
+    ruled.approve(asked(WRITE, always=True))
+    following = RuleBasedApprover(person, rules, onwards=here, tell=print).approve(asked(WRITE, always=True))
+    effect = ruled.allow(EffectAsked("user", Effect("unknown")))
+    elsewhere = RuleBasedApprover(ScriptedHuman(approvals=["skip"]), rules, tell=print).approve(asked(WRITE))
+
+    assert following == ApprovalGiven("run", by=ONWARDS)
+    assert effect == EffectJudged(allowed=True, by=ONWARDS)
+    assert elsewhere == ApprovalGiven("skip", by="scripted")
+    assert rules.rules() == (Rule("network", "api.example.org"),)
+
+
+def test_skip_is_no_run_all(rules: RulesFile) -> None:
+    """Only Run lets what follows run."""
+    person = Attentive(approvals=[ApprovalGiven("skip", onwards=True), ApprovalGiven("stop")])
+    ruled = RuleBasedApprover(person, rules, tell=print)
+
+    ruled.approve(asked(WRITE))
+
+    assert ruled.approve(asked(WRITE)) == ApprovalGiven("stop")
+
+
+def test_rules_that_cannot_be_used_are_none(rules: RulesFile) -> None:
+    """A file that is refused counts as no rules: the person is asked, and is told why, once."""
+    rules.path.chmod(0o666)
+    told: list[str] = []
+    ruled = RuleBasedApprover(ScriptedHuman(approvals=["run", "run"]), rules, tell=told.append)
+
+    given = [ruled.approve(asked(NET)) for _ in range(2)]
+
+    assert given == [ApprovalGiven("run", by="scripted")] * 2
+    assert len(told) == 1
+    assert told[0].startswith("Your rules are not used, so you are asked: ")
+    assert "others may write it" in told[0]
+
+
+def test_rule_that_cannot_be_kept_is_told(rules: RulesFile) -> None:
+    """The decision holds although its rule cannot be stored, and the person reads why."""
+    told: list[str] = []
+    person = Attentive(approvals=[ApprovalGiven("run", by="you", rules=("nonsense",))])
+
+    given = RuleBasedApprover(person, rules, tell=told.append).approve(asked(WRITE))
+
+    assert isinstance(given, ApprovalGiven)
+    assert given.decision == "run"
+    assert told[0].startswith("The rule was not kept: ")
+
+
+def test_nobody_there_while_code_runs(rules: RulesFile) -> None:
+    """Where the person cannot be asked meanwhile, rules still answer; the rest is denied, and no input comes."""
+    ruled = RuleBasedApprover(NobodyToAsk(), rules, tell=print)
+
+    assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
+    assert ruled.allow(EffectAsked("user", WRITE)) == EffectJudged(allowed=False, reason=UNATTENDED)
+    assert ruled.typed(CodeInputAsked("user")) == CodeInputGiven(None)
+
+
+def test_words_are_the_persons(rules: RulesFile) -> None:
+    """What is typed, for the agents or for running code, comes from the person alone."""
+    ruled = RuleBasedApprover(Attentive(inputs=["hello"]), rules, tell=print)
+
+    assert ruled.input(HumanInputAsked("user", "peer", ">")) == HumanInputGiven("hello", by="scripted")
+    assert ruled.typed(CodeInputAsked("user", "?")) == CodeInputGiven("?", by="you")
+
+
+@pytest.mark.parametrize(
+    ("then", "left"),
+    [
+        (asked(NET), None),
+        (asked(NET, always=True), asked(NET, always=True)),
+        (asked(WRITE), asked(Effect("write", "/home/ann/out.csv", "writes ../out.csv"))),
+    ],
+    ids=["covered", "always asked", "not covered"],
+)
+def test_code_that_a_rule_lets_run_is_not_asked_about_with_the_words(
+    rules: RulesFile, then: ApprovalAsked, left: ApprovalAsked | None
+) -> None:
+    """The turn's own panel asks only what would be asked after it."""
+    person = Attentive(["words"])
+
+    RuleBasedApprover(person, rules, tell=print, scope=GROUND).input(
+        HumanInputAsked("user", "assistant", "? ", then=then)
+    )
+
+    assert person.asked == [HumanInputAsked("user", "assistant", "? ", then=left)]

@@ -1,0 +1,178 @@
+"""Limits: how they are written, and what comes of passing one."""
+
+import asyncio
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.errors import ConfigError
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.kernel import LIMITED
+from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.messages import CodeBlock
+from tests.kernels.looping import SharedKernel, all_of, shared_kernel
+
+MB = 10**6
+
+
+def test_the_usual_memory_is_a_share_of_what_there_is() -> None:
+    """By default the agent's code may have 80 % of the smaller of machine and cgroup."""
+    assert Limits.usual().memory == int(0.8 * machine_memory.memory())
+
+
+@pytest.mark.parametrize(("text", "number"), [("2 GB", 2 * 10**9), ("512MiB", 2**29), ("1.5 kB", 1500), (7, 7)])
+def test_bytes_are_written_as_people_do(text: object, number: int) -> None:
+    """A limit in bytes is a number, or a text with its unit."""
+    assert Limits.of({"memory": text}).memory == number
+
+
+def test_a_limit_can_be_taken_away() -> None:
+    """None takes a limit away; those that are not named stay."""
+    limits = Limits.of({"memory": None, "cpu": 2.5})
+
+    assert limits == dataclasses.replace(Limits.usual(), memory=None, cpu=2.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"memroy": 1}, "did you mean 'memory'"),
+        ({"x": 1}, "it has"),
+        ({"memory": "much"}, "'much'"),
+        ({"cpu": "2 GB"}, "'2 GB'"),
+        ({"processes": 0}, "above 0"),
+        ({"cpu": True}, "True"),
+    ],
+)
+def test_a_wrong_limit_is_named(settings: dict[str, Any], told: str) -> None:
+    """A limit that is none is an error that names it before anything starts."""
+    with pytest.raises(ConfigError, match=told):
+        Limits.of(settings)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "place"),
+    [("0::/a/b\n", "memory.max", "."), ("4:memory:/a/b\n", "memory.limit_in_bytes", "memory")],
+    ids=["version 2", "version 1"],
+)
+def test_a_cgroups_limit_is_read(tmp_path: Path, line: str, name: str, place: str) -> None:
+    """The limits of a process's cgroup and of those around it are read, in both versions; "max" is none."""
+    own, mounted = tmp_path / "cgroup", tmp_path / "mounted"
+    own.write_text(f"7:cpu:/other\n{line}")
+    inner = mounted / place / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / name).write_text("max\n")
+    (inner.parent / name).write_text("123456\n")
+
+    assert list(machine_memory.cgroup_limits(own, mounted)) == [123456]
+
+
+@pytest.mark.parametrize(("total", "count"), [(2**29, 0), (2**30, 1), (2**34, 3)])
+def test_less_is_imported_ahead_where_memory_is_small(total: int, count: int) -> None:
+    """Few or no modules are imported ahead of use on a small machine."""
+    assert machine_memory.preimports(total=total) == machine_memory.USUAL[:count]
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
+    """A kernel with small limits."""
+    limits = Limits(memory=600 * MB, processes=80, cpu=1.5, output=MB)
+    with shared_kernel(tmp_path_factory.mktemp("work"), grace=5, limits=limits) as shared:
+        yield shared
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
+    """The same without a limit of processor time: to take memory can cost more of it where the machine is busy."""
+    limits = Limits(memory=600 * MB, processes=80, output=MB)
+    with shared_kernel(tmp_path_factory.mktemp("work"), grace=5, limits=limits) as shared:
+        yield shared
+
+
+pytestmark = pytest.mark.kernel
+
+# It never has more than 1.2 GB, and ends by itself.
+GROWS = """import time
+held = []
+for _ in range(24):
+    held.append(bytearray(b'x') * 50_000_000)
+    time.sleep(0.05)
+"""
+
+
+def test_the_memory_limit_ends_a_block(patient: SharedKernel) -> None:
+    """A block that passes the memory limit is ended with a message that names it, and the next one works."""
+    ran = patient.execute(f"{GROWS}print('had it all')")
+
+    assert ran.finished.exit_code == LIMITED
+    assert "memory limit of 600 MB" in ran.finished.note
+    patient.execute("held = None")
+    assert patient.execute("print(1)").stdout == "1\n"
+
+
+def test_a_child_that_takes_the_memory_does_not_cost_the_kernel(patient: SharedKernel) -> None:
+    """Where a child process takes the memory, the child is killed, and the kernel keeps its variables."""
+    patient.execute("kept = 5")
+    ran = patient.execute(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {GROWS!r}])\ntime.sleep(9)")
+
+    assert "memory limit of 600 MB" in ran.finished.note
+    assert not ran.finished.lost
+    assert patient.execute("print(kept)").stdout == "5\n"
+
+
+def test_the_output_limit_ends_a_block(agent: SharedKernel) -> None:
+    """A block that prints more than it may is interrupted, and its output stops there."""
+    ran = agent.execute("while True: print('x' * 1_000)")
+
+    assert ran.finished.exit_code == LIMITED
+    assert "output limit of 1 MB" in ran.finished.note
+    assert len(ran.stdout) <= MB
+
+
+def test_the_processor_time_limit_ends_a_block(agent: SharedKernel) -> None:
+    """A block that computes for longer than it may is interrupted; time asleep does not count."""
+    assert agent.execute("import time\ntime.sleep(2)").finished.ok
+    ran = agent.execute("while True: pass")
+
+    assert ran.finished.exit_code == LIMITED
+    assert "processor time limit of 1.5 s" in ran.finished.note
+
+
+def test_too_many_processes_are_ended(agent: SharedKernel) -> None:
+    """A block that starts too many processes loses them; the kernel keeps its variables."""
+    start = "for _ in range(75): c.append(subprocess.Popen(['sleep', '60']))"
+    code = f"import subprocess, time\nkept, c = 6, []\n{start}\ntime.sleep(50)"
+    ran = agent.execute(code)
+
+    assert ran.finished.exit_code == LIMITED
+    assert "processes limit of 80" in ran.finished.note
+    # A few may have been started between the look and the interrupt.
+    ended = "sum(child.poll() is not None for child in c)"
+    assert agent.execute(f"print(kept, {ended} > 40)").stdout == "6 True\n"
+    agent.execute("for child in c: child.kill()\nfor child in c: child.wait()")
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [("yes", "output limit of 1 MB"), (f'python -c "{GROWS}"', "memory limit of 600 MB")],
+    ids=["output", "memory"],
+)
+def test_a_shell_block_has_the_same_limits(tmp_path: Path, code: str, told: str) -> None:
+    """A shell block that passes a limit is ended with a message that names it."""
+
+    async def run() -> RunEnded:
+        executor = JupyterExecutor(cwd=tmp_path, limits=Limits(memory=600 * MB, output=MB))
+        *_, end = await all_of(executor.run([CodeBlock("sh", code)]))
+        await executor.stop()
+        assert isinstance(end, RunEnded)
+        return end
+
+    end = asyncio.run(run())
+
+    assert end.exit_code == LIMITED
+    assert told in end.note

@@ -1,0 +1,212 @@
+"""Kernels on servers: tokens, broken connections, and what must not be trusted."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.errors import ConfigError, ExecutionError, TransferError
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.places.file_transfer import ChannelTransfer, _answer, _checked
+from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
+from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Output, Stream
+from tests.contract.servers import Serving, Wire, serving
+from tests.contract.ways import Ran
+from tests.kernels.looping import all_of
+
+pytestmark = [pytest.mark.kernel, pytest.mark.places, pytest.mark.xdist_group("remote")]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A Jupyter Server with a token."""
+    with serving("server", tmp_path_factory.mktemp("server")) as found:
+        yield found
+
+
+@pytest.fixture
+def wire(server: Serving) -> Iterator[Wire]:
+    """A wire to the server that can be cut."""
+    made = Wire(int(server.url.rpartition(":")[2]))
+    yield made
+    made.close()
+
+
+def python(place: JupyterServerPlace, code: str) -> Ran:
+    """What comes of a block on a server."""
+
+    async def main() -> list[Output | RunEnded]:
+        executor = JupyterExecutor(place=place)
+        try:
+            return await all_of(executor.run([CodeBlock("python", code)]))
+        finally:
+            await executor.stop()
+
+    return Ran(asyncio.run(main()))
+
+
+def test_a_run_outlives_a_cut_connection(server: Serving, wire: Wire) -> None:
+    """A connection that breaks while a block runs is made again, and nothing of the run is lost."""
+    code = "import time\nprint('on', flush=True)\nfor i in range(20):\n    time.sleep(0.1)\n    print(i)\ndone = True"
+
+    async def main() -> tuple[list[Output | RunEnded], list[Output | RunEnded]]:
+        place = JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token)
+        executor = JupyterExecutor(place=place)
+        found: list[Output | RunEnded] = []
+        async with aclosing(executor.run([CodeBlock("python", code)])) as items:
+            async for item in items:
+                found.append(item)
+                if item == Stream("stdout", "on\n"):
+                    wire.cut()
+        after = await all_of(executor.run([CodeBlock("python", "print(done)")]))
+        await executor.stop()
+        return found, after
+
+    found, after = asyncio.run(main())
+
+    assert Ran(found).text == "on\n" + "".join(f"{number}\n" for number in range(20))
+    assert Ran(found).exit_code == 0
+    assert Ran(after).text == "True\n"
+
+
+def test_a_cut_between_blocks_goes_unseen(server: Serving, wire: Wire) -> None:
+    """A connection that broke between two blocks is there for the next one, and the variables too."""
+
+    async def main() -> list[Output | RunEnded]:
+        executor = JupyterExecutor(place=JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token))
+        await all_of(executor.run([CodeBlock("python", "kept = 7")]))
+        wire.cut()
+        found = await all_of(executor.run([CodeBlock("python", "print(kept)")]))
+        await executor.stop()
+        return found
+
+    assert Ran(asyncio.run(main())).text == "7\n"
+
+
+def test_a_server_that_is_gone_is_a_lost_kernel(server: Serving, wire: Wire) -> None:
+    """A server that cannot be reached for longer than the patience ends the block, and a missing kernel is an error."""
+    code = "import time\nprint('on', flush=True)\ntime.sleep(99)"
+
+    async def main() -> None:
+        place = JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token, patience=0.5)
+        executor = JupyterExecutor(place=place)
+        async with aclosing(executor.run([CodeBlock("python", code)])) as items:
+            assert await anext(items) == Stream("stdout", "on\n")
+            wire.close()
+            with pytest.raises(ExecutionError, match="cannot be reached"):
+                await anext(items)
+        await executor.stop()
+
+    asyncio.run(main())
+
+
+def test_an_end_that_was_lost_on_the_way_is_told(tmp_path: Path) -> None:
+    """A request whose end never came through gets one that says so, once the kernel has answered a later question."""
+
+    async def main() -> list[tuple[str, str]]:
+        channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
+        inbox: asyncio.Queue[tuple[str, dict[str, dict[str, str]]]] = asyncio.Queue()
+        sent = channels.send("shell", "execute_request", {"code": "1"}, inbox)
+        channels._open[sent] = {"shell", "idle"}
+        channels._ask_what_is_over()
+        probe = channels._unsent[-1][0]
+        for channel, kind, content in (
+            ("iopub", "status", {"execution_state": "idle"}),
+            ("shell", "kernel_info_reply", {}),
+        ):
+            message = {"channel": channel, "header": {"msg_type": kind}, "parent_header": {"msg_id": probe}}
+            channels._deliver(json.dumps({**message, "content": content}))
+        found = [await inbox.get() for _ in range(3)]
+        return [(channel, message["header"]["msg_type"]) for channel, message in found]
+
+    assert asyncio.run(main()) == [("iopub", "error"), ("shell", "execute_reply"), ("iopub", "status")]
+
+
+async def _no_headers() -> dict[str, str]:
+    return {}
+
+
+def test_a_token_comes_from_the_environment(server: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no token is given, the environment's is taken."""
+    monkeypatch.setenv("AUTOGEN_NB_KERNEL_TOKEN", server.token)
+
+    assert python(JupyterServerPlace(server.url), "print(1)").text == "1\n"
+
+
+def test_a_token_comes_from_a_function(server: Serving) -> None:
+    """A function gives the token, which may be awaitable, for each request anew."""
+
+    async def token() -> str:
+        return server.token
+
+    assert python(JupyterServerPlace(server.url, token=token), "print(1)").text == "1\n"
+
+
+@pytest.mark.parametrize("token", [None, "wrong"])
+def test_a_server_that_refuses_is_an_error(server: Serving, token: str | None) -> None:
+    """A missing or wrong token is an error that says where to put the right one, and never shows it."""
+    with pytest.raises(ExecutionError, match=r"refused .* token .*: set AUTOGEN_NB_KERNEL_TOKEN") as caught:
+        python(JupyterServerPlace(server.url, token=token), "1")
+
+    assert "wrong" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_an_error() -> None:
+    """A server that cannot be reached is an error that names it."""
+    with pytest.raises(ExecutionError, match=r"http://127\.0\.0\.1:9 cannot be reached"):
+        python(JupyterServerPlace("http://127.0.0.1:9"), "1")
+
+
+@pytest.mark.parametrize("url", ["ftp://host", "host:8888", "http://"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    """Only http and https addresses name a server."""
+    with pytest.raises(ConfigError, match="must be http"):
+        JupyterServerPlace(url)
+
+
+def test_nothing_is_left_on_the_server(server: Serving) -> None:
+    """A kernel is gone from the server when its executor has stopped, also one that had crashed."""
+
+    async def main() -> tuple[bytes, bytes]:
+        place = JupyterServerPlace(server.url, token=server.token)
+        before = await place.ask("GET", "/api/kernels")
+        executor = JupyterExecutor(place=place)
+        await all_of(executor.run([CodeBlock("python", "import os; os._exit(1)")]))
+        await executor.stop()
+        return before, await place.ask("GET", "/api/kernels")
+
+    before, after = (json.loads(text) for text in asyncio.run(main()))
+
+    assert [kernel["id"] for kernel in after] == [kernel["id"] for kernel in before]
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "..", "a/b"])
+def test_files_cannot_be_put_elsewhere(name: str) -> None:
+    """A kernel that names files outside the folder, which it is asked for, is refused."""
+    with pytest.raises(TransferError, match="cannot be fetched"):
+        _checked(json.dumps([[name, 1]]))
+
+
+@pytest.mark.parametrize("text", ["1", "open('/tmp/x')", "'a' 1", "(" * 300])
+def test_an_answer_is_text_and_nothing_else(text: str) -> None:
+    """What a kernel answers is read as a text literal; it is never run."""
+    with pytest.raises(TransferError, match="files could not pass"):
+        _answer({"user_expressions": {"answer": {"data": {"text/plain": text}}}})
+
+
+def test_paths_are_those_of_the_other_side(tmp_path: Path) -> None:
+    """In the source of a call, our private folder's path is that of the kernel's."""
+
+    async def main() -> str:
+        channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
+        carrier = ChannelTransfer(channels, asyncio.get_running_loop().create_future(), tmp_path)
+        carrier._there = "/there"
+        return carrier.there(f"load({str(tmp_path / 'x')!r})")
+
+    assert asyncio.run(main()) == "load('/there/x')"

@@ -1,0 +1,138 @@
+"""Kernels of any installed kernelspec, found by name."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.errors import ConfigError, TransferError
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.encryption import declared
+from autogen_nb.kernels.launch import manager_for
+from autogen_nb.kernels.places.kernelspec import KernelspecPlace
+from autogen_nb.kernels.places.place import LaunchSpec
+from tests.contract.ways import Agent, Way, plain, running
+
+pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-specs")]
+
+
+def install(name: str, argv: list[str], language: str, **more: object) -> None:
+    """Installs a kernelspec in the home of these tests."""
+    folder = Path(os.environ["JUPYTER_DATA_DIR"]) / "kernels" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    spec = {"argv": [sys.executable, "-m", *argv], "display_name": name, "language": language, **more}
+    (folder / "kernel.json").write_text(json.dumps(spec))
+
+
+@pytest.fixture(scope="module")
+def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    """An agent whose kernel runs bash."""
+    install("bash-of-the-test", ["bash_kernel", "-f", "{connection_file}"], "bash")
+    way = Way("bash", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("bash-of-the-test"))))
+    with running(way, tmp_path_factory.mktemp("work")) as agent:
+        yield agent
+
+
+def test_a_kernel_of_another_language_keeps_its_state(bash: Agent) -> None:
+    """Blocks in the kernel's own language run in it, one after the other, and it keeps what they set."""
+    ran = bash.run(("bash", "number=41"), ("sh", "echo $((number + 1)); pwd"))
+
+    assert ran.text.split() == ["42", str(bash.folder)]
+    assert ran.exit_code == 0
+
+
+def test_a_block_that_fails_there_is_a_failure(bash: Agent) -> None:
+    """A non-zero exit of another language's code is a failed block."""
+    assert bash.run(("bash", "false"), ("bash", "echo no")).ran == 1
+
+
+def test_an_interrupt_reaches_it(bash: Agent) -> None:
+    """The kernel is interrupted as its spec says, and can be used afterwards."""
+    ran = bash.run(("bash", "echo on; sleep 99"), timeout=3)
+
+    assert ran.exit_code == 124
+    assert bash.run(("bash", "echo 1")).text == "1\n"
+
+
+def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
+    """A block that the kernel does not run is refused by name, with what it does run."""
+    ran = bash.python("print(1)")
+
+    assert ran.text == "'python' blocks cannot be run here; known languages are bash\n"
+    assert ran.exit_code == 1
+
+
+def test_what_only_python_can_do_is_refused(bash: Agent) -> None:
+    """Handing over, taking back and listing variables is refused in one sentence."""
+    executor = bash.executor
+    assert isinstance(executor, JupyterExecutor)
+    for work in (executor.put({"a": 1}), executor.get("a"), executor.variables()):
+        with pytest.raises(TransferError, match="kernel runs bash: only a Python kernel has variables"):
+            bash.loop.run(work)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    """A kernelspec that is not installed is an error that lists those that are."""
+    install("known-of-the-test", ["bash_kernel"], "bash")
+
+    with pytest.raises(ConfigError, match=r"no kernelspec 'fortran-99'; installed are: .*known-of-the-test"):
+        KernelspecPlace("fortran-99")
+
+
+def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
+    """A Python kernel of another spec keeps variables, takes and gives them."""
+    install("python-of-the-test", ["ipykernel_launcher", "-f", "{connection_file}"], "python")
+    way = Way("python", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("python-of-the-test"))))
+    with running(way, tmp_path) as agent:
+        executor = agent.executor
+        assert isinstance(executor, JupyterExecutor)
+        agent.loop.run(executor.put({"a": 20}))
+
+        assert agent.python("a += 1\na * 2").text == "42\n"
+        assert agent.loop.run(executor.get("a")) == 21
+
+
+def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
+    """A kernel that is reached over tcp gets keys where it can use them, and everything passes under them."""
+    install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared())
+    way = Way("tcp", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("python-over-tcp"))))
+    with running(way, tmp_path) as agent:
+        text = agent.python("print(6 * 7)").text
+        executor = agent.executor
+        assert isinstance(executor, JupyterExecutor)
+        launched = executor._kernel._life.launched
+        assert launched is not None
+        told = json.loads((launched.folder / "k.json").read_text())
+        stopped = agent.interrupted("python", "import time\nprint('on', flush=True)\ntime.sleep(99)")
+
+    assert text == "42\n"
+    assert told["transport"] == "tcp"
+    assert len(told["curve_publickey"]) == len(told["curve_secretkey"]) == 40
+    assert stopped.exit_code == 130
+
+
+def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
+    """A kernelspec that declares no encryption gets no keys, which its kernel could not use."""
+    executor = bash.executor
+    assert isinstance(executor, JupyterExecutor)
+    bash.run(("bash", "true"))
+    launched = executor._kernel._life.launched
+
+    assert launched is not None
+    assert "curve_publickey" not in json.loads((launched.folder / "k.json").read_text())
+
+
+def test_our_own_kernels_have_keys_where_there_is_no_ipc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a kernel of ours is reached over tcp, as on Windows, it has keys too; over ipc it needs none."""
+    launch_spec = LaunchSpec(tmp_path, tmp_path, {}, sys.executable)
+    over_ipc = manager_for(launch_spec)
+    # How the system is told from one without.
+    monkeypatch.delattr(os, "fork")
+    over_tcp = manager_for(launch_spec)
+
+    assert (over_ipc.transport, over_ipc.transport_encryption) == ("ipc", "disabled")
+    assert (over_tcp.transport, over_tcp.transport_encryption) == ("tcp", "auto")
+    assert over_tcp._kernel_supports_curve_encryption()

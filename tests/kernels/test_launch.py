@@ -1,0 +1,41 @@
+"""Starting a kernel: what may go wrong between the process and its first answer."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.kernels.launch import launch
+from autogen_nb.kernels.places.environment import scrubbed
+
+pytestmark = pytest.mark.kernel
+
+DEAF = """
+from time import monotonic
+from ipykernel.kernelbase import Kernel
+
+taken = Kernel.shell_channel_thread_main
+first = []
+
+async def forgets(self, message):
+    first.append(monotonic())
+    # By then whoever waits for the kernel has heard from it on iopub.
+    if monotonic() - first[0] > 0.6:
+        await taken(self, message)
+
+Kernel.shell_channel_thread_main = forgets
+"""
+
+
+def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) -> None:
+    """A kernel that does not answer its first requests, as ipykernel now and then does not, comes up all the same."""
+    (tmp_path / "sitecustomize.py").write_text(DEAF)
+    environ = {**scrubbed({}), "PYTHONPATH": str(tmp_path)}
+
+    async def main() -> bool:
+        launched = await launch(cwd=tmp_path, environ=environ, patience=60)
+        alive = launched.alive
+        await launched.end(grace=0)
+        return alive
+
+    assert asyncio.run(main())

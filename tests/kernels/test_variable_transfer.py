@@ -1,0 +1,200 @@
+"""Variables on their way into a real kernel and back."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
+from tests.kernels.looping import SharedKernel
+
+pytestmark = pytest.mark.kernel
+
+
+class Unpicklable:
+    """Refuses to be pickled."""
+
+    def __reduce__(self) -> Any:
+        raise RuntimeError("not me")
+
+
+class Unloadable:
+    """Can be pickled, and fails where it is loaded."""
+
+    def __reduce__(self) -> Any:
+        return (int, ("not a number",))
+
+
+def test_values_go_in_and_come_back(agent: SharedKernel) -> None:
+    """A frame and a dict arrive in the kernel, and come back as they were."""
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.to_datetime(["2020-01-01", "NaT"])})
+    agent.do(agent.kernel.put({"frame": frame, "settings": {1: ("a", {2.5})}}))
+
+    assert agent.execute("print(frame.shape, settings)").stdout == "(2, 3) {1: ('a', {2.5})}\n"
+    pd.testing.assert_frame_equal(agent.do(agent.kernel.get("frame")), frame)
+    assert agent.do(agent.kernel.get("settings")) == {1: ("a", {2.5})}
+
+
+def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
+    """What the agent's code does to its copy leaves the original as it was, and can be done."""
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    agent.do(agent.kernel.put({"copy": frame}))
+
+    assert agent.execute("copy.iloc[0, 0] = 9; print(copy.a.sum())").stdout == "11.0\n"
+    assert frame.a.sum() == 3
+
+
+def test_nothing_is_half_handed_over(agent: SharedKernel) -> None:
+    """One value that cannot be pickled stops all; the error names it."""
+    bad = Unpicklable()
+    told = rf"`bad` \(Unpicklable, {sys.getsizeof(bad)} bytes\).*not me.*nothing was handed over"
+    with pytest.raises(TransferError, match=told):
+        agent.do(agent.kernel.put({"good_one": 1, "bad": bad}))
+    assert agent.execute("good_one").failures == ["NameError"]
+
+
+def test_what_the_kernel_cannot_load_stops_all(agent: SharedKernel) -> None:
+    """One value that cannot be loaded stops all; the error names it."""
+    with pytest.raises(TransferError, match=r"`bad`.*could not load.*ValueError"):
+        agent.do(agent.kernel.put({"good_two": 1, "bad": Unloadable()}))
+    assert agent.execute("good_two").failures == ["NameError"]
+
+
+@pytest.mark.parametrize("name", ["a b", "class", "x; import os", "", "1x"])
+def test_only_names_are_taken(agent: SharedKernel, name: str) -> None:
+    """What is not a variable's name is refused, both ways."""
+    with pytest.raises(TransferError, match="not a variable name"):
+        agent.do(agent.kernel.put({name: 1}))
+    with pytest.raises(TransferError, match="not a variable name"):
+        agent.do(agent.kernel.get(name))
+
+
+def test_a_missing_variable_is_named(agent: SharedKernel) -> None:
+    """A variable that is not there is an error that names it."""
+    with pytest.raises(TransferError, match="no variable `nowhere`"):
+        agent.do(agent.kernel.get("nowhere"))
+
+
+def test_objects_do_not_come_back(agent: SharedKernel) -> None:
+    """An object is refused by name, by what it is, and with what would work."""
+    agent.execute("class Model:\n    pass\nmodel = {'best': [Model()]}")
+
+    with pytest.raises(TransferError, match=r"`model\['best'\]\[0\]` is a Model; only data comes back"):
+        agent.do(agent.kernel.get("model"))
+
+
+def test_a_pickle_trap_is_not_sprung(agent: SharedKernel, tmp_path: Path) -> None:
+    """An object array whose items would run code when unpickled is refused, and nothing runs."""
+    trap = tmp_path / "sprung"
+    agent.execute(f"""
+import numpy as np
+class Trap:
+    def __reduce__(self): return (open, ({str(trap)!r}, 'w'))
+trap = np.array([Trap()], dtype=object)
+""")
+
+    with pytest.raises(TransferError, match=r"`trap\[0\]` is a Trap"):
+        agent.do(agent.kernel.get("trap"))
+    assert not trap.exists()
+
+
+def test_variables_are_listed(agent: SharedKernel) -> None:
+    """The code's own variables are listed with type, shape and size; all else is left out."""
+    agent.execute("%reset -f")
+    agent.execute("import os, pandas as pd\nfrom os import path\ndef f(): pass\nclass C: pass\n_hidden = 1\n1 + 1")
+    agent.execute("df = pd.DataFrame({'a': [1.0] * 10, 'b': 2}); words = ['a']; text = 'abc'; n = 3; pd.np = 1")
+
+    assert agent.do(agent.kernel.variables()) == (
+        HandedVariable("df", "DataFrame", "10 rows x 2 columns", 292),
+        HandedVariable("words", "list", "1 item", None),
+        HandedVariable("text", "str", "3 characters", sys.getsizeof("abc")),
+        HandedVariable("n", "int", "", None),
+    )
+
+
+def test_a_kernel_that_lies_is_refused(agent: SharedKernel) -> None:
+    """A kernel whose code replaced our own functions gets no further than an error."""
+    agent.execute("""
+import sys
+inside = sys.modules["autogen_nb_inside"]
+kept = inside._FUNCTIONS.copy()
+def lie(name, folder):
+    import os
+    os.symlink("/etc/passwd", folder + "/manifest.json")
+    return {}
+inside._FUNCTIONS["save"] = lie
+inside._FUNCTIONS["variables"] = lambda: [1, {"name": "x\\n<b>"}, {"name": "ok", "type": ["<b>"], "size": "big"}]
+""")
+    try:
+        with pytest.raises(TransferError, match="`anything` does not come back"):
+            agent.do(agent.kernel.get("anything"))
+        assert agent.do(agent.kernel.variables()) == (HandedVariable("ok", "['<b>']", "None", None),)
+    finally:
+        agent.execute("inside._FUNCTIONS.update(kept)")
+
+
+def test_nothing_is_left_in_the_folder(agent: SharedKernel) -> None:
+    """The files of a hand-over are removed when it is done."""
+    agent.do(agent.kernel.put({"x": 1}))
+    agent.do(agent.kernel.get("x"))
+
+    listed = agent.execute("import os; print(sorted(os.listdir(os.path.dirname(os.environ['IPYTHONDIR']))))").stdout
+    assert "hand-" not in listed
+    assert "reply-" not in listed
+
+
+WITHOUT_ARROW = """
+import asyncio, pandas as pd
+from autogen_nb.kernels.kernel import Kernel
+
+async def main():
+    frame = pd.DataFrame({"number": [1, 2], "text": ["a", "b"]}, index=["x", "y"])
+    kernel = Kernel()
+    try:
+        await kernel.put({"frame": frame})
+        async for _ in kernel.execute("frame = frame[frame.number > 0]"):
+            pass
+        print((await kernel.get("frame")).equals(frame))
+    finally:
+        await kernel.shutdown()
+    try:
+        import pyarrow
+    except ImportError as error:
+        print(error)
+
+asyncio.run(main())
+"""
+
+
+def test_plain_frames_need_no_arrow(tmp_path: Path, project: Path) -> None:
+    """They go in and come back where pyarrow is installed on neither side."""
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('there is none')")
+    environ = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{project}"}
+
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ARROW], env=environ, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert ran.stdout == "True\nthere is none\n", ran.stderr
+
+
+def test_module_that_is_being_imported_is_no_hindrance(agent: SharedKernel) -> None:
+    """Another thread of the kernel may be half-way through an import when a value is asked for."""
+    agent.execute(
+        "import sys, types, importlib.machinery\n"
+        "kept = sys.modules.get('pandas')\n"
+        "half = types.ModuleType('pandas')\n"
+        "half.__spec__ = importlib.machinery.ModuleSpec('pandas', None)\n"
+        "half.__spec__._initializing = True\n"
+        "sys.modules['pandas'] = half\n"
+        "value = {'a': [1]}"
+    )
+    try:
+        assert agent.do(agent.kernel.get("value")) == {"a": [1]}
+    finally:
+        agent.execute("sys.modules.pop('pandas') and kept and sys.modules.update(pandas=kept)")

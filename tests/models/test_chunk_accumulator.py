@@ -1,0 +1,188 @@
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.core.ports import Completion
+from autogen_nb.messages import Message, Usage
+from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
+
+
+def folded(*chunks: Any) -> Completion:
+    """What the chunks become."""
+    fold = ChunkAccumulator()
+    for chunk in chunks:
+        fold.add(chunk)
+    return fold.completion("asked-for")
+
+
+def delta(fields: Any, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    """A chunk with these fields in its delta."""
+    return {"choices": [{"index": 0, "delta": fields, "finish_reason": finish}], **more}
+
+
+def cut(text: str, places: list[int]) -> list[str]:
+    """The text, cut at these places."""
+    edges = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+@given(
+    text=st.text(),
+    arguments=st.lists(st.text(), max_size=3),
+    places=st.lists(st.integers(min_value=0, max_value=200)),
+)
+def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments: list[str], places: list[int]) -> None:
+    """However a reply is cut into chunks, it becomes the same reply."""
+    whole = ChunkAccumulator()
+    calls = [
+        {"id": f"c{number}", "type": "function", "function": {"name": f"f{number}", "arguments": argument}}
+        for number, argument in enumerate(arguments)
+    ]
+    whole.add({"model": "m", "choices": [{"message": {"content": text, "tool_calls": calls}, "finish_reason": "stop"}]})
+    split = ChunkAccumulator()
+    shown = "".join(split.add(delta({"content": piece}, model="m")) for piece in cut(text, places))
+    for number, call in enumerate(calls):
+        start = {**call, "index": number, "function": {"name": f"f{number}", "arguments": ""}}
+        split.add(delta({"tool_calls": [start]}))
+        for piece in cut(arguments[number], places):
+            split.add(delta({"tool_calls": [{"index": number, "function": {"arguments": piece}}]}))
+    split.add(delta({}, "stop", model="m"))
+
+    assert split.completion("x") == whole.completion("x")
+    assert shown == text
+
+
+def test_add_returns_the_text_that_is_new() -> None:
+    """Each chunk gives the text that it adds, and nothing else."""
+    fold = ChunkAccumulator()
+
+    assert [fold.add(delta({"content": part})) for part in ("a", None, "", "b")] == ["a", "", "", "b"]
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {"id": "x", "prompt_filter_results": []},
+        {"choices": []},
+        {"choices": None},
+        {"choices": [{"index": 0, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": None}]},
+        {"choices": [{"index": 0, "delta": {"content": None, "tool_calls": None, "function_call": None}}]},
+        {"choices": [{"index": 0, "delta": {"tool_calls": [None, {"index": 0, "function": None}]}}]} | {"choices": []},
+        {"choices": ["not a choice"]},
+        {"model": "", "usage": None, "choices": []},
+    ],
+    ids=lambda chunk: json.dumps(chunk)[:40],
+)
+def test_chunk_without_content_changes_nothing(chunk: Any) -> None:
+    """Azure and others send chunks without choices, delta or content: they are passed over."""
+    text = delta({"content": "kept"}, "stop", model="m")
+
+    assert folded(chunk, text, chunk) == folded(text)
+
+
+def test_usage_of_the_last_chunk_counts() -> None:
+    """The tokens are those that the server told last."""
+    early = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+    late = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}
+
+    assert folded(early, delta({"content": "x"}), late).usage == Usage(7, 5)
+
+
+def test_usage_is_unknown_where_the_server_does_not_tell() -> None:
+    """No usage is None, never zero."""
+    assert folded(delta({"content": "x"}, "stop")).usage is None
+
+
+def test_model_is_the_one_that_answered() -> None:
+    """The server's name of the model is kept, ours only where it gives none."""
+    assert folded(delta({"content": "x"}, model="gpt-4o-2026")).model == "gpt-4o-2026"
+    assert folded(delta({"content": "x"}, model="")).model == "asked-for"
+
+
+def test_reply_with_calls_and_no_text_has_no_content() -> None:
+    """A tool call stands in the place of the content."""
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
+
+    message = folded(delta({"content": None, "tool_calls": [call]}, "tool_calls")).message
+
+    assert message == Message(
+        tool_calls=[{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    )
+
+
+def test_reply_of_nothing_is_the_empty_text() -> None:
+    """A reply that holds neither text nor calls has the content ""."""
+    assert folded(delta({"content": None}, "stop")).message == Message(content="")
+
+
+def test_function_call_in_pieces_is_joined() -> None:
+    """The older function call is folded like a tool call."""
+    pieces = [{"name": "f", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
+
+    message = folded(*(delta({"function_call": piece}) for piece in pieces)).message
+
+    assert message.function_call == {"name": "f", "arguments": '{"a": 1}'}
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}},
+         {"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}}],
+        [{"id": "a", "function": {"name": "f", "arguments": "{}"}},
+         {"id": "b", "function": {"name": "g", "arguments": "{}"}}],
+        [{"function": {"name": "f", "arguments": "{}"}}, {"function": {"name": "g", "arguments": "{}"}}],
+        [{"index": 1, "id": "b", "function": {"name": "g", "arguments": "{}"}},
+         {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}],
+    ],
+    ids=["all index 0", "no index", "neither index nor id", "out of order"],
+)  # fmt: skip
+def test_two_calls_stay_two(calls: list[Any]) -> None:
+    """Servers number their calls in ways of their own; two calls are two all the same, in order."""
+    found = folded(*(delta({"tool_calls": [call]}) for call in calls)).message.tool_calls
+
+    assert [call["function"]["name"] for call in found or ()] == ["f", "g"]
+
+
+def test_name_and_id_repeated_in_every_piece_are_kept_once() -> None:
+    """A server that repeats name and id in each piece of a call does not double them."""
+    pieces = [{"index": 0, "id": "a", "function": {"name": "f", "arguments": part}} for part in ('{"x"', ": 1", "}")]
+
+    found = folded(*(delta({"tool_calls": [piece]}) for piece in pieces)).message.tool_calls
+
+    assert found == [{"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
+
+
+def test_arguments_that_are_an_object_become_json() -> None:
+    """Arguments that a server sends as an object are the text that a model would have written."""
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": {"x": 1}}}
+
+    found = folded(delta({"tool_calls": [call]})).message.tool_calls
+
+    assert json.loads((found or [])[0]["function"]["arguments"]) == {"x": 1}
+
+
+def test_other_choices_are_not_mixed_in() -> None:
+    """Of several choices only the first is the reply."""
+    other = {"choices": [{"index": 1, "delta": {"content": "other"}, "finish_reason": "length"}]}
+
+    completion = folded(delta({"content": "mine"}), other, delta({}, "stop"))
+
+    assert (completion.message.content, completion.finish_reason) == ("mine", "stop")
+
+
+def test_content_in_parts_is_text() -> None:
+    """Some servers send the content as a list of parts."""
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "other"}]
+
+    assert folded(delta({"content": parts})).message.content == "ab"
+
+
+def test_refusal_stands_for_the_content() -> None:
+    """A refusal is what the model said."""
+    assert folded(delta({"content": None, "refusal": "No."}, "stop")).message.content == "No."

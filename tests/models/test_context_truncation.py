@@ -1,0 +1,265 @@
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.errors import ContextTooLong, ModelRefused
+from autogen_nb.models import request_size
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.wrappers.context_truncation import ContextTruncation, excess, folded, told_of
+from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
+from tests.models.asking import ask, error_of
+
+SYSTEM = {"role": "system", "content": "exitcode: 0 is what you like."}
+TASK = {"role": "user", "content": "exitcode: what does it mean? " + "Long. " * 200, "name": "user"}
+TOO_LONG = ContextTooLong("too long")
+
+
+def said(text: str = "Run it.") -> dict[str, Any]:
+    """What the assistant said."""
+    return {"role": "assistant", "content": text}
+
+
+def output(size: int = 1000, status: str = "0 (execution succeeded)") -> dict[str, Any]:
+    """What code printed."""
+    return {"role": "user", "content": f"exitcode: {status}\nCode output: ".ljust(size, "x"), "name": "user"}
+
+
+TALK = (SYSTEM, TASK, said(), output(3000), said(), output(2000, "1 (execution failed)"), said(), output(1000))
+
+
+def test_oldest_output_goes_first() -> None:
+    """At least half of what can be left out is: here the oldest output is more than that."""
+    shorter = folded(ModelRequest(TALK))
+
+    assert shorter is not None
+    line = "exitcode: 0 (execution succeeded) (3,000 characters of output were left out to make room.)"
+    assert shorter.messages == (SYSTEM, TASK, said(), {**TALK[3], "content": line}, *TALK[4:])
+
+
+def test_as_much_goes_as_is_asked_for() -> None:
+    """Where half is not enough, the next output goes too; the last turn stays, whatever is asked for."""
+    shorter = folded(ModelRequest(TALK), least=1e9)
+
+    assert shorter is not None
+    assert [len(str(message["content"])) < 100 for message in shorter.messages[3::2]] == [True, True, False]
+    assert "exitcode: 1 (execution failed) (2,000" in str(shorter.messages[5]["content"])
+    assert shorter.messages[6:] == TALK[6:]
+
+
+CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {}}]}
+
+
+def test_answers_of_tools_and_functions_may_go() -> None:
+    """They keep their role, name and id, so that each call keeps its answer."""
+    tool = {"role": "tool", "tool_call_id": "c1", "content": "y" * 500}
+    function = {"role": "function", "name": "f", "content": [{"type": "text", "text": "z" * 500}]}
+    shorter = folded(ModelRequest((TASK, CALL, tool, said(), function, said())), least=1e9)
+
+    assert shorter is not None
+    line = "(500 characters of this result were left out to make room.)"
+    assert shorter.messages[2] == {**tool, "content": line}
+    assert shorter.messages[4] == {**function, "content": line}
+
+
+def test_output_with_pictures_is_an_output() -> None:
+    """An output whose parts begin with its status is left out with its pictures."""
+    parts = [
+        {"type": "text", "text": "exitcode: 0 (execution succeeded)\nCode output: a plot"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 9000}},
+    ]
+    shorter = folded(ModelRequest((TASK, said(), {"role": "user", "content": parts}, said())))
+
+    assert shorter is not None
+    assert str(shorter.messages[2]["content"]).startswith("exitcode: 0 (execution succeeded) (4,0")
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        (),
+        (SYSTEM, TASK),
+        (TASK, output()),
+        (SYSTEM, TASK, said("exitcode: 0 " * 100), said()),
+        (SYSTEM, TASK, said(), output(), output()),
+        (TASK, said(), output(150), said()),
+        (TASK, {"role": "user", "content": "Please. " * 100}, said()),
+        (TASK, {"role": "user", "content": None}, {"role": "user", "content": []}, said()),
+        (output(), said()),
+    ],
+    ids=range(9),
+)
+def test_task_and_last_turn_and_talk_stay(messages: tuple[Mapping[str, Any], ...]) -> None:
+    """Where there is nothing else, nothing is left out."""
+    assert folded(ModelRequest(messages)) is None
+
+
+TEXTS = st.sampled_from(
+    ["", "short", "exitcode: 0 (execution succeeded)\n" + "x" * 300, "exitcode: " + "y" * 200, "w" * 400]
+)
+MESSAGES = st.lists(
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["system", "user", "assistant", "tool", "function"]), "content": TEXTS},
+        optional={"name": st.just("n"), "tool_call_id": st.just("c1")},
+    ),
+    max_size=12,
+).map(tuple)
+
+
+@given(messages=MESSAGES, least=st.none() | st.floats(0, 3000))
+def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least: float | None) -> None:
+    """No message comes or goes, only contents of outputs change, each becomes shorter, and the rest is untouched."""
+    request = ModelRequest(messages)
+    shorter = folded(request, least=least)
+    now = messages if shorter is None else shorter.messages
+    roles = [message["role"] for message in messages]
+    last = len(roles) - 1 - roles[::-1].index("assistant") if "assistant" in roles else 0
+    changed = [number for number, (was, new) in enumerate(zip(messages, now, strict=True)) if was != new]
+
+    assert all({**was, "content": ""} == {**new, "content": ""} for was, new in zip(messages, now, strict=True))
+    assert all(len(str(now[number]["content"])) < len(messages[number]["content"]) for number in changed)
+    assert all(0 < number < last for number in changed)
+    assert "user" not in roles or roles.index("user") not in changed
+    assert all(
+        roles[number] in ("tool", "function")
+        or (roles[number] == "user" and messages[number]["content"].startswith("exitcode: "))
+        for number in changed
+    )
+
+
+@given(messages=MESSAGES)
+def test_folding_all_leaves_nothing_to_fold(messages: tuple[dict[str, Any], ...]) -> None:
+    """What is folded is not folded again; half is never more than all."""
+    request = ModelRequest(messages)
+    whole, half = folded(request, least=float("inf")), folded(request)
+
+    assert (whole is None) is (half is None)
+    assert folded(whole or request) is None
+    assert (
+        request_size.of_request(whole or request)
+        <= request_size.of_request(half or request)
+        <= request_size.of_request(request)
+    )
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9,000 tokens.",
+        "maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages)",
+        "Input tokens exceed the configured limit of 8,192 tokens. Your messages resulted in 9000 tokens.",
+        "maximum context length is 8192 tokens. However, your request has 9000 input tokens.",
+    ],
+    ids=range(4),
+)
+def test_servers_numbers_say_how_much_is_too_much(told: str) -> None:
+    """Of 9,000 tokens 808 are too many, and a quarter more goes to be sure."""
+    request = ModelRequest(({"role": "user", "content": "x" * 35_984},))
+
+    assert excess(told, request) == pytest.approx(808 * 4 * 1.25)
+
+
+def test_message_without_numbers_says_nothing() -> None:
+    """A server that does not tell is not guessed at."""
+    assert excess("the prompt is too long", ModelRequest((TASK,))) == 0
+    assert excess("context length is 8192 tokens; you requested 10 tokens", ModelRequest((TASK,))) == 0
+
+
+def test_conversation_that_is_too_long_is_sent_again_without_its_oldest_outputs() -> None:
+    """The reply comes, and its note tells the person what the model was not shown."""
+    inner = ScriptedModel([TOO_LONG, "ok"])
+    answered = ask(ContextTruncation(inner), *TALK)
+
+    assert answered.completion.message.content == "ok"
+    assert answered.completion.note == (
+        "The conversation was too long for the model: 1 older output (3,000 characters) was left out of this request."
+    )
+    assert [request.messages[3] == TALK[3] for request in inner.requests] == [True, False]
+    assert inner.requests[0].messages is not inner.requests[1].messages
+
+
+def test_all_outputs_go_where_half_was_not_enough() -> None:
+    """The third request has no older output any more."""
+    completion = ask(ContextTruncation(ScriptedModel([TOO_LONG, TOO_LONG, "ok"])), *TALK).completion
+
+    assert "2 older outputs (5,000 characters) were left out" in completion.note
+
+
+def test_error_goes_through_where_nothing_helps() -> None:
+    """Without outputs nothing is sent again, and with all of them gone the server's own words are told."""
+    last = ContextTooLong("still too long")
+
+    assert error_of(ContextTruncation(ScriptedModel([TOO_LONG])), TASK) is TOO_LONG
+    assert error_of(ContextTruncation(ScriptedModel([TOO_LONG, TOO_LONG, last])), *TALK) is last
+
+
+def test_conversation_that_fits_is_untouched() -> None:
+    """The request goes through as it is, without a note; another refusal is no matter of length."""
+    inner = ScriptedModel(["ok", ModelRefused("no")])
+    model = ContextTruncation(inner)
+
+    assert ask(model, *TALK).completion.note == ""
+    assert inner.requests[0].messages == TALK
+    assert told_of(inner.requests[0], inner.requests[0]) == ""
+    assert "no" in str(error_of(model, *TALK))
+    assert len(inner.requests) == 2
+
+
+def test_whole_list_is_asked_before_anything_is_left_out() -> None:
+    """A model with room for the whole conversation is asked for it first; a shorter one is then offered to all."""
+    small, other = ScriptedModel([TOO_LONG, "ok"], "small"), ScriptedModel([ModelRefused("no key")], "other")
+    completion = ask(ContextTruncation(Fallback([small, other])), *TALK).completion
+
+    assert (completion.message.content, completion.model) == ("ok", "small")
+    assert other.requests[0].messages == TALK
+
+
+def test_reply_that_has_begun_is_not_begun_again() -> None:
+    """After a first piece of text there is no second try."""
+
+    class Breaking(ScriptedModel):
+        async def reply(self, request: ModelRequest) -> Any:
+            self.requests.append(request)
+            yield "half"
+            raise TOO_LONG
+
+    inner = Breaking([])
+
+    assert error_of(ContextTruncation(inner), *TALK) is TOO_LONG
+    assert len(inner.requests) == 1
+
+
+def test_openais_error_is_answered_by_folding() -> None:
+    """What OpenAI says of a context that is too long leads to a second, shorter request."""
+    error = {
+        "message": "This model's maximum context length is 100 tokens. However, your messages resulted in 2000 tokens.",
+        "type": "invalid_request_error",
+        "code": "context_length_exceeded",
+    }
+    with FakeOpenAI([FakeReply(status=400, error=error), "ok"]) as server:
+        answered = ask(model_for({"model": "m", "base_url": server.base_url}), *TALK)
+        first, second = (received.body["messages"] for received in server.requests)
+
+    assert "2 older outputs" in answered.completion.note
+    assert first == list(TALK)
+    assert len(second) == len(first)
+    assert second[:3] == first[:3]
+    assert second[-2:] == first[-2:]
+
+
+def test_closing_early_closes_the_inner_model() -> None:
+    """A reader who goes away ends the request."""
+
+    async def run(server: FakeOpenAI) -> bool:
+        reply = model_for({"model": "m", "base_url": server.base_url}).reply(ModelRequest((TASK,)))
+        await anext(reply)
+        await reply.aclose()  # type: ignore[attr-defined]  # the layers' replies are generators
+        return await asyncio.to_thread(server.wait_aborted, 2)
+
+    with FakeOpenAI([FakeReply("word " * 1000, flush="each", piece_delay=0.05)]) as server:
+        assert asyncio.run(run(server))

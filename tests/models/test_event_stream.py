@@ -1,0 +1,37 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.models.openai.event_stream import EventStream
+
+BODY = b'data: {"a": "\xc3\xa9"}\r\n\r\n: comment\n\nevent: x\ndata: one\ndata: two\n\ndata:[DONE]\n\n'
+DATA = ['{"a": "é"}', "one\ntwo", "[DONE]"]
+
+
+@given(places=st.lists(st.integers(min_value=0, max_value=len(BODY))))
+def test_events_do_not_depend_on_how_the_network_cut_them(places: list[int]) -> None:
+    """Any blocks of the same bytes give the same events."""
+    edges = sorted({0, len(BODY), *places})
+    stream = EventStream()
+
+    found = [data.decode() for start, end in pairwise(edges) for data in stream.feed(BODY[start:end])]
+
+    assert found == DATA
+
+
+@pytest.mark.parametrize("rest", [b"data: last", b"data: last\n", b"data: last\r\n"])
+def test_last_event_needs_no_empty_line(rest: bytes) -> None:
+    """What a server left without its closing line is still an event."""
+    stream = EventStream()
+
+    assert [*stream.feed(rest), *stream.end()] == [b"last"]
+
+
+def test_nothing_is_left_at_the_end_of_whole_events() -> None:
+    """A stream that ended well leaves nothing."""
+    stream = EventStream()
+    stream.feed(BODY)
+
+    assert stream.end() == []

@@ -1,0 +1,117 @@
+"""Pictures on their way to a model that can see."""
+
+import base64
+import io
+import sys
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from autogen_nb.models.openai import image_scaling
+from autogen_nb.models.openai.image_scaling import LARGEST, fitted, sent
+
+
+def part(width: int, height: int = 300, *, kind: str = "PNG", noise: bool = False) -> dict[str, Any]:
+    """A picture as a part of a message."""
+    into = io.BytesIO()
+    picture = Image.effect_noise((width, height), 100) if noise else Image.new("RGB", (width, height))
+    picture.save(into, format=kind)
+    return of(into.getvalue(), kind)
+
+
+def of(data: bytes, kind: str = "PNG") -> dict[str, Any]:
+    """These bytes as a part of a message that says they are a picture."""
+    url = f"data:image/{kind.lower()};base64,{base64.b64encode(data).decode()}"
+    return {"type": "image_url", "image_url": {"url": url, "detail": "low"}}
+
+
+def opened(found: dict[str, Any]) -> Image.Image:
+    """The picture in a part."""
+    return Image.open(io.BytesIO(base64.b64decode(found["image_url"]["url"].partition(",")[2])))
+
+
+@pytest.fixture(autouse=True)
+def _forgetful() -> None:
+    """What one test scaled is not found by another."""
+    image_scaling._scaled.cache_clear()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_wide_pictures_are_scaled(kind: str) -> None:
+    """At most 768 pixels in width, the proportions and all else kept."""
+    found = fitted(part(1536, 600, kind=kind))
+
+    assert opened(found).size == (768, 300)
+    assert opened(found).format == kind
+    assert found["image_url"]["detail"] == "low"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        part(640),
+        {"type": "text", "text": "data:image/png;base64,x"},
+        {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}},
+        {"type": "image_url", "image_url": None},
+        of(b"no picture"),
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,%%%"}},
+    ],
+    ids=["narrow", "text", "link", "nothing", "not a picture", "not base64"],
+)
+def test_all_else_goes_as_it_is(given: dict[str, Any]) -> None:
+    """What is no wide picture is left alone."""
+    assert fitted(given) == given
+
+
+def test_without_pillow_a_picture_goes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pillow is not installed, pictures up to 1.5 MB are sent, and what is larger is told of."""
+    wide, large = part(1536), part(2000, 1500, noise=True)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+
+    assert fitted(wide) == wide
+    assert fitted(large)["text"] == "[a picture is left out here: it is too large to be sent]"
+
+
+def test_a_broken_picture_that_is_too_large_is_left_out() -> None:
+    """What cannot be read is not sent without end."""
+    assert fitted(of(b"x" * (LARGEST + 1)))["type"] == "text"
+
+
+def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file that would take gigabytes is passed on unread."""
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    wide = part(1536)
+
+    assert fitted(wide) == wide
+
+
+REPORT = {"type": "text", "text": "exitcode: 0 (execution succeeded)\nCode output: "}
+
+
+def test_pictures_that_code_made_are_fitted() -> None:
+    """What is said beside them, and messages without any, stay as they are."""
+    plain = {"role": "user", "content": "hello"}
+
+    said, shown = sent([plain, {"role": "user", "content": [REPORT, part(2000)]}], vision=None)
+
+    assert said is plain
+    assert shown["content"][0] == REPORT
+    assert opened(shown["content"][1]).width == 768
+
+
+def test_pictures_of_the_caller_are_sent_as_they_are() -> None:
+    """A scan can be worth every pixel."""
+    message = {"role": "user", "content": [{"type": "text", "text": "Read this."}, part(2000)]}
+
+    assert list(sent([message], vision=True)) == [message]
+
+
+def test_model_that_takes_no_pictures_is_told_of_them() -> None:
+    """Its server would refuse the request."""
+    (message,) = sent([{"role": "user", "content": [REPORT, part(100)]}], vision=False)
+
+    assert message["content"] == [
+        REPORT,
+        {"type": "text", "text": "[a picture is left out here: this model takes none]"},
+    ]

@@ -1,0 +1,255 @@
+"""Model clients as programs use them by themselves."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import autogen_nb
+from autogen_nb.agents.teams.function_tool import FunctionTool
+from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.models.client_types import (
+    AssistantMessage,
+    CreateResult,
+    FunctionCall,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+    Image,
+    RequestUsage,
+    SystemMessage,
+    UserMessage,
+    calls_from,
+    parts_from,
+)
+from autogen_nb.models.model_clients import (
+    AzureOpenAIChatCompletionClient,
+    ChatCompletionClient,
+    OpenAIChatCompletionClient,
+)
+from autogen_nb.run import CancellationToken
+from autogen_nb.testing import FakeOpenAI, FakeReply, ReplayChatCompletionClient
+
+
+def client(server: FakeOpenAI, **more: Any) -> OpenAIChatCompletionClient:
+    """A client of this server."""
+    return OpenAIChatCompletionClient(model="gpt-4o", base_url=server.base_url, max_retries=0, **more)
+
+
+def add(a: int) -> int:
+    """Adds one."""
+    return a + 1
+
+
+class Answer(BaseModel):
+    """An answer."""
+
+    number: int
+
+
+HELLO = [UserMessage(content="hello", source="user")]
+
+
+def test_create() -> None:
+    """Every kind of message goes on the wire, and the reply comes with its tokens."""
+    picture = Image.from_base64("aGk=")
+    call = FunctionCall("1", "{}", "f")
+    messages: list[Any] = [
+        SystemMessage(content="Be brief."),
+        UserMessage(content=["Look:", picture], source="me"),
+        AssistantMessage(content=[call], source="a", thought="hm"),
+        FunctionExecutionResultMessage(content=[FunctionExecutionResult(content="1", name="f", call_id="1")]),
+        AssistantMessage(content="fine", source="a"),
+        {"role": "user", "content": "as it is"},
+    ]
+    with FakeOpenAI([FakeReply("one two")]) as server:
+        model = client(server, temperature=0)
+        reply = asyncio.run(model.create(messages))
+    sent = server.requests[0].body
+
+    assert (reply.content, reply.finish_reason, reply.usage.completion_tokens) == ("one two", "stop", 2)
+    assert sent["temperature"] == 0
+    assert [message["role"] for message in sent["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert sent["messages"][1]["content"][1]["image_url"]["url"] == picture.data_uri
+    assert sent["messages"][2]["tool_calls"][0]["function"]["name"] == "f"
+    assert parts_from([*sent["messages"][1]["content"], "?"]) == ["Look:", picture]
+    assert model.total_usage() == model.actual_usage() == reply.usage
+
+
+def test_tools_and_json() -> None:
+    """Tools, a choice of tool and a format of the reply go into the request of this call alone."""
+    calls = FakeReply(tool_calls=[{"name": "add", "arguments": {"a": 1}, "id": "1"}])
+    with FakeOpenAI([calls, '{"number": 1}', "{}", "plain"]) as server:
+        model = client(server)
+
+        async def asked() -> list[CreateResult]:
+            tool = FunctionTool(add, "Adds one.")
+            return [
+                await model.create(HELLO, tools=[tool], tool_choice=tool),
+                await model.create(HELLO, json_output=Answer),
+                await model.create(HELLO, json_output=True, extra_create_args={"seed": 3}),
+                await model.create(HELLO),
+            ]
+
+        first, *_ = asyncio.run(asked())
+    bodies = [request.body for request in server.requests]
+
+    assert first.content == [FunctionCall("1", '{"a": 1}', "add")]
+    assert first.finish_reason == "function_calls"
+    assert bodies[0]["tool_choice"] == {"type": "function", "function": {"name": "add"}}
+    assert bodies[0]["tools"][0]["function"]["description"] == "Adds one."
+    assert bodies[1]["response_format"]["json_schema"]["name"] == "Answer"
+    assert (bodies[2]["response_format"], bodies[2]["seed"]) == ({"type": "json_object"}, 3)
+    assert not {"tools", "tool_choice", "response_format", "seed"} & set(bodies[3])
+
+
+def test_stream() -> None:
+    """Pieces come first, the whole reply last."""
+
+    async def items(model: ChatCompletionClient) -> list[Any]:
+        return [item async for item in model.create_stream(HELLO)]
+
+    *pieces, last = asyncio.run(items(ReplayChatCompletionClient(["one two"])))
+
+    assert pieces == ["one ", "two"]
+    assert last == CreateResult(finish_reason="stop", content="one two", usage=RequestUsage(1, 2))
+
+
+def test_cancelled() -> None:
+    """A token cancels a request that goes on, and the server sees the client go."""
+    with FakeOpenAI([FakeReply("late", delay=30)]) as server:
+
+        async def cancelled() -> None:
+            token = CancellationToken()
+            work = asyncio.ensure_future(client(server).create(HELLO, cancellation_token=token))
+            await asyncio.to_thread(server.wait_requests, 1, 10)
+            token.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await work
+
+        asyncio.run(cancelled())
+        assert server.wait_aborted(10)
+
+
+def test_close_and_use_again() -> None:
+    """A client that was closed can be used again, and errors are those of every model."""
+    with FakeOpenAI(["one", "two", FakeReply(status=401, error="no")]) as server:
+        model = client(server)
+
+        async def asked() -> list[Any]:
+            first = await model.create(HELLO)
+            await model.close()
+            second = await model.create(HELLO)
+            with pytest.raises(ModelRefused):
+                await model.create(HELLO)
+            await model.close()
+            return [first.content, second.content]
+
+        assert asyncio.run(asked()) == ["one", "two"]
+
+
+def test_what_a_client_knows() -> None:
+    """It says what its model can do, and counts tokens roughly without asking anybody."""
+    known = OpenAIChatCompletionClient(model="gpt-4o-mini", api_key="sk-secret")
+    told = OpenAIChatCompletionClient(model="mine", model_info={"vision": False, "family": "own"})
+
+    assert (known.name, known.model_info["family"], known.model_info["vision"]) == ("gpt-4o-mini", "gpt-4o", True)
+    assert (told.model_info["family"], told.model_info["vision"]) == ("own", False)
+    assert known.count_tokens([UserMessage(content="x" * 400, source="u")]) > 100
+    assert "sk-secret" not in repr(known)
+
+
+def test_azure() -> None:
+    """Azure's client asks the deployment at its endpoint."""
+    with FakeOpenAI(["hi"]) as server:
+        model = AzureOpenAIChatCompletionClient(
+            model="gpt-4o",
+            azure_deployment="mine",
+            azure_endpoint=server.base_url.removesuffix("/v1"),
+            api_version="2024-06-01",
+            api_key="key",
+        )
+        reply = asyncio.run(model.create(HELLO))
+
+    assert reply.content == "hi"
+    assert "/deployments/mine/" in server.requests[0].path
+
+
+def test_replayed_results() -> None:
+    """A replaying client gives results as they are written down, calls too, and can begin again."""
+    result = CreateResult(
+        finish_reason="function_calls", content=[FunctionCall("1", "{}", "f")], usage=RequestUsage(1, 2), cached=True
+    )
+    words = CreateResult(finish_reason="stop", content="hi", usage=RequestUsage(0, 0))
+    replay = ReplayChatCompletionClient([result, words])
+
+    assert [asyncio.run(replay.create(HELLO)).content for _ in range(2)] == [result.content, "hi"]
+    assert (replay.total_usage(), replay.actual_usage()) == (RequestUsage(1, 2), RequestUsage(0, 0))
+    replay.reset()
+    assert asyncio.run(replay.create(HELLO)).content == result.content
+    assert calls_from([{"function": None}, 3]) == []
+
+
+class Silent(ReplayChatCompletionClient):
+    """A client whose model ends without a reply."""
+
+    def model(self, extra: Any) -> Any:
+        """The model."""
+
+        class Model:
+            name = "silent"
+
+            async def reply(self, request: ModelRequest) -> Any:
+                for completion in list[Completion]():
+                    yield completion
+
+        return Model()
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: OpenAIChatCompletionClient(model=""), "'model' of an llm_config entry is a name"),
+        (lambda: OpenAIChatCompletionClient(model="m", api_keyy="k"), "did you mean 'api_key'"),
+        (lambda: asyncio.run(ReplayChatCompletionClient([]).create(["hi"])), "'hi' is no message to a model"),  # type: ignore[list-item]
+        (lambda: asyncio.run(ReplayChatCompletionClient([]).create([], tools=[3])), "3 is no tool"),
+        (lambda: asyncio.run(Silent([]).create(HELLO)), "'silent' ended without a reply"),
+        (lambda: Image.from_file("data.csv"), "'data.csv' is not named like a picture"),
+        (lambda: Image.from_file("missing.png"), "'missing.png' cannot be read"),
+    ],
+)
+def test_what_cannot_be_right(make: Any, told: str) -> None:
+    """One clear sentence says what is wrong."""
+    with pytest.raises(ConfigError, match=told):
+        make()
+
+
+def test_pictures_from_files(tmp_path: Any) -> None:
+    """A picture is read from a file, or is named by an address."""
+    (tmp_path / "a.png").write_bytes(b"hi")
+
+    assert Image.from_file(tmp_path / "a.png").uri == "data:image/png;base64,aGk="
+    assert Image.from_uri("https://example.org/a.png").data_uri == "https://example.org/a.png"
+
+
+def test_the_ways_in() -> None:
+    """Names are where AgentChat has them, and nowhere else."""
+    from autogen_nb import agents, base, coding, conditions, messages, teams, ui
+    from autogen_nb.code_executors import jupyter
+    from autogen_nb.models.openai import openai_model
+
+    for door in (agents, base, coding, conditions, jupyter, teams, ui):
+        assert door.__all__
+        assert all(getattr(door, name) is getattr(autogen_nb, name) for name in door.__all__)
+    assert messages.TextMessage is autogen_nb.TextMessage
+    assert openai_model.OpenAIChatCompletionClient is OpenAIChatCompletionClient
+    with pytest.raises(AttributeError, match=r"module 'autogen_nb.teams' has no attribute 'Team'"):
+        _ = teams.Team

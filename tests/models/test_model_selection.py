@@ -1,0 +1,275 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.wrappers.cache import Cache
+from autogen_nb.models.wrappers.recording import Recording
+from autogen_nb.models.wrappers.replay import ReplayModel
+from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
+from tests.models.asking import ask
+
+
+def test_name_is_a_model_of_the_environments_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain name is asked for at the server that the environment names."""
+    with FakeOpenAI(["ok"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+
+        assert ask(model_for(" gpt-x ")).completion.model == "gpt-x"
+
+
+def test_offline_is_chosen_by_name() -> None:
+    """The built-in analyst needs no server."""
+    assert model_for("offline").name == "offline"
+    assert model_for({"config_list": [{"model": "offline"}]}).name == "offline"
+
+
+def test_replay_is_chosen_by_its_file(tmp_path: Path) -> None:
+    """``replay:`` and a file play a recording."""
+    path = tmp_path / "talk.jsonl"
+    ask(Recording(ScriptedModel(["as before"]), path))
+
+    model = model_for(f"replay:{path}")
+
+    assert isinstance(model, ReplayModel)
+    assert ask(model).completion.message.content == "as before"
+
+
+@pytest.mark.parametrize("by", ["argument", "key"])
+def test_any_model_can_be_recorded(by: str, tmp_path: Path) -> None:
+    """The flag is an argument, or a key of the configuration."""
+    path = tmp_path / "talk.jsonl"
+    flags: Any = {"argument": ({}, path), "key": ({"record": str(path)}, None)}[by]
+    with FakeOpenAI(["ok"]) as server:
+        ask(model_for({"model": "m", "base_url": server.base_url, **flags[0]}, record=flags[1]))
+        received = server.requests[0]
+
+    assert ask(ReplayModel(path)).completion.message.content == "ok"
+    assert "record" not in received.body
+
+
+def test_entry_wins_over_the_common_settings() -> None:
+    """What an entry says counts; what it leaves open is common; what is not known goes to the server."""
+    with FakeOpenAI(["ok"]) as server:
+        entry = {"model": "m", "base_url": server.base_url, "temperature": 0.9, "tags": ["a"], "api_type": "openai"}
+        ask(model_for({"config_list": [entry], "temperature": 0.1, "timeout": 30, "top_p": 0.5, "stream": False}))
+        body = server.requests[0].body
+
+    assert {**body, "messages": []} == {
+        "model": "m",
+        "messages": [],
+        "temperature": 0.9,
+        "top_p": 0.5,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+def test_several_entries_fall_back_on_each_other() -> None:
+    """The second entry answers where the first one cannot."""
+    with FakeOpenAI([FakeReply(status=401), "ok"]) as server:
+        entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
+        model = model_for({"config_list": entries})
+
+        assert model.name == "a, b"
+        assert ask(model).completion.model == "b"
+
+
+def test_price_of_an_entry_gives_the_cost() -> None:
+    """AutoGen's ``price`` is dollars per 1,000 tokens."""
+    with FakeOpenAI([FakeReply("x", usage={"prompt_tokens": 1000, "completion_tokens": 1000})]) as server:
+        model = model_for({"model": "m", "base_url": server.base_url, "price": [1, 2.5]})
+
+        assert ask(model).completion.cost == pytest.approx(3.5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        (None, "NoneType"),
+        (["gpt"], "list"),
+        ("", "empty"),
+        ("  ", "empty"),
+        ({}, "'model'"),
+        ({"model": 7}, "7"),
+        ({"config_list": []}, "empty"),
+        ({"config_list": {"model": "m"}}, "list of dicts"),
+        ({"config_list": "m"}, "list of dicts"),
+        ({"config_list": ["m"]}, "entry 0"),
+        ({"config_list": [{"model": "m"}, {"api_key": "sk-secretsecret"}]}, "'model'"),
+        ({"model": "m", "price": 3}, "price"),
+        ({"model": "m", "price": [1]}, "price"),
+        ({"model": "m", "price": ["1", "2"]}, "price"),
+        ({"model": "m", "api_type": "cohere"}, "cohere"),
+        ({"model": "m", "base_url": "nowhere"}, "nowhere"),
+        ({"model": "m", "cache_seed": "../x"}, "cache_seed"),
+        ({"model": "m", "cache": ".cache"}, "Cache.disk"),
+        ({"config_list": [{"model": "a", "cache_seed": 1}, {"model": "b"}]}, "several caches"),
+        ({"model": "m", "budget": "plenty"}, "plenty"),
+        ({"model": "m", "response_format": int}, "BaseModel"),
+        ("replay:", "cannot be read"),
+    ],
+    ids=str,
+)
+def test_shape_that_means_no_model_is_refused(spec: Any, says: str) -> None:
+    """One clear sentence says what is wrong, and never the key."""
+    with pytest.raises(ConfigError) as caught:
+        model_for(spec)
+
+    assert says in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", [{}, {"cache_seed": None}, {"cache": None}], ids=str)
+def test_nothing_is_cached_unless_it_is_asked_for(
+    seed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AutoGen caches under a seed of its own; here no seed is no cache, and leaves nothing on disk."""
+    monkeypatch.chdir(tmp_path)
+    with FakeOpenAI(["one", "two"]) as server:
+        texts = [ask(model_for({"model": "m", "base_url": server.base_url, **seed})).completion for _ in range(2)]
+
+    assert [text.message.content for text in texts] == ["one", "two"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["beside", "entry", "object"])
+def test_seed_is_found_wherever_autogen_takes_it(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the list, in its entry, or as a cache that was made."""
+    monkeypatch.chdir(tmp_path)
+    with FakeOpenAI(["once"]) as server:
+        entry = {"model": "m", "base_url": server.base_url}
+        spec: Any = {
+            "beside": {"config_list": [entry], "cache_seed": 3},
+            "entry": {"config_list": [{**entry, "cache_seed": 3}]},
+            "object": {"config_list": [entry], "cache": Cache.disk(3)},
+        }[place]
+        replies = [ask(model_for(spec)).completion for _ in range(2)]
+
+    assert [reply.cached for reply in replies] == [False, True]
+    assert (tmp_path / ".cache" / "3").is_dir()
+
+
+def test_cache_answers_for_a_list_whose_first_model_is_down(tmp_path: Path) -> None:
+    """A known reply is not asked for again, though the first entry never gave one; nothing of it is spent."""
+    with FakeOpenAI([FakeReply(status=401), "from b"]) as server:
+        entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
+        config = {"config_list": entries, "cache": Cache(tmp_path), "budget": "100 tokens"}
+        replies = [ask(model_for(config)).completion for _ in range(2)]
+
+        assert len(server.requests) == 2
+    assert [(reply.model, reply.cached) for reply in replies] == [("b", False), ("b", True)]
+
+
+def test_cached_reply_needs_no_key_and_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known is there without a connection."""
+    config = {"model": "m", "cache": Cache(tmp_path)}
+    with FakeOpenAI(["known"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        ask(model_for(config))
+
+    assert ask(model_for({**config, "api_key": "sk-other"})).completion.cached
+
+
+def test_recording_holds_what_the_cache_gave(tmp_path: Path) -> None:
+    """The recording is the outermost layer: a replay of it needs no cache."""
+    with FakeOpenAI(["known"]) as server:
+        config = {"model": "m", "base_url": server.base_url, "cache": Cache(tmp_path)}
+        ask(model_for(config))
+        ask(model_for(config, record=tmp_path / "talk.jsonl"))
+
+    assert ask(ReplayModel(tmp_path / "talk.jsonl")).completion.message.content == "known"
+
+
+PICTURE = [
+    {"type": "text", "text": "What is this?"},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}},
+]
+
+
+def test_pictures_go_to_the_server_as_they_are(tmp_path: Path) -> None:
+    """The parts of a message come out of all layers untouched."""
+    message = {"role": "user", "content": PICTURE, "name": "user"}
+    with FakeOpenAI(["a cat"]) as server:
+        config = {"model": "m", "base_url": server.base_url, "cache": Cache(tmp_path), "budget": "9000 tokens"}
+        ask(model_for(config), message)
+
+        assert server.requests[0].body["messages"] == [message]
+
+
+def test_parameters_of_reasoning_models_go_to_the_server_as_they_are() -> None:
+    """Whatever a server may know of is passed on, and ``max_tokens`` is not made of ``max_completion_tokens``."""
+    parameters = {
+        "reasoning_effort": "minimal",
+        "max_completion_tokens": 2000,
+        "verbosity": "low",
+        "service_tier": "flex",
+        "prediction": {"type": "content", "content": "x"},
+        "models": ["a", "b"],
+        "response_format": {"type": "json_object"},
+    }
+    with FakeOpenAI(["ok"]) as server:
+        ask(model_for({"model": "o4-mini", "base_url": server.base_url, **parameters}))
+        body = server.requests[0].body
+
+    assert {
+        key: value for key, value in body.items() if key not in ("model", "messages", "stream", "stream_options")
+    } == (parameters)
+
+
+class Verdict(BaseModel):
+    """What the critic says."""
+
+    good: bool
+    why: str | None = None
+
+
+def test_pydantic_class_is_sent_as_its_schema(tmp_path: Path) -> None:
+    """The reply's content stays the JSON text that the class can read; the schema is a part of the cache's key."""
+    text = '{"good": true, "why": null}'
+    with FakeOpenAI([text, "other"]) as server:
+        config = {"model": "m", "base_url": server.base_url, "cache": Cache(tmp_path)}
+        completion = ask(model_for({**config, "response_format": Verdict})).completion
+        other = ask(model_for({**config, "response_format": {"type": "text"}})).completion
+        sent = server.requests[0].body["response_format"]
+
+    assert Verdict.model_validate_json(completion.message.text) == Verdict(good=True)
+    assert other.message.content == "other"
+    assert (sent["type"], sent["json_schema"]["name"], sent["json_schema"]["strict"]) == (
+        "json_schema",
+        "Verdict",
+        True,
+    )
+    assert sent["json_schema"]["schema"]["required"] == ["good", "why"]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("api_keyy", "api_key"),
+        ("apikey", "api_key"),
+        ("API_KEY", "api_key"),
+        ("baseurl", "base_url"),
+        ("api_base", "base_url"),
+        ("request_timeout", "timeout"),
+        ("cache_sed", "cache_seed"),
+        ("config_lst", "config_list"),
+    ],
+)
+def test_key_that_is_almost_one_of_ours_is_not_sent(key: str, meant: str) -> None:
+    """The near match is named, and how to send it none the less; its value may be a secret and is not told."""
+    with pytest.raises(ConfigError, match=f"{key!r}; did you mean {meant!r}.*extra_body") as caught:
+        model_for({"model": "m", key: "sk-secretsecret"})
+
+    assert "secret" not in str(caught.value)
+
+
+def test_naming_a_model_needs_no_key() -> None:
+    """A model is made without its key or its server; only its first reply wants them."""
+    model = model_for("gpt-x")
+
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        ask(model)

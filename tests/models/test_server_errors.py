@@ -1,0 +1,238 @@
+import socket
+import ssl
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
+from autogen_nb.models.openai.server_errors import ErrorContext, by_cause, by_event, by_status, retry_after
+
+SERVER = ErrorContext("gpt-x", "https://user:word@models.example:8443/v1", "sk-verysecretkey")
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
+def test_status_that_may_pass_is_unavailable_and_asked_again(status: int) -> None:
+    """Limits and troubles of the server itself may pass."""
+    failure = by_status(SERVER, status, {"message": "busy"}, {})
+
+    assert (type(failure.error), failure.again) == (ModelUnavailable, True)
+    assert f"{status}: busy" in str(failure.error)
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 413, 422])
+def test_status_that_stays_is_refused_at_once(status: int) -> None:
+    """A wrong key, name or request is the same the next time."""
+    failure = by_status(SERVER, status, {"message": "no"}, {})
+
+    assert (type(failure.error), failure.again) == (ModelRefused, False)
+
+
+@pytest.mark.parametrize(("status", "way"), [(401, "OPENAI_API_KEY"), (403, "another one"), (404, "base_url")])
+def test_refusal_tells_the_way_out(status: int, way: str) -> None:
+    """The message says what to change."""
+    assert way in str(by_status(SERVER, status, {"message": "no"}, {}).error)
+
+
+def test_refusal_without_a_key_asks_for_one() -> None:
+    """A server that wanted a key, and got none, is told as that."""
+    server = ErrorContext("m", "http://localhost:1/v1")
+
+    assert "pass api_key" in str(by_status(server, 401, {"message": "no"}, {}).error)
+
+
+def test_used_up_quota_is_not_asked_again() -> None:
+    """Waiting does not fill an account, though the status is that of a rate limit."""
+    failure = by_status(SERVER, 429, {"message": "pay", "code": "insufficient_quota"}, {})
+
+    assert (type(failure.error), failure.again) == (ModelRefused, False)
+
+
+def test_long_wait_is_told_and_not_waited() -> None:
+    """A server that asks for more than half a minute is not asked again."""
+    failure = by_status(SERVER, 429, {"message": "later"}, {"retry-after": "120"})
+
+    assert not failure.again
+    assert "120 s" in str(failure.error)
+
+
+def test_server_that_says_not_to_retry_is_believed() -> None:
+    """The header that OpenAI sends for it is honoured."""
+    assert not by_status(SERVER, 500, None, {"x-should-retry": "false"}).again
+
+
+def test_content_filter_is_an_error_of_its_own() -> None:
+    """A filter's refusal can be told apart, since another server must not be asked the same."""
+    body = {"message": "filtered", "code": "content_filter"}
+
+    assert isinstance(by_status(SERVER, 400, body, {}).error, ContentFiltered)
+    assert isinstance(by_event(SERVER, body).error, ContentFiltered)
+
+
+TOO_LONG = [
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    "Your input exceeds the context window of this model.",
+    "Input tokens exceed the configured limit of 272000 tokens.",
+    "The decoder prompt (length 9) is longer than the maximum model length of 8.",
+    "The prompt (total length 9) is too long to fit into the model.",
+    "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it",
+    "the input length exceeds the context length",
+    "prompt too long; exceeded max context length by 12 tokens",
+    "The number of tokens to keep from the initial prompt is greater than the context length.",
+    "However, the model is loaded with context length of only 4096 tokens, which is not enough.",
+    "prompt is too long: 200001 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+    "The input (9 tokens) is longer than the model's context length (8 tokens).",
+    "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+    "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 and 200",
+]
+
+
+@pytest.mark.parametrize("said", TOO_LONG)
+def test_request_that_is_too_long_is_an_error_of_its_own(said: str) -> None:
+    """Each server has its own words for it; a shorter request may be answered, so it is told apart."""
+    answers = [by_status(SERVER, 400, {"message": said}, {}), by_status(SERVER, 500, said, {}), by_event(SERVER, said)]
+
+    assert [(type(answer.error), answer.again) for answer in answers] == [(ContextTooLong, False)] * 3
+    assert all(said in str(answer.error) for answer in answers)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"message": "no", "code": "context_length_exceeded"},
+        {"message": "no", "type": "exceed_context_size_error", "code": 400},
+        {"error": {"message": "no", "code": "context_length_exceeded"}},
+    ],
+)
+def test_code_for_a_request_that_is_too_long_is_enough(body: Any) -> None:
+    """Where the server has a code for it, its words do not matter."""
+    assert isinstance(by_status(SERVER, 400, body, {}).error, ContextTooLong)
+
+
+@pytest.mark.parametrize("said", ["max_tokens is too large", "Rate limit reached", "the context is wrong", ""])
+def test_other_refusals_are_not_taken_for_it(said: str) -> None:
+    """What a shorter request would not help is no such error."""
+    assert type(by_status(SERVER, 400, {"message": said}, {}).error) is ModelRefused
+
+
+def test_limit_of_requests_is_not_taken_for_it() -> None:
+    """A server that is asked too often may pass, whatever it says of lengths."""
+    assert isinstance(by_status(SERVER, 429, {"message": TOO_LONG[0]}, {}).error, ModelUnavailable)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"message": "m"}, "500: m"),
+        ({"detail": "d"}, "500: d"),
+        ({"error": {"message": "inner"}}, "500: inner"),
+        ({"error": "flat"}, "500: flat"),
+        ("<html><style>b {}</style><h1>Bad\nGateway</h1></html>", "500: Bad Gateway"),
+        (None, "500: it gave no reason"),
+        ("red \x1b[31m text", "500: red [31m text"),
+    ],
+    ids=["openai", "fastapi", "nested", "flat", "html", "none", "terminal"],
+)
+def test_servers_own_words_are_quoted_plainly(body: Any, text: str) -> None:
+    """The reason is found in every common shape, without markup and control characters."""
+    assert text in str(by_status(SERVER, 500, body, {}).error)
+
+
+def test_long_reason_is_cut() -> None:
+    """An endless reason does not make an endless message."""
+    assert len(str(by_status(SERVER, 500, "x" * 100_000, {}).error)) < 600
+
+
+@pytest.mark.parametrize("said", ["bad sk-verysecretkey!", "bad sk-proj-0123456789abcdef!"])
+def test_key_is_never_quoted(said: str) -> None:
+    """Neither our key nor anything else that looks like one is in a message."""
+    message = str(by_status(SERVER, 401, {"message": said}, {}).error)
+
+    assert "bad [key]!" in message
+
+
+def test_password_in_the_address_is_not_shown() -> None:
+    """The host is shown, who logs in there is not."""
+    assert SERVER.host == "models.example:8443"
+    assert "verysecret" not in repr(SERVER)
+
+
+def chained(root: BaseException) -> BaseException:
+    """An exception as a transport raises it: the cause is two steps down."""
+    outer, middle = RuntimeError("Connection error."), OSError("All connection attempts failed")
+    outer.__cause__, middle.__context__ = middle, root
+    return outer
+
+
+CERTIFICATE = ssl.SSLCertVerificationError(1, "self-signed certificate")
+CERTIFICATE.verify_message = "self-signed certificate"
+
+
+@pytest.mark.parametrize(
+    ("root", "told", "again"),
+    [
+        (ConnectionRefusedError(111, "Connection refused"), "refused the connection", True),
+        (socket.gaierror(-2, "Name or service not known"), "DNS): Name or service not known", True),
+        (CERTIFICATE, "TLS certificate): self-signed certificate", False),
+        (ssl.SSLError(1, "wrong version number"), "TLS as expected", False),
+        (TimeoutError(), "in time", False),
+        (ConnectionResetError(104, "Connection reset by peer"), "Connection reset by peer", True),
+        (ValueError(), "All connection attempts failed", True),
+        (ExceptionGroup("both", [ConnectionRefusedError(111, "no")]), "refused the connection", True),
+    ],
+    ids=["refused", "dns", "certificate", "tls", "timeout", "reset", "wordless", "group"],
+)
+def test_connection_error_tells_its_root_cause_and_host(root: BaseException, told: str, again: bool) -> None:
+    """What went wrong with a connection is said in its own words, with the host."""
+    failure = by_cause(SERVER, chained(root))
+
+    assert isinstance(failure.error, ModelUnavailable)
+    assert told in str(failure.error)
+    assert "models.example:8443" in str(failure.error)
+    assert failure.again is again
+
+
+def test_cause_without_any_words_is_named() -> None:
+    """An exception that says nothing is told by its class."""
+    assert "ValueError" in str(by_cause(SERVER, ValueError()).error)
+
+
+def test_chain_that_bites_its_tail_ends() -> None:
+    """Exceptions that are each other's cause do not hang the report."""
+    first, second = OSError("first"), OSError("second")
+    first.__cause__, second.__cause__ = second, first
+
+    assert "second" in str(by_cause(SERVER, first).error)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after-ms": "250"}, 0.25),
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+    """Milliseconds, seconds and dates are understood; nonsense is as if nothing was said."""
+    assert retry_after(headers) == seconds
+
+
+def test_retry_after_a_date_is_the_time_until_then() -> None:
+    """A date to come is waited for."""
+    then = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+
+    assert retry_after({"retry-after": then}) == pytest.approx(60, abs=3)
+
+
+def test_error_inside_a_stream_may_pass_unless_the_request_is_wrong() -> None:
+    """An error event is the server's trouble, or the request's where it says so."""
+    assert isinstance(by_event(SERVER, {"message": "overloaded"}).error, ModelUnavailable)
+    assert isinstance(by_event(SERVER, {"type": "invalid_request_error"}).error, ModelRefused)

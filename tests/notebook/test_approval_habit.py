@@ -1,0 +1,52 @@
+"""The offer to be asked less, for whoever lets every block run."""
+
+import pytest
+
+from autogen_nb.events import ApprovalGiven, Ended, Recorded
+from autogen_nb.human.rule_based_approver import ONWARDS, RULED
+from autogen_nb.notebook.asking.approval_habit import lets_all_run
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+RUN = ApprovalGiven("run", by="you")
+
+
+@pytest.mark.parametrize(
+    ("decisions", "found"),
+    [
+        ((RUN, RUN), False),
+        ((RUN, RUN, RUN), True),
+        ((ApprovalGiven("skip", by="you"), RUN, RUN, RUN), True),
+        ((RUN, ApprovalGiven("skip", by="you"), RUN, RUN), False),
+        ((RUN, RUN, ApprovalGiven("run", code="1", by="you")), False),
+        ((RUN, RUN, ApprovalGiven("run", by="you", onwards=True)), False),
+        ((RUN, RUN, ApprovalGiven("run", by=f"{RULED}network example.org")), False),
+        ((RUN, RUN, ApprovalGiven("run", by=ONWARDS)), False),
+    ],
+    ids=["two", "three", "three after a skip", "a skip between", "edited", "run all", "by a rule", "by run all"],
+)
+def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool) -> None:
+    """Only what a person was asked about and let run as it came counts; other events are between them anyway."""
+    events: list[Recorded] = [each for given in decisions for each in (given, Ended("answered"))]
+
+    assert lets_all_run(events) is found
+
+
+def test_offer_is_made_once_in_a_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """After the third Run one line offers to be asked less, and no further one does, in later cells neither."""
+    model.add(python("1"), python("2"), "Done.", python("3"), python("4"), "Done.")
+
+    first = notebook.start("%%autogen --new\nGo.")
+    for number in range(2):
+        notebook.wait(lambda done=number: len(first.about("decision")) == done, "the decision before")  # type: ignore[misc]  # the default binds the number
+        notebook.click("Run")
+    notebook.finish(first)
+    second = notebook.start("%%autogen\nGo on.", "second")
+    for number in range(2):
+        notebook.wait(lambda done=number: len(second.about("decision")) == done, "the decision before")  # type: ignore[misc]  # as above
+        notebook.click("Run")
+    notebook.finish(second)
+
+    assert first.about("offer") == []
+    assert ["--confirm risky" in line for line in second.about("offer")] == [True]

@@ -1,0 +1,81 @@
+"""``%autogen models``: what is set up, and what this machine serves, asked for by that very command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.local_servers import LocalServers
+from autogen_nb.notebook.commands import models_command
+from autogen_nb.notebook.commands.line_command import Commands
+from autogen_nb.notebook.conversations import Conversations
+from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.settings import Defaults
+from tests.models.local import models, serving
+
+NOBODY = LocalServers({})
+
+
+@pytest.fixture
+def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
+    """A notebook in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return Notebook({}, Conversations(tmp_path), Defaults(), lambda _: None)
+
+
+def text(*shown: dict[str, object]) -> str:
+    """What is shown, as text."""
+    return str(shown[0]["text/plain"])
+
+
+def test_models_of_the_list_are_told_with_their_hosts(notebook: Notebook) -> None:
+    """Each model of OAI_CONFIG_LIST is named with its host, and no key is shown."""
+    entries = [{"model": "big", "api_key": "sk-1", "base_url": "https://models.example.org/v1"}]
+
+    shown = text(*models_command.execute([], notebook, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))
+
+    assert [line.split() for line in shown.splitlines()[:3]] == [
+        ["model", "asks", "what", "it", "is"],
+        ["offline", "no", "host", "a", "fixed", "analysis", "of", "tables;", "no", "language", "model"],
+        ["big", "models.example.org", "the", "one", "that", "a", "cell", "takes"],
+    ]
+    assert "big      models.example.org  in OAI_CONFIG_LIST" in shown
+    assert "sk-1" not in shown
+
+
+def test_a_server_here_is_told_with_the_way_to_use_it(notebook: Notebook) -> None:
+    """A model on this machine is listed, and one line says how a cell asks it."""
+    with serving(models("llama3", "e\u202evil")) as local:
+        shown = text(*models_command.execute([], notebook, {}, LocalServers({"Ollama": local.port}, timeout=20)))
+
+    assert f"http://127.0.0.1:{local.port}/v1  on this machine, at the port of Ollama" in shown
+    assert f"`%env OPENAI_BASE_URL=http://127.0.0.1:{local.port}/v1` and then `%%autogen -m llama3`" in shown
+    assert "e[U+202E]vil" in shown
+
+
+def test_without_any_it_says_what_to_do(notebook: Notebook) -> None:
+    """Where nothing is set up and nothing answers, one line says how to begin."""
+    shown = text(*models_command.execute([], notebook, {}, NOBODY))
+
+    assert shown.splitlines()[1].startswith("offline")
+    assert "set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
+
+
+def test_more_words_are_a_mistake(notebook: Notebook) -> None:
+    """The command takes nothing."""
+    with pytest.raises(ConfigError, match="takes nothing more, not 'all'"):
+        models_command.execute(["all"], notebook, {}, NOBODY)
+
+
+def test_the_command_shows_it(notebook: Notebook, published: list[dict[str, Any]]) -> None:
+    """`%autogen models` asks the servers that it was given, and shows a table in the cell."""
+    shell: Any = InteractiveShell.instance()
+    shell.kernel = object()
+    with serving(models("llama3")) as local:
+        Commands(shell, notebook, LocalServers({"Ollama": local.port}, timeout=20)).obey("models")
+
+    assert "llama3" in published[-1]["data"]["text/plain"]
+    assert "<table>" in published[-1]["data"]["text/html"]

@@ -1,0 +1,377 @@
+"""What a cell shows of a chat, event by event."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.events import (
+    ChatStarted,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    Ended,
+    Event,
+    FunctionsAsked,
+    FunctionsReturned,
+    ModelAsked,
+    ModelDelta,
+    ModelReplied,
+    ReasoningDelta,
+    Relayed,
+    ReplyAsked,
+    Said,
+    SpeakerAsked,
+    SpeakerGiven,
+)
+from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
+from autogen_nb.notebook.draft import folded_thought
+from autogen_nb.notebook.view.function_calls import asked_html, returned_html
+from autogen_nb.notebook.view.notebook_view import NotebookView
+from tests.notebook.corpus import HOSTILE
+from tests.notebook.markup import code_of, problems, text_of
+
+ADD = FunctionCall("add", '{"a": 1}', "c1")
+READ = FunctionCall("read", "{}", "c2")
+
+
+def asks(*calls: FunctionCall, text: str | None = None) -> Message:
+    """A message with calls."""
+    tools = [{"id": call.call_id, "function": {"name": call.name, "arguments": call.arguments}} for call in calls]
+    return Message(text, tool_calls=tools)
+
+
+@dataclass
+class Page:
+    """What a front end shows of a view: `shown` is the place by the number of its output, and what is in it."""
+
+    view: NotebookView
+    published: list[dict[str, Any]]
+
+    def show(self, *events: Event) -> None:
+        """Has the view show these."""
+        for event in events:
+            self.view.show(event)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What kind of output is in each place that is not empty."""
+        kinds = [output["metadata"]["autogen_nb"]["kind"] for output in self._places()]
+        return [kind for kind in kinds if kind != "empty"]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text in each place that is not empty."""
+        return [text for output in self._places() if (text := output["data"]["text/plain"])]
+
+    @property
+    def html(self) -> list[str]:
+        """The HTML in each place that is not empty."""
+        return [html for output in self._places() if (html := output["data"]["text/html"])]
+
+    def _places(self) -> Iterator[dict[str, Any]]:
+        places = {output["transient"]["display_id"]: output for output in self.published}
+        return iter(places.values())
+
+
+@pytest.fixture
+def page(published: list[dict[str, Any]]) -> Page:
+    """A view in a cell."""
+    return Page(NotebookView(), published)
+
+
+def test_calls_of_one_message_stand_under_one_heading(page: Page) -> None:
+    """A message and its calls are one output, to which the results come; what takes them to the model is not shown."""
+    page.show(
+        Said("assistant", "user", asks(ADD, READ, text="Let me see.")),
+        FunctionsAsked("user", (ADD, READ)),
+        FunctionsReturned(("3", "Error: no file")),
+        Said("user", "assistant", Message("3\n\nError: no file", role="tool")),
+    )
+
+    assert page.kinds == ["calls"]
+    assert page.texts == [
+        'assistant:\nLet me see.\ncalls add({"a": 1})\nadd returned: 3\ncalls read()\nread returned: Error: no file'
+    ]
+    assert text_of(page.html[0].rpartition("</style>")[2]).endswith(
+        'Let me see.\nadd({"a": 1})\u2192 3read()\u2715 Error: no file'
+    )
+
+
+def test_a_message_without_words_has_no_empty_bubble(page: Page) -> None:
+    """A message that only calls shows who calls what, and an empty one without calls is not shown at all."""
+    page.show(Said("assistant", "user", asks(ADD)), Said("user", "assistant", Message("")))
+
+    assert page.texts == ['assistant:\ncalls add({"a": 1})']
+
+
+def test_a_call_says_that_it_is_on_its_way(page: Page) -> None:
+    """From the moment that a function is called the cell says so, without waiting for a clock."""
+    page.show(Said("assistant", "user", asks(ADD)), FunctionsAsked("user", (ADD,)))
+
+    assert page.texts == ['assistant:\ncalls add({"a": 1})\ncalling \u2026']
+
+
+def test_a_chat_that_was_stopped_in_a_call(page: Page) -> None:
+    """Nothing looks as if it went on."""
+    page.show(Said("assistant", "user", asks(ADD)), FunctionsAsked("user", (ADD,)))
+    page.view.close()
+
+    assert page.texts[0] == 'assistant:\ncalls add({"a": 1})\ndid not return'
+
+
+def test_calls_that_nobody_makes(page: Page) -> None:
+    """Calls that are not made are shown as they were asked for."""
+    page.show(Said("assistant", "user", asks(ADD)), Ended("max_turns"))
+    page.view.close()
+
+    assert page.texts[0] == 'assistant:\ncalls add({"a": 1})'
+
+
+def test_calls_of_an_earlier_message(page: Page) -> None:
+    """Calls whose message is not in the cell are shown under the agent that makes them."""
+    page.show(FunctionsAsked("user", (READ,)), FunctionsReturned(("text",)))
+
+    assert page.texts == ["user:\ncalls read()\nread returned: text"]
+
+
+def test_a_streamed_message_keeps_its_place(page: Page) -> None:
+    """The calls come to where the words were streamed."""
+    page.show(
+        ModelAsked("assistant", "user", 1),
+        ModelDelta("assistant", "Let me see."),
+        ModelReplied(asks(ADD, text="Let me see."), "m"),
+        Said("assistant", "user", asks(ADD, text="Let me see.")),
+    )
+
+    assert page.kinds == ["calls"]
+    assert page.texts[0].startswith("assistant (m \u00b7 < 0.1 s):\nLet me see.\ncalls add")
+
+
+def test_words_that_differ_from_the_results_are_shown(page: Page) -> None:
+    """A message that a hook has changed is shown beside the results."""
+    page.show(
+        FunctionsAsked("user", (READ,)),
+        FunctionsReturned(("text",)),
+        Said("user", "assistant", Message("only a part", role="tool")),
+    )
+
+    assert page.texts[1] == "user:\nonly a part"
+
+
+def test_a_member_that_calls_on_the_way(page: Page) -> None:
+    """In a team the words beside a member's calls stay, and results that are its answer are not shown twice."""
+    page.show(
+        ModelAsked("calc", "team", 1),
+        ModelDelta("calc", "I add."),
+        ModelReplied(asks(ADD, text="I add."), "m"),
+        FunctionsAsked("calc", (ADD,)),
+        FunctionsReturned(("3",)),
+        Said("calc", "team", Message("3"), kind="tools"),
+        Said("bob", "team", Message("Fine.")),
+    )
+
+    assert [text.splitlines() for text in page.texts] == [
+        ["calc (before its calls):", "I add."],
+        ["calc:", 'calls add({"a": 1})', "add returned: 3"],
+        ["bob:", "Fine."],
+    ]
+
+
+def test_a_note_stands_with_its_message(page: Page) -> None:
+    """What the person must be told of a reply is a line below it, in the same output; a cached reply says so."""
+    reply = ModelReplied(Message("Hello."), "large", note="Two outputs were left out of the request.", cached=True)
+    page.show(reply, Said("assistant", "user", Message("Hello.")), Said("user", "assistant", Message("Hi.")))
+
+    assert page.texts == [
+        "assistant (large \u00b7 from the cache):\nHello.\nTwo outputs were left out of the request.",
+        "user:\nHi.",
+    ]
+    assert "Two outputs were left out" in page.html[0]
+
+
+def test_a_group(page: Page) -> None:
+    """Each message names its speaker; a choice shows where the model was asked again, what is passed on does not."""
+    page.show(
+        Said("ann", "manager", Message("one")),
+        SpeakerAsked("manager", "ann", ("bob", "cy"), "auto"),
+        SpeakerGiven("nobody"),
+        SpeakerAsked("manager", "ann", ("bob", "cy"), "auto", ("nobody",)),
+        SpeakerGiven("bob"),
+        Relayed("manager", "ann", ("bob", "cy")),
+        Said("bob", "manager", Message("two")),
+        SpeakerAsked("manager", "bob", ("ann", "cy"), "random"),
+        SpeakerGiven("cy"),
+        Said("cy", "manager", Message("three")),
+        SpeakerAsked("manager", "cy", ("ann", "bob"), "auto"),
+        SpeakerGiven("ann"),
+    )
+
+    assert page.texts == ["ann:\none", "next: bob (named at attempt 2)", "bob:\ntwo", "cy:\nthree"]
+
+
+def test_a_chat_within_the_chat(page: Page) -> None:
+    """A message to somebody who is none of the two says whom it is for."""
+    page.show(
+        ChatStarted("user", "critic"),
+        Said("user", "critic", Message("one")),
+        ChatStarted("critic", "inner"),
+        Said("critic", "inner", Message("two")),
+        ModelReplied(Message("three"), "m"),
+        Said("inner", "critic", Message("three")),
+    )
+
+    assert page.texts == ["user:\none", "critic (to inner):\ntwo", "inner (m \u00b7 < 0.1 s):\nthree"]
+
+
+def test_a_long_chat_without_a_model_stays_in_sight(page: Page) -> None:
+    """However many messages the caller's own code writes, they take fewer places than a front end folds."""
+    for number in range(200):
+        page.show(ReplyAsked("a", "b", number), Said("a", "b", Message(f"message {number}")))
+
+    assert len(page.texts) < 50
+    assert "\n".join(page.texts).count("message") == 200
+
+
+def test_the_end_tells_tokens_and_cost(page: Page) -> None:
+    """A cost that is not known is told to be so."""
+    page.show(ModelReplied(Message("x"), "m", Usage(100, 20)), Said("a", "b", Message("x")), Ended("answered"))
+
+    assert page.texts[-1] == "Done \u00b7 1 reply \u00b7 120 tokens \u00b7 cost unknown \u00b7 < 0.1 s"
+
+
+def test_a_budget_is_told_in_the_status_and_at_the_end(page: Page) -> None:
+    """What is spent of a budget is told as it is at that moment."""
+    spent = ["0 of 9 tokens spent"]
+    page.view.meter(lambda: spent[-1])
+    page.view.awaiting("a is thinking")
+    while not page.texts:
+        page.view.tick()
+    before = page.texts[-1]
+    spent.append("7 of 9 tokens spent")
+    page.show(Ended("answered"))
+
+    assert before.endswith("0 of 9 tokens spent")
+    assert page.texts[-1].endswith("7 of 9 tokens spent")
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        (CodeInputAsked("user", "Name? "), CodeInputGiven("Ada")),
+        (EffectAsked("user", Effect("write", "/x")), EffectJudged(True)),
+    ],
+    ids=["input", "question"],
+)
+def test_the_time_of_a_run_goes_on_after_what_it_asks(
+    asked: Event, given: Event, published: list[dict[str, Any]]
+) -> None:
+    """What code asks on its way does not set the clock of its run back."""
+    now = [100.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(CodeAsked("user", (CodeBlock("python", "input()"),)))
+    now[0] += 7
+    page.show(asked)
+    now[0] += 30
+    page.view.release()
+    page.show(given)
+    now[0] += 5
+    page.view.tick()
+
+    assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
+
+
+def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:
+    """Not even for a moment while it streams."""
+    reply = Message("It is 42.\n\nTERMINATE")
+    for piece in ("It is 42.", "\n\nTER", "MIN", "ATE"):
+        page.show(ModelDelta("assistant", piece))
+        page.view.tick()
+    page.show(ModelReplied(reply), Said("assistant", "user", reply))
+
+    assert page.texts == ["assistant (< 0.1 s):\nIt is 42."]
+    assert "TER" not in str(page.published)
+
+
+def test_a_thought_is_open_while_it_streams_then_folded(
+    published: list[dict[str, Any]],
+) -> None:
+    """No code in it looks as if it were to run: it stands behind the line that tells of it."""
+    now = [0.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(ModelAsked("assistant", "user", 1))
+    now[0] += 1
+    page.show(ReasoningDelta("assistant", "Is it?"))
+    thinking = page.html[-1]
+    now[0] += 3
+    page.show(ModelDelta("assistant", "Yes."))
+    writing = page.html[-1]
+    reply = Message("Yes.")
+    page.show(
+        ModelReplied(reply, "m", seconds=4, reasoning=Reasoning("Is it?", 3, 17)), Said("assistant", "user", reply)
+    )
+
+    assert "<details" not in thinking
+    assert text_of(thinking.rpartition("</style>")[2]).endswith("\u00b7 thinkingIs it?\n")
+    assert "thought for 3 s</summary>" in writing
+    assert "thought for 3 s \u00b7 17 tokens</summary>" in page.html[-1]
+    assert page.texts == ["assistant (m \u00b7 4 s):\nthought for 3 s \u00b7 17 tokens\nYes."]
+
+
+@pytest.mark.parametrize("vector", HOSTILE)
+def test_nothing_of_a_thought_acts(vector: str) -> None:
+    """It is a model's text, as its answer is."""
+    assert problems(folded_thought(Reasoning(vector))) == []
+
+
+@pytest.mark.parametrize("vector", HOSTILE)
+def test_nothing_of_a_call_acts(vector: str) -> None:
+    """Names, arguments and results are text, folded or not."""
+    for text in (vector, vector * 40, f"Error: {vector}", f"Error: {vector}\n" * 40):
+        html = asked_html(FunctionCall(text, text)) + returned_html(text)
+
+        assert problems(html) == []
+
+
+def test_a_long_result_is_folded_under_its_first_line_and_its_size() -> None:
+    """It is all there, behind a line that says how much it is."""
+    text = "first <b>\n" + "more\n" * 40
+    head, _, body = returned_html(text).partition("</summary>")
+
+    assert head.startswith("<details><summary")
+    assert text_of(head) == "\u2192 first <b> \u00b7 41 lines, 210 characters"
+    assert code_of(body) == text.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("3", "\u2192 3"),
+        ("", "\u2192 returned nothing"),
+        (" \n", "\u2192 returned nothing"),
+        ("a\nb\n", "\u2192 a\nb"),
+        ("Error: no", "\u2715 Error: no"),
+        ("\x1b[31mred\x1b[0m", "\u2192 red"),
+    ],
+    ids=["short", "empty", "blank", "lines", "error", "colours"],
+)
+def test_a_short_result_is_seen_at_once(content: str, shown: str) -> None:
+    """Nothing of it is folded."""
+    html = returned_html(content)
+
+    assert "<details" not in html
+    assert text_of(html) == shown
+
+
+def test_long_arguments_are_folded() -> None:
+    """The name and the beginning are seen, and how much there is; the rest opens."""
+    html = asked_html(FunctionCall("write", '{"text": "' + "x" * 200 + '"}'))
+    head, _, body = html.partition("</summary>")
+
+    assert head.startswith("<details><summary")
+    assert text_of(head).startswith('write({"text": "xxx')
+    assert text_of(head).endswith("\u2026) \u00b7 212 characters")
+    assert code_of(body) == '{\n  "text": "' + "x" * 200 + '"\n}'

@@ -1,0 +1,118 @@
+"""``%autogen rules``: rules are listed with when they were made, added, and revoked."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.policy.rules import Rule
+from autogen_nb.errors import ConfigError
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.notebook.commands.rules_command import execute
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+FOLDER = Path("/home/ann/work")
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> RulesFile:
+    """A file of rules that is not there yet."""
+    return RulesFile(tmp_path / "settings" / "rules.json")
+
+
+def said(rules: RulesFile, words: str, *, sure: bool = False) -> str:
+    """What an order answers, as text."""
+    return str(execute(words.split(), rules, FOLDER, lambda _: sure)[0]["text/plain"])
+
+
+def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
+    """A rule is made with its words, stands in the list with its day, and goes by its number or its text."""
+    none = said(rules, "")
+    added = said(rules, "add network api.example.org")
+    again = said(rules, "add network API.example.org")
+    said(rules, "add write ../out")
+    said(rules, "add process git status")
+    listed = said(rules, "list")
+    first = said(rules, "remove 1")
+    second = said(rules, "remove write ../out")
+
+    assert none.startswith("There are no rules.")
+    assert added.startswith("From now on, in every notebook of yours: always allow connections to api.example.org.")
+    assert "there already" in again
+    heads, *lines = listed.split("\n")
+    assert heads.split() == ["#", "rule", "what", "it", "does", "made"]
+    assert re.fullmatch(
+        r"2  write /home/ann/out +always allow writing /home/ann/out +20\d\d-\d\d-\d\d \d\d:\d\d", lines[1]
+    )
+    assert first == "Revoked: always allow connections to api.example.org."
+    assert second == "Revoked: always allow writing /home/ann/out."
+    assert rules.rules() == (Rule("process", "git status"),)
+
+
+def test_clear_asks_first(rules: RulesFile) -> None:
+    """All rules go only when the person is sure, or says so beforehand."""
+    rules.add(Rule("network"), Rule("delete", "/data"))
+
+    kept = said(rules, "clear")
+    cleared = said(rules, "clear", sure=True)
+    nothing = said(rules, "clear --yes")
+
+    assert (kept, cleared, nothing) == ("Nothing was revoked.", "Revoked all 2 rules.", "There are no rules.")
+    assert rules.rules() == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("ad network x", "did you mean 'add'?"),
+        ("explode", "there are list, add, remove, clear"),
+        ("add", "needs a rule, such as: %autogen rules add network api.example.org"),
+        ("remove", "needs a rule"),
+        ("remove 2", "there is no rule 2; `%autogen rules` lists those"),
+        ("remove 0", "there is no rule 0"),
+        ("remove network x", "there is no rule 'network x'"),
+        ("add everything", "'everything' is none of them"),
+        ("clear all", "there are list, add, remove, clear"),
+    ],
+)
+def test_what_cannot_be_meant(rules: RulesFile, words: str, complaint: str) -> None:
+    """Each is refused in one line that says what would do."""
+    rules.add(Rule("network", "api.example.org"))
+
+    with pytest.raises(ConfigError) as refused:
+        said(rules, words)
+
+    assert complaint in str(refused.value)
+    assert rules.rules() == (Rule("network", "api.example.org"),)
+
+
+def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
+    """A rule's target is shown as it is, and never becomes part of the page."""
+    rules.add(Rule("process", "<img src=x onerror=alert(1)> $x$"))
+
+    html = execute([], rules, FOLDER, lambda _: False)[0]["text/html"]
+
+    assert "<img" not in html
+    assert "&lt;img" in html
+
+
+def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """With its rule a risky block runs and says by which rule; revoked, it is asked about again."""
+    model.add(python("print(eval(chr(54) + ' * 7'))"), "42.", python("print(eval(chr(54) + ' * 7'))"), "42.")
+    added = fresh.run("%autogen rules add unknown", "add")
+
+    by_rule = fresh.run("%%autogen --confirm risky\nGo.", "one")
+    fresh.answers.append("y")
+    cleared = fresh.run("%autogen rules clear", "clear")
+    asked = fresh.start("%%autogen --confirm risky --new\nGo.", "two")
+    fresh.click("Run")
+    fresh.finish(asked)
+
+    assert "always allow code that cannot be read" in added.text
+    assert by_rule.about("decision")[0].startswith("Run · by your rule: unknown")
+    assert by_rule.about("stream") == ["42\n"]
+    assert fresh.prompts[-1] == "Revoke the one rule? [y/n] "
+    assert cleared.text == "Revoked the one rule."
+    assert asked.about("decision")[0].startswith("Run · by you")

@@ -1,0 +1,69 @@
+"""HTML of the agent's kernel."""
+
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
+from tests.notebook.corpus import HOSTILE
+from tests.notebook.markup import live_tex, problems, text_of
+
+markup = st.lists(
+    st.text(max_size=8) | st.sampled_from(HOSTILE) | st.sampled_from(["<pre>", "\n", "<p", "'", '"', ">"])
+)
+
+STYLED = """<style type="text/css">
+#T_ab1_row0_col0, #T_ab1_row1_col0 { background-color: #fff7fb; color: #000000; }
+#T_ab1_row0_col1 { background: url(http://evil.invalid); position: fixed; font-weight: bold; }
+#T_ab1 th { color: red; }
+</style><table id="T_ab1"><tbody><tr>
+<td id="T_ab1_row0_col0" class="data row0 col0" >1</td><td id="T_ab1_row0_col1" class="data" >2</td>
+</tr></tbody></table>"""
+
+
+@given(markup.map("".join))
+def test_any_markup_becomes_safe(html: str) -> None:
+    """Whatever a kernel sends, the markup is of known tags, attributes and schemes, and nothing is typeset."""
+    cleaned = clean_html(html)
+
+    assert problems(cleaned) == []
+    assert live_tex(cleaned) == []
+
+
+@given(markup.map("".join))
+def test_cleaning_is_idempotent(html: str) -> None:
+    """Cleaned HTML is left as it is."""
+    once = clean_html(html)
+
+    assert clean_html(once) == once
+
+
+def test_a_data_frame_keeps_its_table() -> None:
+    """A data frame keeps the structure and the class that make it look native."""
+    frame = pd.DataFrame({"price": ["$5", "$6"]}, index=["a", "b"])
+
+    cleaned = clean_html(frame.to_html())
+
+    assert '<table border="1" class="dataframe">' in cleaned
+    assert "style>" not in cleaned
+    assert text_of(cleaned).split() == ["price", "a", "$5", "b", "$6"]
+
+
+def test_colours_of_a_styled_table_move_into_its_cells() -> None:
+    """What a Styler says about single cells survives the loss of its style sheet, as far as it is harmless."""
+    cleaned = clean_html(STYLED)
+
+    assert '<td style="background-color:#fff7fb;color:#000000">1</td>' in cleaned
+    assert '<td style="font-weight:bold">2</td>' in cleaned
+
+
+def test_preformatted_text_keeps_its_first_lines() -> None:
+    """An empty first line of preformatted text is not lost."""
+    assert clean_html("<pre>\n\nx</pre>") == "<pre>\n\nx</pre>"
+
+
+def test_markup_without_text_has_no_content() -> None:
+    """A page of live parts only is recognised as empty once it is clean."""
+    assert not has_content(clean_html("<div id='plot'> </div><script>draw()</script>"))
+    assert has_content(clean_html("<div><b>x</b></div>"))
+    assert has_content("x")

@@ -1,0 +1,74 @@
+"""Streams as a terminal would leave them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, stream_text, without_colours
+
+pieces = st.lists(
+    st.text(max_size=5) | st.sampled_from(["\r", "\n", "\b", "\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b]8;;x\x07", "\x1b"])
+).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ntext", "plain\ntext"),
+        ("10%\r20%\r100%\n", "100%\n"),
+        ("long line\rxy", "xyng line"),
+        ("abc\b\bX", "aXc"),
+        ("\b\bx", "x"),
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m"),
+        ("\x1b[31mred\rgo\x1b[0m", "\x1b[31mgod\x1b[0m"),
+        ("\x1b[1mb\nc", "\x1b[1mb\nc"),
+        ("abc\r\x1b[Kx", "x"),
+        ("abc\x1b[2K\rx", "x  "),
+        ("a\x1b[2Ab\x1b[10;10Hc", "abc"),
+        ("\x1b]8;;http://evil.invalid\x07link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]0;title\x07x\x07\x00", "x"),
+        ("a\ud800b", "a\ufffdb"),
+    ],
+)
+def test_control_characters_do_what_a_terminal_does(text: str, shown: str) -> None:
+    """Returns and backspaces overwrite, colours stay, everything else is dropped."""
+    assert stream_text(text) == shown
+
+
+def test_a_progress_bar_leaves_one_line() -> None:
+    """A bar that overwrites itself ten thousand times leaves its last state."""
+    bar = "".join(f"\r{done / 100:6.2f}%|{'#' * (done // 200):50}|" for done in range(10_001))
+
+    assert stream_text(bar + "\n") == f"100.00%|{'#' * 50}|\n"
+
+
+@given(pieces, st.integers(min_value=0, max_value=40))
+def test_text_may_come_in_any_pieces(text: str, cut: int) -> None:
+    """Where a stream is cut, even within an escape sequence, makes no difference."""
+    terminal = TerminalText()
+    terminal.feed(text[:cut])
+    terminal.feed(text[cut:])
+    # A line feed shows what was still pending, in both.
+    terminal.feed("\n")
+
+    assert terminal.text == stream_text(text + "\n")
+
+
+@given(pieces)
+def test_what_is_left_can_be_saved(text: str) -> None:
+    """The text can be encoded, and of control characters only those of colours are left."""
+    shown = stream_text(text)
+
+    assert shown.encode().decode() == shown
+    assert only_colours(shown) == shown
+
+
+def test_only_colours_keeps_newlines() -> None:
+    """Plain text keeps its lines and colours and loses other sequences."""
+    assert only_colours("a\n\x1b[32mb\x1b[0m\x1b[2J\tc\x08") == "a\n\x1b[32mb\x1b[0m\tc"
+
+
+def test_colours_can_be_left_out() -> None:
+    """Of text that holds nothing but colours, the letters are left."""
+    assert without_colours(only_colours("\x1b[1;31mred\x1b[0m \x1b[2Jtext")) == "red text"

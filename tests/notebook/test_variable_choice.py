@@ -1,0 +1,100 @@
+"""Which variables a task names, and how templates are filled."""
+
+import types
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
+from autogen_nb.notebook import variable_choice
+
+NAMESPACE: dict[str, Any] = {
+    "df": pd.DataFrame({"a": [1]}),
+    "sales": pd.DataFrame({"a": [1]}),
+    "weights": np.zeros(3),
+    "column": pd.Series([1]),
+    "Data": [1],
+    "my_list": [1],
+    "x1": 3,
+    "mean": 3.5,
+    "x": 1,
+    "text": "words",
+    "pd": pd,
+    "helper_function": lambda: None,
+    "SomeClass": type("SomeClass", (), {}),
+    "_private_name": 1,
+    "In": [],
+    "bound_method": [].append,
+    "module_like": types,
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "named"),
+    [
+        ("Plot df by month.", ["df"]),
+        ("Plot `df` by month.", ["df"]),
+        ("Compare sales and weights, please.", ["sales", "weights"]),
+        ("Use my_list, x1 and Data.", ["Data", "my_list", "x1"]),
+        ("What is the mean of the text?", []),
+        ("What is the `mean` of the `text`?", ["mean", "text"]),
+        ("x marks the spot", []),
+        ("`x` marks the spot", ["x"]),
+        ("Import pd and call helper_function of SomeClass.", []),
+        ("Look at _private_name and In.", []),
+        ("What about bound_method and module_like?", []),
+        ("Read data/df.csv and sales.csv and ./weights", []),
+        ("Call sales(2) or sales.head()", ["sales"]),
+        ("The end of sales.", ["sales"]),
+        ("df's columns", ["df"]),
+        ("Print df.a and weights.shape.", ["df", "weights"]),
+        ("Don't say 'sales'.", []),
+        ("Read archive/sales.tar.gz, sales.xlsx", []),
+        ("(df)", ["df"]),
+        ("dfs, adf, df_2", []),
+        ("pre-sales and sales-driven", []),
+        ("Nothing here.", []),
+    ],
+)
+def test_variables_that_a_task_names(task: str, named: list[str]) -> None:
+    """Names between backticks count, and words that are names and no prose; words that may be words do not."""
+    assert variable_choice.mentioned(task, NAMESPACE) == named
+
+
+def test_a_template_is_no_code() -> None:
+    """Only plain names are filled in: neither attributes nor formats are looked up."""
+    with pytest.raises(ConfigError, match="not a variable's name in braces"):
+        variable_choice.filled("{x.__class__}", NAMESPACE)
+
+
+def test_values_that_hold_braces_are_not_filled_again() -> None:
+    """A value's own braces are text."""
+    assert variable_choice.filled("{one} {two}", {"one": "{two}", "two": "2"}) == "{two} 2"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (None, "size unknown"),
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1 KB"),
+        (197_000_000, "197 MB"),
+        (2 * 10**15, "2000 TB"),
+    ],
+)
+def test_a_size_as_a_person_reads_it(size: int | None, text: str) -> None:
+    """A size is told in the unit in which it is short."""
+    assert variable_choice.size_text(size) == text
+
+
+def test_new_variables_in_one_line() -> None:
+    """Tables come first, six are named, the rest is counted, and the command for the first stands there."""
+    numbers = [HandedVariable(f"n{number}", "int", "", None) for number in range(7)]
+    line = variable_choice.listed([*numbers, HandedVariable("table", "DataFrame", "2 rows x 3 columns", None)], "side")
+
+    assert line.startswith("In the agent's kernel: `table` (DataFrame, 2 rows x 3 columns), `n0` (int), ")
+    assert line.endswith("`n4` (int) and 2 more. `%autogen pull table -c side` copies one here.")

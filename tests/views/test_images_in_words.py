@@ -1,0 +1,86 @@
+"""The pictures of messages, in a terminal and in a cell."""
+
+import base64
+import struct
+import zlib
+from typing import Any
+
+import pytest
+
+from autogen_nb.events import Said
+from autogen_nb.messages import Message
+from autogen_nb.notebook.rendering.message_images import pictures
+from autogen_nb.views.images_in_words import in_words
+from autogen_nb.views.plain_view import PlainView
+from tests.notebook.markup import problems
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+DOT = b"".join(
+    (
+        b"\x89PNG\r\n\x1a\n",
+        _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)),
+        _chunk(b"IDAT", zlib.compress(b"\0\0\0\0")),
+        _chunk(b"IEND", b""),
+    )
+)
+TEXT = base64.b64encode(DOT).decode()
+HELD = f"data:image/png;base64,{TEXT}"
+ELSEWHERE = "https://tracker.example/seen.png"
+
+
+def message(*urls: Any) -> Message:
+    """A message with words and pictures, as OpenAI's API has them."""
+    return Message([{"type": "text", "text": "Look."}, *({"type": "image_url", "image_url": each} for each in urls)])
+
+
+def test_addresses_of_a_message() -> None:
+    """Both forms of an address are read, and what is none is left out."""
+    assert message({"url": HELD}, ELSEWHERE, {"url": 3}, None, "").pictures == (HELD, ELSEWHERE)
+    assert Message("text").pictures == ()
+    assert Message(["no part", {"image_url": 1}]).pictures == ()
+
+
+def test_picture_in_words() -> None:
+    """A held picture is told by its kind and size, another by its address, cut and made visible."""
+    assert in_words(HELD) == f"[picture, image/png, {len(TEXT) * 3 // 4:,} bytes]"
+    assert in_words(ELSEWHERE) == f"[picture at {ELSEWHERE}]"
+    assert in_words("https://x/\u202e" + "a" * 300).startswith("[picture at https://x/[U+202E]aaa")
+    assert len(in_words("a" * 10_000)) < 250
+
+
+def test_picture_in_a_cell() -> None:
+    """A picture that is one is shown, without anything else of the address."""
+    assert pictures([HELD]) == (f'<div><img src="data:image/png;base64,{TEXT}" alt="" style="max-width:100%"></div>')
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        ELSEWHERE,
+        "data:image/svg+xml;base64,PHN2Zz4=",
+        f'data:image/png;base64,{TEXT}" onerror="alert(1)',
+        "data:image/png;base64," + base64.b64encode(b"<script>").decode(),
+        "javascript:alert(1)",
+        '"><script>alert(1)</script>',
+    ],
+)
+def test_what_is_not_shown(url: str) -> None:
+    """What lies elsewhere, or is no picture, is named and not loaded."""
+    html = pictures([url])
+
+    assert "<img" not in html
+    assert problems(html) == []
+    assert "[picture" in html
+
+
+def test_picture_in_a_terminal() -> None:
+    """A line stands for each picture."""
+    written: list[str] = []
+
+    PlainView(written.append).show(Said("a", "b", message({"url": HELD})))
+
+    assert "Look.\n[picture, image/png, " in "".join(written)
