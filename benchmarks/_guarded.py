@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.kernels.guard_client import Guarded, Terms
+from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.kernels.places.environment import scrubbed
 from autogen_nb.outputs import Failure
@@ -78,9 +78,9 @@ class Corpus:
         self._asked.append(effect)
         return EffectJudged(allowed=False, reason="the benchmark denies it")
 
-    async def _execute(self, code: str, terms: Terms) -> str:
+    async def _execute(self, code: str, permissions: BlockPermissions) -> str:
         failed = ""
-        async for item in self._kernel.execute(code, timeout=SECONDS, terms=terms):
+        async for item in self._kernel.execute(code, timeout=SECONDS, permissions=permissions):
             if isinstance(item, Failure):
                 failed = failed or f"{item.ename}: {item.evalue}"
             elif isinstance(item, BlockOutcome):

@@ -67,7 +67,7 @@ async def milliseconds(kernel: Kernel, code: str, folder: Path) -> float:
     """The processor time that the kernel takes for the code."""
     source = f"import time\nbegun = time.process_time()\n{code}\nprint(time.process_time() - begun)"
     terms = Guarded(Permissions(), PathScope(str(folder), str(folder / "own"), "/"))
-    texts = [getattr(item, "text", "") async for item in kernel.execute(source, terms=terms)]
+    texts = [getattr(item, "text", "") async for item in kernel.execute(source, permissions=terms)]
     return 1000 * float("".join(texts))
 
 

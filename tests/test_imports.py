@@ -11,7 +11,7 @@ import pytest
 PACKAGE = "autogen_nb"
 
 ROWS = (
-    ("acts", "doors", "errors", "events", "event_json", "messages", "outputs", "_version"),
+    ("effects", "lazy_export", "errors", "events", "event_json", "messages", "outputs", "_version"),
     ("core",),
     ("engine", "trusted"),
     ("run", "kernels"),
@@ -24,7 +24,7 @@ ROWS = (
 ROW = {place: number for number, row in enumerate(ROWS) for place in row}
 
 ROOMS = {
-    "openai": ("models/openai.py",),
+    "openai": ("models/openai/openai_model.py",),
     "click": ("cli/",),
     "nbclient": ("cli/",),
     "jupyter_client": ("kernels/",),
@@ -32,7 +32,7 @@ ROOMS = {
     **dict.fromkeys(
         ("IPython", "ipywidgets", "traitlets", "comm", "ipykernel"),
         # The two files run inside the agent's kernel, which is an IPython.
-        ("notebook/", "kernels/inside.py", "kernels/start.py"),
+        ("notebook/", "kernels/inside/service.py", "kernels/inside/kernel_main.py"),
     ),
 }
 """Where a library may be imported: files, and folders."""
@@ -121,13 +121,17 @@ def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> No
         ("events.py", "from autogen_nb import core", "core stands above events"),
         ("run.py", "import autogen_nb.kernels", "kernels stands beside run"),
         ("models/replay.py", "from autogen_nb.human import terminal", "human stands beside models"),
-        ("models/replay.py", "import openai", "openai may be imported in models/openai.py only"),
-        ("models/openai_2.py", "import openai.types", "openai may be imported in models/openai.py only"),
+        ("models/replay.py", "import openai", "openai may be imported in models/openai/openai_model.py only"),
+        (
+            "models/openai/client.py",
+            "import openai.types",
+            "openai may be imported in models/openai/openai_model.py only",
+        ),
         ("run.py", "import zmq.asyncio", "zmq may be imported in kernels/ only"),
         (
             "kernels/kernel.py",
             "from IPython import get_ipython",
-            "IPython may be imported in notebook/ and kernels/inside.py and kernels/start.py only",
+            "IPython may be imported in notebook/ and kernels/inside/service.py and kernels/inside/kernel_main.py only",
         ),
         (
             "notebook/panel.py",
@@ -157,9 +161,9 @@ def test_wrong_import_is_found(tmp_path: Path, file: str, source: str, complaint
         ("core/code.py", "from markdown_it import MarkdownIt"),
         ("core/code.py", "from . import chat\nfrom .chat import flow\nimport autogen_nb.events"),
         ("events.py", "from autogen_nb.messages import Message"),
-        ("kernels/inside.py", "def f():\n    import ipykernel"),
+        ("kernels/inside/service.py", "def f():\n    import ipykernel"),
         ("kernels/channels.py", "import zmq, jupyter_client"),
-        ("models/openai.py", "import openai"),
+        ("models/openai/openai_model.py", "import openai"),
         ("agents/base.py", "from autogen_nb import run"),
         ("__init__.py", "import autogen_nb.notebook"),
     ],
@@ -187,10 +191,12 @@ InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
 
 def test_the_first_kernel_waits_for_little() -> None:
     """What starts the first kernel needs nothing of chats, of models or of the driver, which take longer to load."""
-    source = "import autogen_nb.notebook.extension, autogen_nb.notebook.first_kernel, autogen_nb.executors.jupyter"
+    source = (
+        "import autogen_nb.notebook.extension, autogen_nb.notebook.first_kernel, autogen_nb.executors.jupyter_executor"
+    )
 
     assert (
-        _loaded(source, ("autogen_nb.events", "autogen_nb.run", "autogen_nb.core.reading", "autogen_nb.models")) == []
+        _loaded(source, ("autogen_nb.events", "autogen_nb.run", "autogen_nb.core.analysis", "autogen_nb.models")) == []
     )
 
 

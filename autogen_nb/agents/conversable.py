@@ -45,8 +45,8 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
     system_message
         What the agent's model is told first; a list is joined by newlines.
     is_termination_msg
-        A predicate over the last message as a dict, or a condition of `autogen_nb.core.chats.termination_checks`; by default the
-        content must be exactly "TERMINATE".
+        A predicate over the last message as a dict, or a condition of
+        `autogen_nb.core.chats.termination_checks`; by default the content must be exactly "TERMINATE".
     max_consecutive_auto_reply
         Replies in a row without a person; None means `MAX_CONSECUTIVE_AUTO_REPLY`.
     human_input_mode

@@ -1,4 +1,4 @@
-"""What `doctor_command` looks at. Each look is a function that yields findings, starts nothing that stays and asks no host."""
+"""What ``autogen-nb doctor`` looks at. Each look yields findings, starts nothing that stays and asks no host."""
 
 import os
 import re

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.guard_client import Terms
+from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.kernels.request import Ask
 from autogen_nb.outputs import Output, Stream
@@ -19,7 +19,7 @@ class HistoryStep:
     """A block that had succeeded, and what it might do."""
 
     code: str
-    terms: Terms = None
+    permissions: BlockPermissions = None
 
 
 class History:
@@ -55,7 +55,9 @@ class History:
             if isinstance(step, HistoryStep):
                 done += 1
                 yield Stream("stderr", f"[{done} of {count}] {_title(step.code)}\n")
-                async with aclosing(kernel.execute(step.code, timeout=timeout, ask=ask, terms=step.terms)) as items:
+                async with aclosing(
+                    kernel.execute(step.code, timeout=timeout, ask=ask, permissions=step.permissions)
+                ) as items:
                     async for item in items:
                         if not isinstance(item, BlockOutcome):
                             yield item

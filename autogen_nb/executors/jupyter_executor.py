@@ -16,7 +16,7 @@ from autogen_nb.effects import Permissions
 from autogen_nb.executors.block_history import History, HistoryStep
 from autogen_nb.executors.block_runs import BlockRefused, in_order, make, named, refused, saved, unknown
 from autogen_nb.executors.shell_blocks import Shell
-from autogen_nb.kernels.guard_client import Guarded, Terms
+from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck
 from autogen_nb.kernels.launch import LOCAL
@@ -288,7 +288,7 @@ class JupyterExecutor:
             steps.append(self._shell.execute(block.language, block.code, self.timeout))
         else:
             program = "bash" if block.language in BASH else "sh"
-            steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout, terms="ours"))
+            steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout, permissions="ours"))
         return steps
 
     async def _inside(self, code: str, company: "_Company") -> AsyncGenerator[Output | BlockOutcome]:
@@ -299,7 +299,7 @@ class JupyterExecutor:
                 yield output
         finished = BlockOutcome(0)
         async with aclosing(
-            self._kernel.execute(code, timeout=self.timeout, ask=company.ask, terms=company.terms)
+            self._kernel.execute(code, timeout=self.timeout, ask=company.ask, permissions=company.permissions)
         ) as items:
             async for item in items:
                 if isinstance(item, BlockOutcome):
@@ -313,7 +313,7 @@ class JupyterExecutor:
             async for output in self._again(notes, company.ask):
                 yield output
         elif finished.ok and self._restore == "replay":
-            self._history.add(HistoryStep(code, company.terms))
+            self._history.add(HistoryStep(code, company.permissions))
         yield replace(finished, note=" ".join(filter(None, notes)))
 
     async def _again(self, notes: list[str], ask: Ask | None) -> AsyncGenerator[Output]:
@@ -337,7 +337,7 @@ class _Company:
     """Who is there while blocks run, and what these may do unasked."""
 
     ask: Ask | None
-    terms: Terms = None
+    permissions: BlockPermissions = None
 
 
 def _typing(inquirer: Inquirer) -> Ask:

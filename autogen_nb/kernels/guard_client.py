@@ -47,7 +47,7 @@ class GuardQuestion:
     line: int
 
 
-Terms: TypeAlias = Guarded | Literal["ours"] | None
+BlockPermissions: TypeAlias = Guarded | Literal["ours"] | None
 """What a request's code may do: what is let through, anything since it is our own, or anything."""
 
 
@@ -68,14 +68,14 @@ class GuardClient:
         """The fields of the request that puts the guard there."""
         return {FIELD: {"secret": self.secret.hex()}}
 
-    def terms(self, terms: Terms) -> dict[str, Any]:
+    def permissions(self, permissions: BlockPermissions) -> dict[str, Any]:
         """The fields of a request that say what its code may do."""
         self._number += 1
-        told: dict[str, Any] = {"number": self._number, "leave": None if terms is None else "ours"}
-        if isinstance(terms, Guarded):
-            scope = terms.scope
-            told["leave"] = [[effect.kind, effect.target] for effect in terms.permissions.effects]
-            told["ground"] = [scope.folder, scope.own, scope.home]
+        told: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
+        if isinstance(permissions, Guarded):
+            scope = permissions.scope
+            told["permissions"] = [[effect.kind, effect.target] for effect in permissions.permissions.effects]
+            told["scope"] = [scope.folder, scope.own, scope.home]
         text = json.dumps(told)
         return {FIELD: {"text": text, "signature": signed(self.secret, text)}}
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from autogen_nb.kernels.guard_client import Terms
+from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckBlock
 from autogen_nb.kernels.launch import LOCAL, Launched, launch
 from autogen_nb.kernels.lifecycle import KernelLifecycle
@@ -165,7 +165,7 @@ class Kernel:
         timeout: float | None = None,  # noqa: ASYNC109 - the kernel is interrupted, not this coroutine
         ask: Ask | None = None,
         silent: bool = False,
-        terms: Terms = None,
+        permissions: BlockPermissions = None,
     ) -> AsyncGenerator[Output | BlockOutcome]:
         """Outputs as they come, then exactly one `BlockOutcome`.
 
@@ -178,7 +178,7 @@ class Kernel:
             Answers `input()` and `getpass()`; without it they raise in the code.
         silent
             Whether the request leaves no trace in the kernel's counters and history.
-        terms
+        permissions
             What the code may do while it runs, and who is asked about the rest; None lets everything pass. Only a
             Python kernel keeps to it.
 
@@ -187,7 +187,7 @@ class Kernel:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        request = await self._open(code, limit=timeout, ask=ask, silent=silent, terms=terms)
+        request = await self._open(code, limit=timeout, ask=ask, silent=silent, permissions=permissions)
         room = float("inf") if silent or self.limits.output is None else self.limits.output
         finished = None
         try:
@@ -256,7 +256,7 @@ class Kernel:
         return await self._exchange.variables()
 
     async def _open(
-        self, source: str, *, limit: float | None, ask: Ask | None, silent: bool, terms: Terms
+        self, source: str, *, limit: float | None, ask: Ask | None, silent: bool, permissions: BlockPermissions
     ) -> ExecuteRequest:
         await self._turn.acquire()
         try:
@@ -271,10 +271,16 @@ class Kernel:
             self._blocks += not silent
             if self._watch is not None:
                 self._watch.begin()
-            terms = terms or ("ours" if silent else None)
+            permissions = permissions or ("ours" if silent else None)
             self._life.launched.announce(block=True)
             self._current = ExecuteRequest(
-                self._life.launched, source, ask=ask, timeout=limit, grace=self._grace, silent=silent, terms=terms
+                self._life.launched,
+                source,
+                ask=ask,
+                timeout=limit,
+                grace=self._grace,
+                silent=silent,
+                permissions=permissions,
             )
         except BaseException:
             self._turn.release()

@@ -31,7 +31,7 @@ from autogen_nb.kernels.places.place import (
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import adopt, disown, ended, has_ended, kill_tree
 
-START = Path(__file__).with_name("start.py")
+START = Path(__file__).parent / "inside" / "kernel_main.py"
 """The script that the kernel's process runs."""
 # A socket's path has at most 104 bytes on macOS, 108 on Linux; ours adds ten to the folder's.
 _LONGEST_FOLDER = 80

@@ -18,13 +18,16 @@ from autogen_nb.kernels.inside.guard_questions import FIELD
 from autogen_nb.kernels.launch import Launched
 from autogen_nb.kernels.request import ExecuteRequest
 
-_HERE = Path(__file__).parent
-_INSIDE = {name: _HERE / f"{name}.py" for name in ("encode", "pickles", "ahead", "inside", "mending", "layer")}
-_GUARD = {
-    **{name: _HERE / f"{name}.py" for name in ("guard", "deeds", "guard_asking", "guard_seeing")},
-    **{name: _HERE.parent / "core" / f"{name}.py" for name in ("ground", "leave")},
+_INSIDE = Path(__file__).parent / "inside"
+_POLICY = Path(__file__).parent.parent / "core" / "policy"
+_MODULES = {
+    name: _INSIDE / f"{name}.py" for name in ("encode", "pickles", "preimport", "service", "repair", "overlay_env")
 }
-_ARRIVING = _HERE / "arriving.py"
+_GUARD = {
+    **{name: _INSIDE / f"{name}.py" for name in ("guard", "audit_events", "guard_questions", "guard_process_view")},
+    **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},
+}
+_BOOTSTRAP = _INSIDE / "bootstrap.py"
 
 
 async def packed() -> bytes:
@@ -36,7 +39,7 @@ async def packed() -> bytes:
 def _packed() -> bytes:
     sources = [
         {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in part.items()}
-        for part in (_INSIDE, _GUARD)
+        for part in (_MODULES, _GUARD)
     ]
     codes = [{name: compile(source, shown, "exec") for name, (source, shown) in part.items()} for part in sources]
     return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
@@ -62,7 +65,7 @@ async def prepare(launched: Launched, grace: float, prefix: str, own: bytes) -> 
     file.write_bytes(own)
     await launched.files.send(file)
     arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.folder / 'over')!r}, {prefix!r}"
-    source = f"(lambda own: (exec({_ARRIVING.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
+    source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     request = _ours(launched, launched.files.there(source), grace, guard)
     await _through(request)
     if request.end != "idle" or request.exit_code:

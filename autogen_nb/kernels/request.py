@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 
 from autogen_nb.effects import EffectJudged
 from autogen_nb.kernels.channels import Inbox
-from autogen_nb.kernels.guard_client import GuardClient, Guarded, GuardQuestion, Terms
+from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
 from autogen_nb.kernels.launch import Launched
 from autogen_nb.kernels.limits.limit_watch import LimitPassed
 from autogen_nb.kernels.message_decoding import exit_code, output
@@ -78,13 +78,13 @@ class ExecuteRequest:
         timeout: float | None,
         grace: float,
         silent: bool,
-        terms: Terms = "ours",
+        permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
     ) -> None:
         self.launched = launched
         self._code = code
         self._ask = ask
-        self._guarded = terms if isinstance(terms, Guarded) else None
+        self._guarded = permissions if isinstance(permissions, Guarded) else None
         self._open = 0
         self._grace = grace
         self._silent = silent
@@ -107,7 +107,7 @@ class ExecuteRequest:
         launched.exited.add_done_callback(self._died)
         self._clock = _Clock(timeout, self._expired)
         if launched.guarding is not None:
-            fields = launched.guarding.terms(terms)
+            fields = launched.guarding.permissions(permissions)
         sent = launched.channels.send(
             "shell",
             "execute_request",

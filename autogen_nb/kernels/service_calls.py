@@ -15,7 +15,7 @@ def calling(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
     No value is part of it as source: the arguments are one literal of JSON text.
     """
     called = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
-    return f'__import__("sys").modules["autogen_nb_inside"].answer({called})'
+    return f'__import__("sys").modules["autogen_nb_service"].answer({called})'
 
 
 async def listed(launched: Launched, seconds: float) -> Any:

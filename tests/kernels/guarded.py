@@ -34,9 +34,9 @@ class GuardedKernel:
     def run(self, code: str, *let: Effect, answer: EffectJudged = DENIED, nobody: bool = False) -> Ran:
         """What comes of a block that these acts were let through in."""
         self.answer, self.asked = answer, []
-        return self.shared.execute(code, terms=self.terms(*let, nobody=nobody))
+        return self.shared.execute(code, permissions=self.permissions(*let, nobody=nobody))
 
-    def terms(self, *let: Effect, nobody: bool = False) -> Guarded:
+    def permissions(self, *let: Effect, nobody: bool = False) -> Guarded:
         """What a block may do."""
         scope = PathScope(str(self.folder), str(self.own), str(self.folder.parent / "home"))
         return Guarded(Permissions(let), scope, None if nobody else self._allow)

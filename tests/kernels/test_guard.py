@@ -97,9 +97,9 @@ def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) 
         return ALLOWED
 
     async def run() -> None:
-        terms = replace(kernel.terms(), allow=allow)
+        permissions = replace(kernel.permissions(), allow=allow)
         code = "for i in range(6):\n print('before', i)\n open(f'o{i}', 'w').close()\n print('after', i)"
-        async for item in kernel.shared.kernel.execute(code, terms=terms):
+        async for item in kernel.shared.kernel.execute(code, permissions=permissions):
             happened.extend([item.text] if isinstance(item, Stream) else [])
 
     kernel.shared.do(run())
@@ -210,9 +210,9 @@ def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
         await asyncio.sleep(1.5)
         return ALLOWED
 
-    slow = replace(kernel.terms(), allow=allow)
+    slow = replace(kernel.permissions(), allow=allow)
 
-    ran = kernel.shared.execute("open('slow', 'w').close(); print('in time')", terms=slow, timeout=1.0)
+    ran = kernel.shared.execute("open('slow', 'w').close(); print('in time')", permissions=slow, timeout=1.0)
 
     assert ran.stdout == "in time\n"
     (kernel.folder / "slow").unlink()
@@ -229,8 +229,8 @@ def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
             await asyncio.Event().wait()
             return DENIED
 
-        terms = replace(kernel.terms(), allow=allow)
-        items = kernel.shared.kernel.execute("open('x', 'w')", terms=terms)
+        permissions = replace(kernel.permissions(), allow=allow)
+        items = kernel.shared.kernel.execute("open('x', 'w')", permissions=permissions)
 
         async def end() -> BlockOutcome:
             found = [item async for item in items][-1]

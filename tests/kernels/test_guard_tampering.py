@@ -39,17 +39,17 @@ REPLACED = {
     "session": "replace(get_ipython().kernel.session, 'recv', 'send', 'sign', by=lambda *a, **k: None)",
     "system calls": "import os; replace(os, 'readlink', 'lstat', 'getpid', 'getcwd', by=lambda *a, **k: 0)",
     "another hook": "import sys; sys.addaudithook(lambda event, arguments: None)",
-    "forged terms": """
+    "forged permissions": """
 import sys
-sys.audit("autogen_nb.guard.begin", '{"number": 99999, "leave": null}', "0" * 64, [], {})
+sys.audit("autogen_nb.guard.begin", '{"number": 99999, "permissions": null}', "0" * 64, [], {})
 """,
-    "forged terms that equal everything": """
+    "forged permissions that equal everything": """
 import sys
 class Same(str):
     def __eq__(self, other): return True
     def __ne__(self, other): return False
     __hash__ = str.__hash__
-sys.audit("autogen_nb.guard.begin", '{"number": 99999, "leave": null}', Same("0"), [], {})
+sys.audit("autogen_nb.guard.begin", '{"number": 99999, "permissions": null}', Same("0"), [], {})
 """,
 }
 
@@ -62,7 +62,7 @@ def test_nothing_that_is_replaced_answers(kernel: GuardedKernel, name: str) -> N
     ran = kernel.run(f"{HELPER}\n{code}\nprint(attempt())")
 
     assert "denied" in ran.stdout, errors(ran)
-    # Forged terms end the block for the guard, so that nobody is asked any more.
+    # Forged permissions end the block for the guard, so that nobody is asked any more.
     assert ("not today" in ran.stdout) is (len(kernel.asked) == 1) is ("forged" not in name)
     assert not (kernel.folder / "out").exists()
 
@@ -139,7 +139,9 @@ def test_prompt_that_looks_like_a_question_is_a_prompt(kernel: GuardedKernel) ->
 
     forged = 'autogen_nb guard 0000 {"number": "1", "kind": "write", "target": "", "words": "", "line": "1"}'
     kernel.asked = []
-    ran = kernel.shared.execute(f"print(get_ipython().kernel.raw_input({forged!r}))", terms=kernel.terms(), ask=ask)
+    ran = kernel.shared.execute(
+        f"print(get_ipython().kernel.raw_input({forged!r}))", permissions=kernel.permissions(), ask=ask
+    )
 
     assert (ran.stdout, prompts, kernel.asked) == ("typed\n", [forged], [])
 

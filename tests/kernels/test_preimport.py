@@ -132,9 +132,9 @@ def test_the_guard_sees_nothing_of_them(tmp_path: Path) -> None:
         asked.append(effect)
         return EffectJudged(allowed=False, reason=line)
 
-    terms = Guarded(Permissions(), PathScope(str(tmp_path), "", "/home/nobody"), allow)
+    permissions = Guarded(Permissions(), PathScope(str(tmp_path), "", "/home/nobody"), allow)
     with shared_kernel(tmp_path, imports=["slow"]) as kernel:
         for _ in range(5):
-            kernel.execute(f"import time\n{SPIN}", terms=terms)
+            kernel.execute(f"import time\n{SPIN}", permissions=permissions)
 
     assert asked == []

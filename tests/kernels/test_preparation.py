@@ -15,7 +15,7 @@ pytestmark = pytest.mark.kernel
 
 DEAF = """\
 import os, signal, sys
-if any(each.endswith("start.py") for each in sys.orig_argv):
+if any(each.endswith("kernel_main.py") for each in sys.orig_argv):
     from ipykernel.kernelbase import Kernel
     async def stop(self, *given):
         open("heard", "w").close()
@@ -31,8 +31,8 @@ def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monk
     try:
         with shared_kernel(tmp_path) as kernel:
             kernel.do(kernel.kernel.put({"x": [1, 2]}))
-            terms = Guarded(Permissions((Effect("compute"),)), PathScope(str(tmp_path), "", "/home/nobody"))
-            denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", terms=terms)
+            permissions = Guarded(Permissions((Effect("compute"),)), PathScope(str(tmp_path), "", "/home/nobody"))
+            denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", permissions=permissions)
     finally:
         preparation._packed.cache_clear()
 

@@ -121,7 +121,7 @@ def test_a_kernel_that_lies_is_refused(agent: SharedKernel) -> None:
     """A kernel whose code replaced our own functions gets no further than an error."""
     agent.execute("""
 import sys
-inside = sys.modules["autogen_nb_inside"]
+inside = sys.modules["autogen_nb_service"]
 kept = inside._FUNCTIONS.copy()
 def lie(name, folder):
     import os

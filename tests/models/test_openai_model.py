@@ -245,7 +245,10 @@ def test_setting_that_cannot_be_right_is_refused_at_once(settings: dict[str, Any
 
 def test_making_a_model_imports_nothing_heavy() -> None:
     """The openai library is loaded by the first reply, not by the import."""
-    code = "import sys, autogen_nb.models.openai.openai_model as o; o.OpenAIModel(model='m').name; print('openai' in sys.modules)"
+    code = (
+        "import sys; from autogen_nb.models.openai.openai_model import OpenAIModel; "
+        "OpenAIModel(model='m').name; print('openai' in sys.modules)"
+    )
 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -150,7 +150,7 @@ def test_standard_output_closed(chat: Chat) -> None:
         "%reset -f",
         "del __builtins__\nglobals().clear()",
         "import asyncio\nasyncio.get_event_loop().call_later(0.1, lambda: 1 / 0)",
-        "import sys\nsys.modules.pop('autogen_nb_inside', None)",
+        "import sys\nsys.modules.pop('autogen_nb_service', None)",
         "raise BaseException('odd')",
     ],
 )  # fmt: skip

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from autogen_nb.core.policy.path_scope import PathScope
 
-Deed: TypeAlias = tuple[str, str]
+KindAndTarget: TypeAlias = tuple[str, str]
 """An act's kind and target."""
 
 _PATHS = frozenset({"read_private", "write", "delete"})
 _HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
-def allows(let: Iterable[Deed], kind: str, target: str, scope: "PathScope") -> bool:
+def allows(let: Iterable[KindAndTarget], kind: str, target: str, scope: "PathScope") -> bool:
     """Whether an act of this kind on this target may happen, where these were let through."""
     if kind in _HARMLESS:
         return True

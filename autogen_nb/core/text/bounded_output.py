@@ -73,7 +73,7 @@ class _KeptText:
 class BoundedOutputs:
     """Takes in outputs as they come, and keeps of them what stands in the end, bounded.
 
-    1. What is cleared or updated away is not kept; `autogen_nb.core.text.execution_report.settled` finds nothing left to do.
+    1. What is cleared or updated away is not kept; `execution_report.settled` finds nothing left to do.
     2. Each run of text of one stream keeps its head and tail: the first run `limit` characters, the second half as
        many, the third a third; all together less than eight times the limit.
     3. Of outputs, runs of text included, the first and the last are kept, `most` in all; the end says how many are

@@ -1,7 +1,8 @@
 """Outputs for a model that can see: the pictures beside the text that any model reads.
 
-The parts have the shape of OpenAI's chat completions API. Nothing here scales a picture: `autogen_nb.models.openai.image_scaling`
-does, where a request is made, so that a chat is the same chat whatever is installed.
+The parts have the shape of OpenAI's chat completions API. Nothing here scales a picture:
+`autogen_nb.models.openai.image_scaling` does, where a request is made, so that a chat is the same chat whatever is
+installed.
 """
 
 import base64

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
-Deed: TypeAlias = tuple[str, str, str]
+Effect: TypeAlias = tuple[str, str, str]
 """Kind, target and words, as an `Effect` has them."""
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -93,16 +93,16 @@ class Look(Protocol):
         """Beginnings of the paths where the interpreter and the installed packages are."""
 
 
-def deeds(event: str, arguments: tuple[Any, ...], look: Look) -> tuple[Deed, ...]:
+def effects(event: str, arguments: tuple[Any, ...], look: Look) -> tuple[Effect, ...]:
     """What an event says that the code is about to do; empty where that is nothing to ask about."""
     found = [read[event](arguments, look) for read in (_READERS, _FURTHER) if event in read]
-    return tuple(deed for deed in found if deed is not None)
+    return tuple(effect for effect in found if effect is not None)
 
 
 # Files
 
 
-def _opened(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _opened(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     path, mode, flags = arguments[:3]
     if path is None or issubclass(type(path), int):
         return None
@@ -121,7 +121,7 @@ def _installed(name: str, look: Look) -> bool:
     return name.startswith(look.roots) and "/.." not in name
 
 
-def _read(name: str, look: Look) -> Deed | None:
+def _read(name: str, look: Look) -> Effect | None:
     if _installed(name, look) or look.imports():
         return None
     path = look.path(name, None, whole=True)
@@ -132,7 +132,7 @@ def _read(name: str, look: Look) -> Deed | None:
     return "read_private", path, f"reads {look.named(path)}"
 
 
-def _listed(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _listed(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return None
     name = f"{_text(arguments[0])}/"
@@ -140,7 +140,7 @@ def _listed(arguments: tuple[Any, ...], look: Look) -> Deed | None:
     return None if _installed(name, look) or look.library() else _read(name, look)
 
 
-def _written(name: str, look: Look, folder: int | None = None, *, whole: bool = True) -> Deed | None:
+def _written(name: str, look: Look, folder: int | None = None, *, whole: bool = True) -> Effect | None:
     if name.startswith(_DEVICES) and "/.." not in name:
         return None
     path = look.path(name, folder, whole=whole)
@@ -149,7 +149,7 @@ def _written(name: str, look: Look, folder: int | None = None, *, whole: bool = 
     return "write", path, f"writes {look.named(path)}"
 
 
-def _removed(name: str, look: Look, folder: int | None = None) -> Deed | None:
+def _removed(name: str, look: Look, folder: int | None = None) -> Effect | None:
     path = look.path(name, folder, whole=False)
     return None if _passing(path, look) else ("delete", path, f"deletes {look.named(path)}")
 
@@ -161,22 +161,22 @@ def _passing(path: str, look: Look) -> bool:
     return bool(_CACHES.fullmatch(path) or _PYCACHE.fullmatch(path)) and look.library()
 
 
-def _moved(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _moved(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     source = look.path(_text(arguments[0]), _folder(arguments, 2), whole=False)
     target = look.path(_text(arguments[1]), _folder(arguments, 3), whole=False)
     own = all(look.whose(path) == "own" or _passing(path, look) for path in (source, target))
     return None if own else ("delete", source, f"moves {look.named(source)} to {look.named(target)}")
 
 
-def _moved_over(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _moved_over(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     return _written(_text(arguments[1]), look, _folder(arguments, 3), whole=False)
 
 
-def _linked(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _linked(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     return _written(_text(arguments[1]), look, whole=False)
 
 
-def _database(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _database(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     name = _text(arguments[0])
     if name in ("", ":memory:"):
         return None
@@ -195,19 +195,19 @@ def _temporary(arguments: tuple[Any, ...], look: Look) -> None:
 # The network
 
 
-def _looked_up(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _looked_up(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     host = arguments[0]
     if host is None or not (name := _text(host)) or look.known(name):
         return None
     return None if _ADDRESS.fullmatch(name) else _reached(name)
 
 
-def _connected(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _connected(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     host = _peer(arguments[1], look)
     return None if host is None or look.known(host) else _reached(host)
 
 
-def _bound(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _bound(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     host = _peer(arguments[1], look)
     return None if host is None else ("network", host, f"listens at {_short(host or 'every address')}")
 
@@ -220,14 +220,14 @@ def _peer(address: Any, look: Look) -> str | None:
     return None if not path or look.made(path) else path
 
 
-def _reached(host: str) -> Deed:
+def _reached(host: str) -> Effect:
     return "network", host, f"connects to {_short(host)}"
 
 
 # Programs
 
 
-def _started(command: str, look: Look) -> Deed | None:
+def _started(command: str, look: Look) -> Effect | None:
     found = _INSTALLER.fullmatch(command.strip())
     if found is not None:
         packages = [word for word in found[1].split() if not word.startswith("-")]
@@ -239,19 +239,19 @@ def _started(command: str, look: Look) -> Deed | None:
     return "process", command, f"starts {_short(command)}" if command else "starts a process"
 
 
-def _popened(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _popened(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     return _started(_command(arguments[1]), look)
 
 
-def _executed(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _executed(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     return _started(_command(arguments[1]) or _text(arguments[0]), look)
 
 
-def _forked(arguments: tuple[Any, ...], look: Look) -> Deed | None:  # noqa: ARG001 - one shape for all
+def _forked(arguments: tuple[Any, ...], look: Look) -> Effect | None:  # noqa: ARG001 - one shape for all
     return _started(look.launched(), look)
 
 
-def _killed(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _killed(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     pid = int.__int__(arguments[0])
     return None if look.family(pid) else ("process", f"kill {pid}", f"ends process {pid}")
 
@@ -268,19 +268,19 @@ def _command(words: Any) -> str:
 # The interpreter itself
 
 
-def _set(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _set(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     name = _text(arguments[0])
     return None if look.library() else ("environment", name, f"changes {_short(name)} in the environment")
 
 
-def _foreign(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+def _foreign(arguments: tuple[Any, ...], look: Look) -> Effect | None:
     if look.library():
         return None
     name = _text(arguments[0]) if arguments else ""
     return "unknown", "", f"calls the C library {_short(name)}" if name else "reaches into memory by ctypes"
 
 
-def _looked_through(arguments: tuple[Any, ...], look: Look) -> Deed | None:  # noqa: ARG001 - one shape for all
+def _looked_through(arguments: tuple[Any, ...], look: Look) -> Effect | None:  # noqa: ARG001 - one shape for all
     return None if look.library() else ("environment", "", "looks through the interpreter's own objects")
 
 
@@ -308,10 +308,10 @@ def _folder(arguments: tuple[Any, ...], index: int) -> int | None:
     return found if type(found) is int and found >= 0 else None
 
 
-def _writing(index: int) -> Callable[[tuple[Any, ...], Look], Deed | None]:
+def _writing(index: int) -> Callable[[tuple[Any, ...], Look], Effect | None]:
     """Reads an event that changes the file it names first; the descriptor of its folder stands at `index`."""
 
-    def read(arguments: tuple[Any, ...], look: Look) -> Deed | None:
+    def read(arguments: tuple[Any, ...], look: Look) -> Effect | None:
         if issubclass(type(arguments[0]), int):
             return None
         return _written(_text(arguments[0]), look, _folder(arguments, index))
@@ -319,12 +319,12 @@ def _writing(index: int) -> Callable[[tuple[Any, ...], Look], Deed | None]:
     return read
 
 
-def _removing(index: int) -> Callable[[tuple[Any, ...], Look], Deed | None]:
+def _removing(index: int) -> Callable[[tuple[Any, ...], Look], Effect | None]:
     return lambda arguments, look: _removed(_text(arguments[0]), look, _folder(arguments, index))
 
 
 _NO_FOLDER = 99
-_READERS: dict[str, Callable[[tuple[Any, ...], Look], Deed | None]] = {
+_READERS: dict[str, Callable[[tuple[Any, ...], Look], Effect | None]] = {
     "open": _opened,
     "os.listdir": _listed,
     "os.scandir": _listed,

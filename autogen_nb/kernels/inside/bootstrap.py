@@ -26,9 +26,9 @@ def install(shell: Any, path: str, field: str, over: str, prefix: str) -> None:
     inside, guard = _unpacked(path)
     # Modules of their own, so that nothing shows in the namespace of the agent's code.
     modules = {name: _made(name, code) for name, code in inside.items()}
-    modules["inside"].install(modules["encode"].save, modules["pickles"], modules["ahead"])
-    modules["mending"].install(shell)
-    modules["layer"].enter(over, prefix)
+    modules["service"].install(modules["encode"].save, modules["pickles"], modules["preimport"])
+    modules["repair"].install(shell)
+    modules["overlay_env"].enter(over, prefix)
     own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}
     exec(guard.pop("guard"), own)  # noqa: S102 - our own code
     secret = bytes.fromhex(shell.kernel.get_parent("shell")["content"].pop(field)["secret"])

@@ -55,16 +55,16 @@ def install(kernel: Any, secret: bytes, parts: dict[str, Any]) -> None:
     Parameters
     ----------
     parts
-        The modules `core.leave`, `core.ground`, `deeds`, `guard_questions` and `guard_process_view` by their last names, as
+        The modules `permissions`, `path_scope`, `audit_events`, `guard_questions` and `guard_process_view` by name, as
         `load` makes them.
     """
-    files = parts["ground"].posixpath
-    parts["ground"].posixpath = detached(files, os=detached(os))
-    parts["leave"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
-    guard = _Guard(parts, secret, parts["guard_asking"].Asker(kernel, secret))
+    files = parts["path_scope"].posixpath
+    parts["path_scope"].posixpath = detached(files, os=detached(os))
+    parts["permissions"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
+    guard = _Guard(parts, secret, parts["guard_questions"].Asker(kernel, secret))
     handle = kernel.shell_handlers["execute_request"]
-    kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, parts["guard_asking"].FIELD, _BEGIN, _END)
-    hook: Any = _hook(guard.judge, parts["deeds"].EVENTS | {_BEGIN, _END}, guard.roots)
+    kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, parts["guard_questions"].FIELD, _BEGIN, _END)
+    hook: Any = _hook(guard.judge, parts["audit_events"].EVENTS | {_BEGIN, _END}, guard.roots)
     sys.addaudithook(hook)
 
 
@@ -114,16 +114,17 @@ class _Guard:
 
     def __init__(self, parts: dict[str, Any], secret: bytes, asker: Any) -> None:
         self._on = False
-        self._covers = parts["leave"].covers
-        self._ground = parts["ground"].Ground
-        self._deeds = parts["deeds"].deeds
+        self._allows = parts["permissions"].allows
+        self._path_scope = parts["path_scope"].PathScope
+        self._effects = parts["audit_events"].effects
         self._asker = asker
-        own = vars(parts["guard_seeing"])["__builtins__"]
-        self._seen = parts["guard_seeing"].Seen(self._ground("", "", ""), (own, _NOTHING, globals()["__builtins__"]))
+        view = parts["guard_process_view"]
+        own = vars(view)["__builtins__"]
+        self._seen = view.Seen(self._path_scope("", "", ""), (own, _NOTHING, globals()["__builtins__"]))
         self.roots = self._seen.roots
-        self._resolved = parts["guard_seeing"].resolved
-        self._signed: Callable[[str], str] = lambda text: parts["guard_asking"].signed(secret, text)
-        self._decode = parts["guard_asking"].decoder()
+        self._resolved = view.resolved
+        self._signed: Callable[[str], str] = lambda text: parts["guard_questions"].signed(secret, text)
+        self._decode = parts["guard_questions"].decoder()
         self._block: _Block | None = None
         self._number = 0
         self._pid = _getpid()
@@ -157,28 +158,28 @@ class _Guard:
     def _begin(self, text: Any = None, signature: Any = None, ident: Any = None, header: Any = None) -> None:
         if type(text) is not str or type(signature) is not str or signature != self._signed(text):
             return
-        terms = self._decode(text, 0)[0]
-        if terms["number"] <= self._number:
+        message = self._decode(text, 0)[0]
+        if message["number"] <= self._number:
             return
-        self._number = terms["number"]
-        if terms["leave"] == "ours":
+        self._number = message["number"]
+        if message["permissions"] == "ours":
             # Our own code runs on this thread; threads that the agent's code has left behind are no part of it.
             self._ours = _get_ident()
-        elif terms["leave"] is None:
+        elif message["permissions"] is None:
             self._on, self._block = False, None
         else:
-            folder, own, home = terms["ground"]
-            scope = self._ground(self._resolved(folder), own and self._resolved(own), home)
+            folder, own, home = message["scope"]
+            scope = self._path_scope(self._resolved(folder), own and self._resolved(own), home)
             self._seen.begin(scope)
-            self._block = _Block(terms["leave"], scope, ident, header)
+            self._block = _Block(message["permissions"], scope, ident, header)
             self._on = True
 
     def _judged(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
-        deeds = self._deeds(event, arguments, self._seen)
-        if not deeds or self._seen.importing() or (event == "sqlite3.connect" and self._reads(deeds[0][1])):
+        effects = self._effects(event, arguments, self._seen)
+        if not effects or self._seen.importing() or (event == "sqlite3.connect" and self._reads(effects[0][1])):
             return None
-        for deed in deeds:
-            refusal = self._refusal(*deed, nested=nested)
+        for effect in effects:
+            refusal = self._refusal(*effect, nested=nested)
             if refusal is not None:
                 return refusal
         if event == "socket.getaddrinfo":
@@ -196,7 +197,7 @@ class _Guard:
         block = self._block
         if block is None:
             return PermissionError(f"denied: the code {words}, and no block of it runs that could be asked about")
-        if block.lets(kind, target) or self._covers(block.permissions, kind, target, block.scope):
+        if block.lets(kind, target) or self._allows(block.permissions, kind, target, block.scope):
             return None
         if (kind, target) in block.denied:
             return PermissionError(block.denied[kind, target])

@@ -146,7 +146,7 @@ class ContainerPlace:
         manager = manager_for(launch_spec)
         manager.write_connection_file()
         # On its own, so that no module beside it is found by its name.
-        script = launch_spec.folder / "start.py"
+        script = launch_spec.folder / "kernel_main.py"
         shutil.copyfile(START, script)
         spec: Sequence[str] = manager.kernel_spec.argv
         options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]

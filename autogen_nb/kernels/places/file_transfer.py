@@ -10,10 +10,10 @@ from typing import Any
 from autogen_nb.errors import ExecutionError, TransferError
 from autogen_nb.kernels.places.place import Inbox, KernelChannels
 
-FERRY = "autogen_nb_ferry"
+REMOTE_SIDE = "autogen_nb_remote_side"
 """The name of the module inside the kernel."""
 
-_SOURCE = Path(__file__).with_name("ferry.py")
+_SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
 # As base64 it stays below the 10 MiB that a server takes in one message.
 _CHUNK = 4 * 2**20
 _MOST_BYTES = 4 * 2**30
@@ -23,12 +23,12 @@ _ASK_AGAIN = 1.0
 
 def shelling(program: str, code: str) -> str:
     """The source that runs a shell block inside the kernel; the block leaves with its exit code."""
-    return f'__import__("sys").modules[{FERRY!r}].shell({program!r}, {code!r})'
+    return f'__import__("sys").modules[{REMOTE_SIDE!r}].shell({program!r}, {code!r})'
 
 
 def keeping(name: str, code: str) -> str:
     """The source that saves a block in the kernel's working directory, or leaves with exit code 1."""
-    return f'__import__("sys").modules[{FERRY!r}].keep({name!r}, {code!r})'
+    return f'__import__("sys").modules[{REMOTE_SIDE!r}].keep({name!r}, {code!r})'
 
 
 class ChannelTransfer:
@@ -64,7 +64,7 @@ class ChannelTransfer:
                 code = (
                     "(lambda modules, new, name, source: (modules.__setitem__(name, new(name)), "
                     'exec(compile(source, name, "exec"), modules[name].__dict__)))'
-                    f'(__import__("sys").modules, type(__import__("sys")), {FERRY!r}, {source!r})'
+                    f'(__import__("sys").modules, type(__import__("sys")), {REMOTE_SIDE!r}, {source!r})'
                 )
                 carrier._there = await carrier._call("make", code=code)
         except TimeoutError:
@@ -122,7 +122,7 @@ class ChannelTransfer:
         """The text that a function of `remote_side` returns."""
         inbox: Inbox = asyncio.Queue()
         given = ", ".join(map(repr, arguments))
-        expression = f'__import__("sys").modules[{FERRY!r}].{function}({given})'
+        expression = f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({given})'
         identifier = self._channels.send(
             "shell",
             "execute_request",

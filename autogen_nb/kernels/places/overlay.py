@@ -1,7 +1,7 @@
 """What an agent's code installs on this machine, in a folder of its own: never in the environment of the notebook.
 
-The folder is a virtual environment whose packages come on top of those that are there (`overlay_env`). pip and uv are told
-to install into it by their own settings, so it does not matter how they are called: `%pip`, `!pip`, a shell block.
+The folder is a virtual environment whose packages come on top of those that are there (`overlay_env`). pip and uv are
+told to install into it by their own settings, so it does not matter how they are called: `%pip`, `!pip`, a shell block.
 A container and a server's kernel have theirs where they are.
 """
 

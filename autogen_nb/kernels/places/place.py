@@ -1,7 +1,7 @@
 """Where code runs, as data: the protocols between the one `Kernel` and the places that can hold one.
 
-A place starts two things: a kernel process, which comes back as a `KernelHandle` with channels, and plain processes beside
-it (shell blocks, blocks by command line), which come back as a `Job` with one pipe. Both see the same files and
+A place starts two things: a kernel process, which comes back as a `KernelHandle` with channels, and plain processes
+beside it (shell blocks, blocks by command line), which come back as a `Job` with one pipe. Both see the same files and
 meet the same walls.
 """
 
