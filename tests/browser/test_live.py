@@ -1,5 +1,7 @@
 """What a person sees while the model speaks and code runs."""
 
+import re
+
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
@@ -95,3 +97,40 @@ def test_whole_of_a_long_output_is_one_click_away(notebook: NotebookPage, fake: 
 
     assert "/files/" in address
     assert notebook.page.request.get(address).text().startswith("x x x")
+
+
+def test_a_thought_is_read_while_it_streams_then_folded(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """It stands open until the answer begins; then a line tells its time, and opens it. No `TERMINATE` is seen."""
+    thought = "First I look at $x^2$.\n\n```python\nprint('a thought')\n```\n\nThen I answer. "
+    usage = {"prompt_tokens": 9, "completion_tokens": 99, "completion_tokens_details": {"reasoning_tokens": 87}}
+    answer = "It is **42**.\n\nTERMINATE"
+    fake.add(FakeReply(answer, reasoning=thought * 2, usage=usage, flush="each", piece_delay=0.1))
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    expect(notebook.output(1)).to_contain_text("a thought")
+    notebook.screenshot("thinking", cell=1)
+    notebook.await_idle()
+
+    folded = notebook.output(1).locator("details")
+    expect(folded.locator("summary")).to_contain_text("87 tokens")
+    expect(folded.get_by_text("Then I answer.").first).to_be_hidden()
+    assert "TERMINATE" not in notebook.outputs(1).text
+    notebook.screenshot("thought-folded", cell=1)
+    folded.locator("summary").click()
+    expect(folded.get_by_text("Then I answer.").first).to_be_visible()
+    notebook.screenshot("thought-open", cell=1)
+
+
+def test_status_line_goes_on_after_an_input(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """The seconds of code that asked something are those since it began."""
+    fake.add(code("import time\ntime.sleep(5)\nname = input('Name?')\ntime.sleep(3)"), "Done with it.")
+    notebook.create(connected(fake), "%%autogen --confirm never\nGo on.")
+    notebook.run_all()
+    field = notebook.output(1).locator("input").first
+    field.fill("Ada")
+    field.press("Enter")
+
+    expect(notebook.output(1)).to_contain_text("Typed for the code")
+    expect(notebook.output(1)).to_contain_text(re.compile("running python \u2026 \u00b7 (?:[5-9]|\\d{2,}) s"))
+    notebook.screenshot("status-after-input", cell=1)
+    notebook.await_idle()
