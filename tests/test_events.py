@@ -60,6 +60,13 @@ def test_field_that_is_not_written_has_its_default() -> None:
     assert from_json({"v": VERSION, "type": "Ended", "reason": "exit"}) == Ended("exit")
 
 
+def test_version_1_is_read() -> None:
+    """A log from before models' reasoning was kept."""
+    message = {"type": "Message", "content": "Hi."}
+
+    assert from_json({"v": 1, "type": "ModelReplied", "message": message}) == ModelReplied(Message("Hi."))
+
+
 def test_float_may_be_written_as_an_integer() -> None:
     """JSON makes no difference between them."""
     assert from_json({**RAN, "seconds": 2}) == CodeRan(0, (Stream("stdout", "x"),), seconds=2.0)

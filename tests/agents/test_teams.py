@@ -26,8 +26,10 @@ from autogen_nb.agents.teams.team_messages import (
 )
 from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination, TextMentionTermination
 from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.ports import Completion
 from autogen_nb.errors import CallbackError, ConfigError, SessionError
 from autogen_nb.events import HumanInputAsked, Said
+from autogen_nb.messages import Message, Reasoning
 from autogen_nb.models.client_types import Image, RequestUsage
 from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
@@ -62,6 +64,17 @@ def test_a_second_task() -> None:
     assert spoken(done(team, "one")) == [("user", "one"), ("a", "a")]
     assert spoken(done(team, "two")) == [("user", "two"), ("a", "a")]
     assert spoken(done(team, None)) == [("b", "b"), ("a", "a")]
+
+
+def test_what_a_model_thinks_is_an_event_of_its_own() -> None:
+    """The thought comes before the answer, is no part of it, and no member is told it."""
+    thinker = assistant("a", Completion(Message("Yes."), "m", reasoning=Reasoning("Hm.")))
+    hearer = says("b")
+    result = done(by_turns(thinker, hearer, max_turns=2))
+
+    assert kinds(result.messages) == ["TextMessage", "ThoughtEvent", "TextMessage", "TextMessage"]
+    assert [message.to_text() for message in result.messages] == ["start", "Hm.", "Yes.", "b"]
+    assert "Hm." not in str(thinker.context)
 
 
 def test_the_log_holds_each_message_once() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.reasoning import ReasoningSplitter, split_unopened
+from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 
 FENCE = "```"
 

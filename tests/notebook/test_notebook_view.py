@@ -28,9 +28,9 @@ from autogen_nb.events import (
     SpeakerGiven,
 )
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
-from autogen_nb.notebook.draft import folded_thought
 from autogen_nb.notebook.view.function_calls import asked_html, returned_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.reply_draft import folded_thought
 from tests.notebook.corpus import HOSTILE
 from tests.notebook.markup import code_of, problems, text_of
 

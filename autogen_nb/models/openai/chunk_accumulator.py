@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autogen_nb.core.ports import Completion
-from autogen_nb.core.reasoning import ReasoningSplitter, split_unopened
+from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
 
 _JOINED = ("text", "summary", "data")

@@ -59,7 +59,6 @@ from autogen_nb.events import (
     TerminationAsked,
     TerminationJudged,
 )
-from autogen_nb.notebook.draft import END_WORD, Draft, folded_thought
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.message_images import pictures
 from autogen_nb.notebook.rendering.styles import Tone
@@ -67,6 +66,7 @@ from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.function_calls import CallsShown
+from autogen_nb.notebook.view.reply_draft import END_WORD, ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import Slot, Slots
 from autogen_nb.notebook.view.totals import Totals
@@ -110,7 +110,7 @@ class NotebookView:
         self._status = ""
         self._status_since = self._begun = self._run_since = clock()
         self._status_shown = 0.0
-        self._draft: Draft | None = None
+        self._draft: ReplyDraft | None = None
         self._message: Slot | None = None
         self._interval = _INTERVAL
         self._flushed = 0.0
@@ -272,9 +272,9 @@ class NotebookView:
 
     # What a model says
 
-    def _drafted(self, agent: str) -> Draft:
+    def _drafted(self, agent: str) -> ReplyDraft:
         if self._draft is None:
-            self._draft = Draft(agent, self._clock)
+            self._draft = ReplyDraft(agent, self._clock)
         return self._draft
 
     def _write(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from autogen_nb.core.chats.termination_checks import WordFilter
-from autogen_nb.core.reasoning import split_unopened
+from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import Reasoning
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.styles import SpeakerTone
@@ -14,7 +14,7 @@ END_WORD = "TERMINATE"
 """The word that ends a chat; a line that holds it alone says nothing to a person."""
 
 
-class Draft:
+class ReplyDraft:
     """A reply so far.
 
     Parameters
