@@ -244,12 +244,12 @@ def test_the_ways_in() -> None:
     """Names are where AgentChat has them, and nowhere else."""
     from autogen_nb import agents, base, coding, conditions, messages, teams, ui
     from autogen_nb.code_executors import jupyter
-    from autogen_nb.models.openai import openai_model
+    from autogen_nb.models import openai
 
     for door in (agents, base, coding, conditions, jupyter, teams, ui):
         assert door.__all__
         assert all(getattr(door, name) is getattr(autogen_nb, name) for name in door.__all__)
     assert messages.TextMessage is autogen_nb.TextMessage
-    assert openai_model.OpenAIChatCompletionClient is OpenAIChatCompletionClient
+    assert openai.OpenAIChatCompletionClient is OpenAIChatCompletionClient
     with pytest.raises(AttributeError, match=r"module 'autogen_nb.teams' has no attribute 'Team'"):
         _ = teams.Team

@@ -22,7 +22,6 @@ from weakref import WeakKeyDictionary
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.errors import ConfigError, ModelRefused
-from autogen_nb.lazy_export import lazy_export
 from autogen_nb.messages import Reasoning
 from autogen_nb.models.config.account import (
     OPENAI_URL,
@@ -386,7 +385,3 @@ def _without_reasoning(request: ModelRequest) -> ModelRequest:
 def _pause(attempt: int) -> float:
     # Spread, so that many chats that failed together do not come back together. No secret depends on it.
     return BACKOFF * 2.0**attempt * random.uniform(0.75, 1.0)  # noqa: S311 - see above
-
-
-# Where AgentChat has its clients.
-__getattr__, _ = lazy_export(__name__, "AzureOpenAIChatCompletionClient", "OpenAIChatCompletionClient")
