@@ -138,7 +138,10 @@ def test_takes_a_table_with_semicolons_and_dates_that_do_not_parse(tmp_path: Pat
 
     assert (ran.code, ran.err) == (0, "")
     assert "`table` has 75 rows and 3 columns (1 of numbers, 1 of dates, 1 of text or categories)" in ran.out
-    assert "now dates from 2024-01-01 00:00:00 to 2024-03-25 00:00:00, 1 values lost" in ran.out
+    assert "`Tag` came as text and is now date." in ran.out
+    assert "Of `Tag`, 1 value could not be taken as a date and became missing." in ran.out
+    assert "in 2024-01" in ran.out
+    assert "in 2024-03" in ran.out
     assert 'src="data:image/png;base64' in ran.page
 
 

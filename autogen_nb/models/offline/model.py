@@ -1,20 +1,23 @@
-"""The model: reads the conversation, plans, and says the reply in small pieces."""
+"""The model: reads the conversation, chooses the next block, and streams the reply in small pieces."""
 
 import re
 from collections.abc import AsyncGenerator
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.messages import Message
-from autogen_nb.models.offline.conversation import INTRODUCTION, read
-from autogen_nb.models.offline.plan import next_step
-from autogen_nb.models.offline.report import paragraphs, summary, transition
-from autogen_nb.models.offline.state import state
+from autogen_nb.models.offline.blocks import next_block
+from autogen_nb.models.offline.conversation import read_turns
+from autogen_nb.models.offline.state import read_state
+from autogen_nb.models.offline.summary import learned, summary
 
+INTRODUCTION = (
+    "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
+)
 _PIECE = re.compile(r"\s*\S+\s*|\s+")
 
 
 class OfflineModel:
-    """No language model, but a deterministic analyst of a table.
+    """No language model, but a fixed analysis of a table.
 
     It writes Python, reads the output that comes back, repairs what failed and sums up with the numbers that were
     computed. It keeps nothing: the same messages always give the same reply.
@@ -29,19 +32,20 @@ class OfflineModel:
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Pieces of about a word, then the whole reply; it holds a block, or none when the task is done."""
-        text = compose(request)
+        text = write_reply(request)
         for piece in _PIECE.findall(text):
             yield piece
         yield Completion(Message(text, role="assistant"), model=self.name, finish_reason="stop", cost=0.0)
 
 
-def compose(request: ModelRequest) -> str:
-    """The text of the reply."""
-    conversation = read(request.messages)
-    now = state(conversation)
-    following = next_step(now)
-    opening = "" if conversation.introduced else INTRODUCTION
-    if following is None:
-        return paragraphs([opening, summary(now)])
-    block = f"```python\n{following.code}\n```"
-    return paragraphs([opening, transition(now, following), block])
+def write_reply(request: ModelRequest) -> str:
+    """The text of the reply: what was learned and the next block, or the summary; and what the model is, once."""
+    state = read_state(read_turns(request.messages))
+    block = next_block(state)
+    said = [Message.of(message).text for message in request.messages if message.get("role") == "assistant"]
+    parts = [] if any(text.startswith(INTRODUCTION) for text in said) else [INTRODUCTION]
+    if block is None:
+        parts.append(summary(state))
+    else:
+        parts += [f"{learned(state)} {block.aim}".strip(), f"```python\n{block.code}\n```"]
+    return "\n\n".join(parts)

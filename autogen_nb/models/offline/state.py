@@ -1,31 +1,16 @@
-"""What is known at a point of the conversation, derived from its messages alone."""
+"""Where the conversation stands, derived from its messages alone."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from autogen_nb.models.offline.columns import Table, converted, table
-from autogen_nb.models.offline.conversation import Conversation, Ran, Skipped, Tried, Turn
-from autogen_nb.models.offline.focus import Focus, focus
-from autogen_nb.models.offline.task import Subject, Task, chosen_file, from_path, from_variables, parse
+from autogen_nb.models.offline.conversation import Tried, Turn
+from autogen_nb.models.offline.question import Question, read_question
+from autogen_nb.models.offline.table import Table, read_table
+from autogen_nb.models.offline.task import Dataset, Task, file_dataset, read_task
+from autogen_nb.models.offline.template import Source, identifier
 
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What blocks told of one subject: their facts by topic, and every try at looking and at cleaning."""
-
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    looks: tuple[Tried, ...] = ()
-    cleans: tuple[Tried, ...] = ()
-
-    def after(self, tried: Tried) -> "Known":
-        """The same with what one more block told."""
-        facts = tried.outcome.facts if isinstance(tried.outcome, Ran) else {}
-        return Known(
-            {**self.facts, **facts},
-            (*self.looks, tried) if tried.step == "look" else self.looks,
-            (*self.cleans, tried) if tried.step == "clean" else self.cleans,
-        )
+LOST = "NameError"
+"""What a kernel raises that was started again; the code is then not at fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,140 +19,87 @@ class State:
 
     Parameters
     ----------
+    tried
+        The blocks of this turn.
+    looks
+        Every look at this table.
+    table
+        The table as the last look that told something saw it.
+    words_before
+        The words of the last task about this table that asked for an analysis: what "Plot it." means.
     first
-        Whether this is the first task about this table.
+        Whether this is the first task about the table.
     files
-        Paths that were found, or None when nobody has looked.
+        Paths that were found, or None where nobody has looked.
     """
 
     task: Task
+    dataset: Dataset | None = None
     tried: tuple[Tried, ...] = ()
-    subject: Subject | None = None
-    known: Known = field(default_factory=Known)
+    looks: tuple[Tried, ...] = ()
+    table: Table | None = None
+    words_before: str = ""
     first: bool = True
     files: tuple[str, ...] | None = None
 
-    def tries(self, step: str) -> tuple[Tried, ...]:
+    def tries(self, step: str) -> list[Tried]:
         """What this turn has tried for a step."""
-        return tuple(each for each in self.tried if each.step == step)
-
-    def facts(self, topic: str) -> Any:
-        """What blocks of this turn told about a topic, or None."""
-        told = [each.outcome.facts.get(topic) for each in self.tried if isinstance(each.outcome, Ran)]
-        return next((value for value in reversed(told) if value is not None), None)
-
-    def recalled(self, topic: str) -> Any:
-        """What blocks of this turn told about a topic, or, for a task that names nothing, those of earlier ones."""
-        told = self.facts(topic)
-        return told if told is not None or self.focus.named else self.known.facts.get(topic)
+        return [tried for tried in self.tried if tried.step == step]
 
     @property
-    def about(self) -> Subject:
-        """The subject, where there is one."""
-        assert self.subject is not None
-        return self.subject
+    def last(self) -> Tried | None:
+        """The last block of this turn."""
+        return self.tried[-1] if self.tried else None
 
     @property
-    def original(self) -> Table | None:
-        """The table as it came, by the look, or by the variable's description where the look told nothing."""
-        looked = table(self.known.facts.get("look"))
-        if looked or not self.known.looks or self.subject is None:
-            return looked
-        return next((each.table for each in self.task.variables if each.name == self.subject.title), None)
+    def lost(self) -> bool:
+        """Whether the last block did not find what earlier ones had made."""
+        return self.last is not None and self.last.error == LOST and self.last.step != "look"
 
     @property
-    def table(self) -> Table | None:
-        """The table with the kinds that cleaning gave its columns."""
-        original = self.original
-        if original is None or not self.cleaned:
-            # Names that are repeated or no text cannot be used as long as there is no copy with better ones.
-            return replace(original, columns=()) if original and original.odd_names else original
-        told = self.known.facts.get("clean")
-        kinds = {column.name: "text" for column in original.of_kind("mixed")}
-        kinds |= {column.name: "number" for column in original.of_kind("number (some infinite)")}
-        if isinstance(told, dict):
-            kinds |= {key: str(value[0]) for key, value in told.items() if isinstance(value, list) and value}
-        return converted(original, kinds)
+    def df(self) -> Source:
+        """The variable to compute with."""
+        assert self.dataset is not None
+        return identifier(self.dataset.clean)
 
     @property
-    def cleaned(self) -> bool:
-        """Whether our copy is there."""
-        return any(isinstance(each.outcome, Ran) and each.outcome.succeeded for each in self.known.cleans)
-
-    @property
-    def frame(self) -> str:
-        """The variable to work on."""
-        return self.about.clean if self.cleaned else self.about.raw
-
-    @property
-    def focus(self) -> Focus:
-        """What the task asks of the table; the reasons for which blocks were skipped count as part of it."""
-        known = self.table
-        if known is None:
-            return Focus()
-        asked = focus(self.task.question, known, self.levels)
-        for each in self.tried:
-            if isinstance(each.outcome, Skipped) and each.outcome.reason:
-                asked = asked.steered(focus(each.outcome.reason, known, self.levels))
-        return asked
-
-    @property
-    def levels(self) -> dict[str, Sequence[str]]:
-        """Values of categories, as far as they were counted."""
-        counts = self.known.facts.get("counts")
-        if not isinstance(counts, dict):
-            return {}
-        return {key: list(value) for key, value in counts.items() if isinstance(value, dict)}
-
-    @property
-    def error(self) -> str:
-        """The name of the exception that ended the last block; empty where it did not fail."""
-        outcome = self.tried[-1].outcome if self.tried else None
-        return outcome.error.name if isinstance(outcome, Ran) and outcome.error else ""
+    def question(self) -> Question:
+        """What is asked of the table: by the reason for skipping a block, where it names something, or by the task."""
+        if self.table is None:
+            return Question()
+        question = read_question(self.task.words, self.table)
+        if question.plot and not question.named and self.words_before:
+            question = replace(read_question(self.words_before, self.table), plot=True)
+        for tried in self.tried:
+            steered = read_question(tried.reason, self.table)
+            if steered.named:
+                question = replace(steered, plot=question.plot if steered.plot is None else steered.plot)
+        return question
 
 
-def state(conversation: Conversation) -> State:
-    """Where the conversation stands."""
-    memory: dict[Subject, Known] = {}
-    subject: Subject | None = None
-    files: tuple[str, ...] | None = None
+def read_state(turns: Iterable[Turn]) -> State:
+    """Where the conversation stands; of a table before the last one, nothing is kept."""
     now = State(Task(""))
-    for turn in conversation.turns:
-        now = _opened(turn, subject, files)
-        first = now.subject not in memory
+    for turn in turns:
+        now = _begun(read_task(turn.text), now)
         for tried in turn.tried:
             now = replace(now, tried=(*now.tried, tried))
-            if tried.step == "find":
-                now = _found(now, tried)
-                first = now.subject not in memory
-            elif now.subject is not None:
-                memory[now.subject] = memory.get(now.subject, Known()).after(tried)
-        subject, files = now.subject, now.files
-        known = memory.get(now.subject, Known()) if now.subject else Known()
-        now = replace(now, first=first, known=known)
+            if tried.step == "look":
+                table = read_table(tried.facts.get("facts")) or now.table
+                now = replace(now, looks=(*now.looks, tried), table=table)
+            elif tried.step == "find":
+                told = tried.facts.get("files")
+                files = tuple(map(str, told)) if isinstance(told, list) else ()
+                now = replace(now, files=files, dataset=file_dataset(files[0]) if len(files) == 1 else None)
     return now
 
 
-def _opened(turn: Turn, subject: Subject | None, files: tuple[str, ...] | None) -> State:
-    task = parse(turn.text)
-    taken = {each.name for each in task.variables}
-    if task.path is not None and not _is_frame_named(task):
-        chosen: Subject | None = from_path(task.path, taken)
-    else:
-        chosen = from_variables(task)
-    if chosen is None and files and subject is None:
-        path = chosen_file(files, task.text)
-        chosen = from_path(path, taken) if path else None
-    return State(task, subject=chosen or subject, files=files)
-
-
-def _is_frame_named(task: Task) -> bool:
-    return any(each.is_frame for each in task.variables)
-
-
-def _found(now: State, tried: Tried) -> State:
-    told = tried.outcome.facts.get("files") if isinstance(tried.outcome, Ran) else None
-    files = tuple(str(path) for path in told) if isinstance(told, list) else ()
-    path = chosen_file(files, now.task.text)
-    taken = {each.name for each in now.task.variables}
-    return replace(now, files=files, subject=from_path(path, taken) if path else None)
+def _begun(task: Task, before: State) -> State:
+    """A turn of which nothing was tried yet, with what the turns before know of its table."""
+    if task.dataset not in (None, before.dataset):
+        return State(task, task.dataset)
+    if before.table is None:
+        return State(task, before.dataset, looks=before.looks, files=before.files)
+    asked = before.first or read_question(before.task.words, before.table).named
+    words = before.task.words if asked else before.words_before
+    return replace(before, task=task, tried=(), words_before=words, first=False)

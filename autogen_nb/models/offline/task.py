@@ -1,27 +1,16 @@
-"""The task message: the person's words, the variables that were handed over, and the files that it names."""
+"""The task message: the person's words, the variables that were handed over, and the table that they point at."""
 
-import builtins
-import keyword
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from autogen_nb.models.offline.columns import Column, Table
-from autogen_nb.models.offline.writing import Source, name, render
+from autogen_nb.models.offline.template import Source, identifier, render
 
 _HEADING = re.compile(r"^Variables in your kernel:\s*$", re.MULTILINE)
-_VARIABLE = re.compile(r"^- `([^`\n]+)`: ([^\n]*)$", re.MULTILINE)
+_VARIABLE = re.compile(r"^- `([^\W\d]\w*)`: (\w+)([^\n]*)$", re.MULTILINE)
 _FOLDER = re.compile(r"^Your folder for files:.*$", re.MULTILINE)
-_SHAPE = re.compile(r"DataFrame, ([\d,]+) rows? x ([\d,]+) columns?(?:: (.*))?")
-_COLUMN = re.compile(r"(.+?) \(([\w\[\], :<>]+?)\)(?:, |; |$)")
 
-_TYPES = r"(?:csv|tsv|xlsx?|parquet|feather|jsonl?|ndjson)(?:\.(?:gz|bz2|zip|xz))?"
-_QUOTED = re.compile(rf"([\"'`])((?:(?!\1).)+\.{_TYPES})\1", re.IGNORECASE)
-_BARE = re.compile(rf"(?<![^\s(\[])([^\s\"'`()<>]+\.{_TYPES})(?![\w])", re.IGNORECASE)
-
-_SHORT = 3
-_AS_FRAME = {"Series": "$value.to_frame()", "ndarray": "pd.DataFrame($value)"}
 _READERS = {
     "csv": "read_csv",
     "tsv": "read_csv",
@@ -33,176 +22,98 @@ _READERS = {
     "jsonl": "read_json",
     "ndjson": "read_json",
 }
+ENDINGS = tuple(f".{kind}" for kind in _READERS)
+"""Endings of the files that hold a table."""
+
+_TYPES = rf"(?:{'|'.join(_READERS)})(?:\.(?:gz|bz2|zip|xz))?"
+_QUOTED = re.compile(rf"([\"'`])((?:(?!\1).)+\.{_TYPES})\1", re.IGNORECASE)
+_BARE = re.compile(rf"(?<![^\s(\[])([^\s\"'`()<>]+\.{_TYPES})(?!\w)", re.IGNORECASE)
+
+_TO_FRAME = ("Series", "ndarray", "list", "dict")
+"""Types of variables of which pandas makes a table."""
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """A variable in the kernel, as the task describes it: "DataFrame, 344 rows x 8 columns: ..." or a type."""
-
-    name: str
-    described: str
-
-    @property
-    def is_frame(self) -> bool:
-        """Whether it is a pandas DataFrame, or says that it is one."""
-        return self.described.startswith("DataFrame")
-
-    @property
-    def table(self) -> Table | None:
-        """What the description tells of the columns; kinds follow from their types, counts are unknown."""
-        shape = _SHAPE.match(self.described)
-        if not shape:
-            return None
-        columns = tuple(Column(found[1], _kind(found[2]), distinct=2) for found in _COLUMN.finditer(shape[3] or ""))
-        rows, width = (int(text.replace(",", "")) for text in shape.group(1, 2))
-        return Table(rows, width, columns) if columns else None
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """The person's words without what our magics appended, and what they point at.
-
-    Parameters
-    ----------
-    question
-        The words without names of files.
-    """
-
-    text: str
-    variables: tuple[Variable, ...] = ()
-    path: str | None = None
-    question: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The table to work on.
+class Dataset:
+    """A table to work on.
 
     Parameters
     ----------
     raw
         The variable that holds the data as they came.
-    clean
-        The variable for our own copy.
     title
-        What the person calls it: the variable or the path.
+        What the person calls it: a variable or a path.
     kind
-        "variable" when it is in the kernel already; otherwise the reader's name, or "value" for what is turned
-        into a frame.
-    described
-        The variable's description; where it changes, the data have changed.
+        "variable" when it is in the kernel already, "value" for a variable to make a table of; otherwise the ending
+        of the file.
+    description
+        The description of the variable; where it changes, the data have changed.
     """
 
     raw: str
-    clean: str
     title: str
     kind: str = "variable"
-    described: str = ""
-    load: str = ""
+    description: str = ""
+
+    @property
+    def clean(self) -> str:
+        """The variable for the copy with proper types."""
+        return f"{self.raw}_clean"
 
 
-def parse(text: str) -> Task:
-    """The task in a message."""
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one message asks: its words without paths and without what the magics append, and the table it names."""
+
+    words: str
+    dataset: Dataset | None = None
+
+
+def read_task(text: str) -> Task:
+    """The task in a message: a table that was handed over goes before a file that the words name."""
     heading = _HEADING.search(text)
     words, appended = (text[: heading.start()], text[heading.end() :]) if heading else (text, "")
     words = _FOLDER.sub("", words).strip()
-    variables = tuple(
-        Variable(*found)
-        for found in _VARIABLE.findall(appended)
-        if found[0].isidentifier() and not keyword.iskeyword(found[0])
-    )
+    variables = _VARIABLE.findall(appended)
     quoted, bare = _QUOTED.search(words), _BARE.search(words)
-    path = quoted[2] if quoted else bare[1] if bare else None
-    path = None if path is None or "://" in path else path
-    # A file's name is not a column's: "data/weather.csv" asks nothing about `weather`.
-    return Task(words, variables, path, _QUOTED.sub(" ", _BARE.sub(" ", words)))
+    path = quoted[2] if quoted else bare[1] if bare else ""
+    # The name of a file is not that of a column: "data/weather.csv" asks nothing about `weather`.
+    words = _QUOTED.sub(" ", _BARE.sub(" ", words))
+    dataset = _handed_over(variables, words, ("DataFrame", "Table"))
+    if dataset is None and path and "://" not in path:
+        dataset = file_dataset(path)
+    return Task(words, dataset or _handed_over(variables, words, _TO_FRAME))
 
 
-def from_variables(task: Task) -> Subject | None:
-    """The frame among the task's variables: one that the task names, or else the first."""
-    frames = [each for each in task.variables if each.is_frame]
-    others = [each for each in task.variables if each.described.split(",")[0].strip() in _AS_FRAME]
-    chosen = _named(frames, task.text) or _named(others, task.text)
-    taken = {each.name for each in task.variables}
-    if chosen is None:
-        return None
-    if chosen.is_frame:
-        clean = _free(f"{chosen.name}_clean", taken)
-        return Subject(chosen.name, clean, chosen.name, described=chosen.described)
-    raw = _free(f"{chosen.name}_table", taken)
-    load = render(_AS_FRAME[chosen.described.split(",")[0].strip()], value=name(chosen.name))
-    return Subject(raw, _free(f"{raw}_clean", taken), chosen.name, "value", chosen.described, load)
-
-
-def from_path(path: str, taken: Collection[str] = ()) -> Subject:
+def file_dataset(path: str) -> Dataset:
     """The table in a file."""
-    plain = PurePath(path.replace("\\", "/"))
-    suffixes = [suffix.lstrip(".").lower() for suffix in plain.suffixes]
-    kind = next((suffix for suffix in reversed(suffixes) if suffix in _READERS), "csv")
-    stem = plain.name.partition(".")[0]
-    word = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_").lower()
-    word = word if word.isidentifier() else f"table_{word}".rstrip("_")
-    raw = _free(f"{word}_table" if _reserved(word) else word, set(taken))
-    return Subject(raw, _free(f"{raw}_clean", set(taken)), path, kind)
+    endings = [suffix.lstrip(".").lower() for suffix in PurePath(path.replace("\\", "/")).suffixes]
+    return Dataset("table", path, next((ending for ending in reversed(endings) if ending in _READERS), "csv"))
 
 
-def reading(subject: Subject, options: dict[str, object]) -> Source:
-    """The expression that loads the table; empty where it is in the kernel already."""
-    if subject.kind == "variable":
+def loading(dataset: Dataset, options: dict[str, object]) -> Source:
+    """The line that brings the table into the kernel; empty where it is there already."""
+    raw = identifier(dataset.raw)
+    if dataset.kind == "variable":
         return Source("")
-    if subject.kind == "value":
-        return Source(subject.load)
-    given = dict(options)
-    if subject.kind == "tsv":
-        given.setdefault("sep", "\t")
-    if subject.kind in ("jsonl", "ndjson"):
-        given.setdefault("lines", True)
-    if subject.kind in ("csv", "tsv") and "engine" not in given:
-        # Types are decided on whole columns; in pieces pandas warns of mixed ones.
-        given["low_memory"] = False
-    extra = "".join(render(f", {key}=$value", value=value) for key, value in given.items())
-    return render(
-        "pd.$reader($path$extra)", reader=Source(_READERS[subject.kind]), path=subject.title, extra=Source(extra)
-    )
+    if dataset.kind == "value":
+        return render("\n$raw = pd.DataFrame($value)", raw=raw, value=identifier(dataset.title))
+    defaults: dict[str, dict[str, object]] = {"tsv": {"sep": "\t"}, "jsonl": {"lines": True}, "ndjson": {"lines": True}}
+    given = defaults.get(dataset.kind, {}) | options
+    if dataset.kind in ("csv", "tsv") and "engine" not in given:
+        given["low_memory"] = False  # in pieces pandas warns of columns of several types
+    more = "".join(f", {key}={render('$value', value=value)}" for key, value in given.items())
+    reader = Source(_READERS[dataset.kind])
+    return render("$raw = pd.$reader($path$more)", raw=raw, reader=reader, path=dataset.title, more=Source(more))
 
 
-def chosen_file(files: Sequence[str], text: str) -> str | None:
-    """The file to take: the only one of the best sort, or the only one whose name the words hold."""
-    wanted = text.lower()
-    named = [path for path in files if PurePath(path).name.lower() in wanted]
-    named = named or [path for path in files if _stem_in(path, wanted)]
-    tables = [path for path in files if not path.lower().endswith(".json")] or list(files)
-    best = named or tables
-    return best[0] if len(best) == 1 else None
-
-
-def _stem_in(path: str, text: str) -> bool:
-    words = [word for word in re.split(r"[\W_]+", PurePath(path).stem.lower()) if len(word) > _SHORT]
-    return any(re.search(rf"\b{re.escape(word.rstrip('s'))}s?\b", text) for word in words)
-
-
-def _named(variables: Sequence[Variable], text: str) -> Variable | None:
-    for each in variables:
-        if re.search(rf"(?<!\w){re.escape(each.name)}(?!\w)", text):
-            return each
-    return variables[0] if variables else None
-
-
-def _free(wanted: str, taken: Collection[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    return wanted
-
-
-def _reserved(word: str) -> bool:
-    modules = {"pd", "np", "plt", "json", "data", "itertools"}
-    return keyword.iskeyword(word) or keyword.issoftkeyword(word) or hasattr(builtins, word) or word in modules
-
-
-def _kind(dtype: str) -> str:
-    lowered = dtype.lower()
-    if lowered.startswith(("int", "uint", "float", "decimal")):
-        return "number"
-    if lowered.startswith("datetime"):
-        return "date"
-    return "yes/no" if lowered.startswith("bool") else "text"
+def _handed_over(variables: Sequence[tuple[str, str, str]], words: str, types: Collection[str]) -> Dataset | None:
+    """The variable of one of these types that the words name, or else the first of them."""
+    fitting = [found for found in variables if found[1] in types]
+    named = [found for found in fitting if re.search(rf"(?<!\w){re.escape(found[0])}(?!\w)", words)]
+    if not fitting:
+        return None
+    name, kind, more = (named or fitting)[0]
+    if kind in _TO_FRAME:
+        return Dataset(f"{name}_table", name, "value", kind + more)
+    return Dataset(name, name, description=kind + more)

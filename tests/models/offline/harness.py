@@ -19,6 +19,7 @@ from autogen_nb.models.offline import OfflineModel
 mpl.use("Agg")
 
 LIMIT = 15
+PICTURES = "_pictures"
 _BLOCK = re.compile(r"^```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 
 
@@ -42,13 +43,20 @@ def block_of(reply: str) -> str | None:
     return found[0] if found else None
 
 
-def draw() -> None:
-    """Draws and closes open figures, as the inline backend does at the end of a cell."""
+def steps(chat: "Chat") -> list[str]:
+    """The steps of the blocks, in order."""
+    return [block.split("]")[0].removeprefix("# [") for block in chat.blocks]
+
+
+def draw() -> int:
+    """Draws and closes open figures, as the inline backend does at the end of a cell; how many there were."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
-    for number in pyplot.get_fignums() if pyplot else ():
+    numbers = pyplot.get_fignums() if pyplot else []
+    for number in numbers:
         figure = pyplot.figure(number)
         pyplot.close(figure)
         figure.canvas.draw()
+    return len(numbers)
 
 
 def execute(code: str, namespace: dict[str, Any]) -> str:
@@ -59,7 +67,7 @@ def execute(code: str, namespace: dict[str, Any]) -> str:
         warnings.simplefilter("error")
         try:
             exec(compile(code, "<cell>", "exec"), namespace)
-            draw()
+            namespace[PICTURES] = namespace.get(PICTURES, 0) + draw()
         except Exception:  # noqa: BLE001  (any exception of the block is its result)
             out.write(traceback.format_exc())
             status = "1 (execution failed)"
@@ -96,6 +104,16 @@ class Chat:
             self.blocks.append(code)
             self.messages.append({"role": "user", "content": self.react(code, self.namespace)})
         raise AssertionError(f"no end after {LIMIT} replies:\n{self.text}")
+
+    @property
+    def replies(self) -> list[str]:
+        """What the model said."""
+        return [message["content"] for message in self.messages if message["role"] == "assistant"]
+
+    @property
+    def pictures(self) -> int:
+        """How many pictures were drawn."""
+        return int(self.namespace.get(PICTURES, 0))
 
     @property
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""What the analyst does when things go otherwise: failures, skipped blocks, edited blocks, files."""
+"""What the analyst does when things go otherwise: odd values, failures, skipped blocks, edited blocks, files."""
 
 from pathlib import Path
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.models.offline.harness import Chat, ask, execute, with_frames
+from tests.models.offline.harness import Chat, ask, execute, steps, with_frames
 
 RAN = "exitcode: 0 (execution succeeded)\nCode output: "
+SKIPPED = "The code was not run.\nThe user skipped a block. The reason: "
 
 
-def of(values: dict[str, list[Any]]) -> Chat:
-    """A chat that has explored a frame of these columns."""
-    frame = pd.DataFrame(values)
-    chat = Chat({"df": frame})
-    chat.say(with_frames("Explore", df=frame))
+def looked_at(values: dict[str, list[Any]]) -> Chat:
+    """A chat that has looked at a table of these columns."""
+    chat = Chat({"df": pd.DataFrame(values)})
+    chat.say(with_frames("What is missing?", df=chat.namespace["df"]))
     return chat
 
 
@@ -25,30 +25,19 @@ def of(values: dict[str, list[Any]]) -> Chat:
         (["31.12.2023", "01.02.2024"] * 10, "2023-12-31"),
         (["12/31/2023", "01/02/2024"] * 10, "2023-12-31"),
         (["01/02/2024", "31/12/2023"] * 10, "2024-02-01"),
+        (["2/28/24", "12/31/23"] * 10, "2/28/24"),
         (["2023-12-31 10:00", "2024-02-01 11:00"] * 10, "2023-12-31"),
         (["2023-12-31", "31.12.2023", "2024/01/01"] * 10, "2023-12-31"),
         (["2023-12-31"] * 19 + ["unknown"], "2023-12-31"),
-        (["02.03.2024"] * 19 + ["unknown"], "2024-03-02"),
         (["02.03.2024"] * 10 + ["unknown"] + ["2024-03-02"] * 9, "2024-03-02"),
         (["02/03/2024"] * 19 + ["unknown"], "2024-02-03"),
         (["2023-12-31T10:00:00+01:00", "2024-06-01T10:00:00+02:00"] * 10, "2023-12-31"),
     ],
-    ids=[
-        "german",
-        "american",
-        "british",
-        "with time",
-        "mixed",
-        "one word",
-        "german and one word",
-        "german, a word, and ISO",
-        "american and one word",
-        "two zones",
-    ],
+    ids=["German", "American", "British", "two digits", "time", "several", "a word", "German, ISO", "either", "zones"],
 )
 def test_dates_in_many_writings_become_dates(texts: list[str], first: str) -> None:
-    """Dates in text are dates after at most two repairs, whatever their writing."""
-    chat = of({"day": texts, "n": list(range(len(texts)))})
+    """Dates in text are dates in the copy; a writing that leaves the century open stays text."""
+    chat = looked_at({"day": texts, "n": list(range(len(texts)))})
 
     assert str(chat.namespace["df_clean"]["day"].iloc[0])[:10] == first
 
@@ -63,66 +52,95 @@ def test_dates_in_many_writings_become_dates(texts: list[str], first: str) -> No
         (["$5", "7 %"] * 10, 120),
         (["4"] * 19 + ["none"], 76),
     ],
-    ids=["plain", "thousands", "decimal comma", "german", "symbols", "one word"],
+    ids=["plain", "thousands", "decimal comma", "German", "symbols", "a word"],
 )
 def test_numbers_in_many_writings_become_numbers(texts: list[str], total: float) -> None:
-    """Numbers in text are numbers after at most two repairs, and no value changes its size."""
-    chat = of({"amount": texts, "kind": ["a", "b"] * 10})
+    """Numbers in text are numbers in the copy, and none changes its size."""
+    chat = looked_at({"amount": texts, "kind": ["a", "b"] * 10})
 
     assert chat.namespace["df_clean"]["amount"].sum() == pytest.approx(total)
 
 
-def test_step_is_given_up_after_two_repairs(weather: pd.DataFrame) -> None:
-    """A step that keeps failing is tried three times at most, then left out, and the summary says so."""
+def test_values_that_cannot_be_read_are_told() -> None:
+    """A column of which a value could not be read says so; one of which too many could not stays text."""
+    chat = Chat({"df": pd.DataFrame({"n": ["4"] * 19 + ["none"], "m": ["4", "none"] * 10})})
+    answer = chat.say(with_frames("What is missing?", df=chat.namespace["df"]))
+
+    assert (
+        "`n` came as text and is now number.\n- Of `n`, 1 value could not be taken as a number and became missing."
+        in answer
+    )
+    assert list(chat.namespace["df_clean"]["m"].unique()) == ["4", "none"]
+
+
+def test_a_block_that_fails_is_told_and_left_out(weather: pd.DataFrame) -> None:
+    """The error stands in the next reply and in the summary, and the other blocks run."""
 
     def react(code: str, namespace: dict[str, Any]) -> str:
         failing = "exitcode: 1 (execution failed)\nCode output: Traceback\nRuntimeError: no\n"
-        return failing if code.startswith("# [clean]") else execute(code, namespace)
+        return failing if code.startswith("# [groups]") else execute(code, namespace)
 
     chat = Chat({"weather": weather}, react)
     answer = chat.say(with_frames("Explore", weather=weather))
 
-    assert 1 <= sum(block.startswith("# [clean]") for block in chat.blocks) <= 3
-    assert "Given up after an error that I could not repair: the clean copy." in answer
+    assert steps(chat) == ["look", "distribution", "groups", "correlation", "trend"]
+    assert "That failed: `RuntimeError`: `no`." in chat.text
+    assert "Left out: `groups` (`RuntimeError`: `no`)." in answer
 
 
-def test_skipped_block_is_not_offered_again(weather: pd.DataFrame) -> None:
+def test_a_skipped_block_is_not_offered_again(weather: pd.DataFrame) -> None:
     """A block that the person skipped is left out, and the rest goes on without it."""
 
     def react(code: str, namespace: dict[str, Any]) -> str:
-        skipped = "The code was not run.\nThe user skipped a block. The reason: none was given."
-        return skipped if code.startswith("# [clean]") else execute(code, namespace)
+        return f"{SKIPPED}none was given." if code.startswith("# [groups]") else execute(code, namespace)
 
     chat = Chat({"weather": weather}, react)
     answer = chat.say(with_frames("Explore", weather=weather))
 
-    assert sum(block.startswith("# [clean]") for block in chat.blocks) == 1
-    assert "Skipped by you: the clean copy." in answer
-    assert "`temp_max` with `temp_min`" in answer
+    assert steps(chat) == ["look", "distribution", "groups", "correlation", "trend"]
+    assert "Skipped by you: `groups`." in answer
 
 
 def test_everything_skipped_ends_in_words(penguins: pd.DataFrame) -> None:
-    """Who skips every block gets an end in words, not the same block for ever."""
-    chat = Chat(
-        {"penguins": penguins}, lambda code, _: "The code was not run.\nThe user skipped a block. The reason: no."
-    )
-    answer = chat.say(with_frames("Explore", penguins=penguins))
+    """Who skips the look gets an end in words, not the same block for ever."""
+    chat = Chat({"penguins": penguins}, lambda _code, _namespace: f"{SKIPPED}no.")
 
-    assert len(chat.blocks) == len(set(chat.blocks))
-    assert "skipped" in answer.lower() or "nothing to report" in answer
+    assert "Without a look at `penguins`" in chat.say(with_frames("Explore", penguins=penguins))
+    assert steps(chat) == ["look"]
 
 
-def test_reason_for_skipping_steers_the_next_block(penguins: pd.DataFrame) -> None:
+def test_the_reason_for_skipping_steers_the_next_block(penguins: pd.DataFrame) -> None:
     """A reason that names other columns leads to a block about those."""
 
     def react(code: str, namespace: dict[str, Any]) -> str:
-        skipped = "The code was not run.\nThe user skipped a block. The reason: rather by island."
-        wrong = code.startswith("# [answer]") and "island" not in code
-        return skipped if wrong else execute(code, namespace)
+        wrong = code.startswith("# [groups]") and "island" not in code
+        return f"{SKIPPED}rather body mass by island." if wrong else execute(code, namespace)
 
     answer = Chat({"penguins": penguins}, react).say(with_frames("body mass by species", penguins=penguins))
 
     assert "By `island`, `Biscoe` has the highest mean `body_mass_g`" in answer
+
+
+def test_an_edited_block_is_taken_as_it_ran(penguins: pd.DataFrame) -> None:
+    """What the person's code printed is what is told, and a lost copy is made by the person's code."""
+
+    def react(code: str, namespace: dict[str, Any]) -> str:
+        edited = (
+            code.replace("frame = penguins", "frame = penguins.head(100); found = penguins")
+            if "[look]" in code
+            else code
+        )
+        note = f"\nThe user changed the code before it ran. This is what ran:\n{edited}" if edited != code else ""
+        return execute(edited, namespace) + note
+
+    chat = Chat({"penguins": penguins}, react)
+    answer = chat.say(with_frames("Explore", penguins=penguins))
+    assert "`penguins` has 100 rows" in answer
+    del chat.namespace["penguins_clean"]
+    chat.say("body mass by island")
+
+    assert steps(chat)[-3:] == ["groups", "look", "groups"]
+    assert len(chat.namespace["penguins_clean"]) == 100
 
 
 @pytest.mark.parametrize(
@@ -130,72 +148,45 @@ def test_reason_for_skipping_steers_the_next_block(penguins: pd.DataFrame) -> No
     [
         "",
         "hello",
-        "facts look: nonsense",
-        'facts look: {"rows": []}',
-        'facts look: {"rows":1,"width":1,"odd_names":0,"columns":[[1]]}',
+        "facts: nonsense",
+        'facts: {"rows": []}\nfindings: {"a": 1}',
+        'facts: {"rows": 3, "width": 1, "complete": 3, "repeated": 0, "columns": [[1]]}',
+        'facts: {"rows": 9, "width": 1, "complete": 3, "repeated": 0, "columns": [["a", "x", "number", 0, 3, 0]]}',
+        "findings: [[], 3, [null], [[]]]",
     ],
 )
 def test_output_of_another_shape_is_survived(output: str, penguins: pd.DataFrame) -> None:
     """Blocks may have been edited: output without the expected facts does not stop the analysis from ending."""
-    chat = Chat({"penguins": penguins}, lambda code, _: f"{RAN}{output}")
+    chat = Chat({"penguins": penguins}, lambda _code, _namespace: f"{RAN}{output}")
 
     assert chat.say(with_frames("Explore", penguins=penguins))
 
 
-@pytest.mark.parametrize(
-    "topic", ["clean", "overview", "numbers", "counts", "compare", "groups", "scores", "pairs", "trend"]
-)
-@pytest.mark.parametrize(
-    "value", ["[]", "{}", "null", "3", '{"columns":[1],"index":[1],"data":[[null]]}', '{"measures":{"x":1}}']
-)
-def test_facts_of_another_shape_are_survived(topic: str, value: str, weather: pd.DataFrame) -> None:
-    """Facts of any shape are read defensively."""
+def test_a_table_that_the_kernel_lost_is_asked_for(penguins: pd.DataFrame) -> None:
+    """When the frame that was handed over is gone, the reply asks for it."""
+    chat = Chat({"penguins": penguins})
+    chat.say(with_frames("Explore", penguins=penguins))
+    chat.namespace.clear()
 
-    def react(code: str, namespace: dict[str, Any]) -> str:
-        return f"{execute(code, namespace)}\nfacts {topic}: {value}\n"
-
-    assert Chat({"weather": weather}, react).say(with_frames("Explore", weather=weather))
+    assert "Hand it over again" in chat.say("body mass by island")
 
 
-def test_lost_copy_is_made_again(weather: pd.DataFrame) -> None:
-    """When the kernel has lost the clean copy, the next block makes it again."""
-    chat = Chat({"weather": weather})
-    chat.say(with_frames("Explore", weather=weather))
-    del chat.namespace["weather_clean"]
-    answer = chat.say("wind by weather")
-
-    assert "`weather` explains" in answer
-
-
-def test_missing_library_is_named_with_the_way_to_install_it(penguins: pd.DataFrame) -> None:
+def test_a_missing_library_is_named_with_the_way_to_install_it(penguins: pd.DataFrame) -> None:
     """Without pandas the analysis ends, and says how to install it."""
     failing = "exitcode: 1 (execution failed)\nCode output: ModuleNotFoundError: No module named 'pandas'"
-    answer = Chat({"penguins": penguins}, lambda code, _: failing).say(with_frames("Explore", penguins=penguins))
+    answer = Chat({"penguins": penguins}, lambda *_: failing).say(with_frames("Explore", penguins=penguins))
 
-    assert "`pip install pandas`" in answer
-
-
-def test_missing_matplotlib_keeps_the_findings(penguins: pd.DataFrame) -> None:
-    """Without matplotlib the findings are told all the same."""
-
-    def react(code: str, namespace: dict[str, Any]) -> str:
-        failing = "exitcode: 1 (execution failed)\nCode output: ModuleNotFoundError: No module named 'matplotlib'"
-        return failing if "matplotlib" in code else execute(code, namespace)
-
-    answer = Chat({"penguins": penguins}, react).say(with_frames("body mass by species", penguins=penguins))
-
-    assert "`pip install matplotlib`" in answer
-    assert "`Gentoo` has the highest" in answer
+    assert "Install it with `pip install pandas`" in answer
 
 
 def test_nothing_to_work_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a frame and without a file the reply says how to go on."""
+    """Without a table and without a file the reply says how to go on."""
     monkeypatch.chdir(tmp_path)
 
     assert "Hand over a DataFrame" in Chat().say("What is in my data?")
 
 
-def test_only_file_of_the_folder_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_only_file_of_the_folder_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table that lies alone in the working folder is taken."""
     (tmp_path / "sales.csv").write_text("city,amount\nA,1\nB,2\nA,4\nB,3\n")
     monkeypatch.chdir(tmp_path)
@@ -203,14 +194,14 @@ def test_only_file_of_the_folder_is_taken(tmp_path: Path, monkeypatch: pytest.Mo
     assert "`sales.csv` has 4 rows and 2 columns" in Chat().say("Explore my data")
 
 
-def test_person_is_asked_which_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_person_is_asked_which_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several files the one is taken that the person then names."""
     for name in ("one.csv", "other.csv"):
         (tmp_path / name).write_text("city,amount\nA,1\nB,2\nA,4\n")
     monkeypatch.chdir(tmp_path)
     chat = Chat()
 
-    assert "Which one shall I take?" in chat.say("Explore")
+    assert "I found 2 files: `one.csv` and `other.csv`" in chat.say("Explore")
     assert "`other.csv` has 3 rows" in chat.say("other.csv please")
 
 
@@ -221,37 +212,44 @@ def test_person_is_asked_which_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("semicolon.csv", b"city;amount\nA;1,5\nB;2,5\nA;4,0\n"),
         ("latin.csv", "city;amount\nMünchen;1\nKöln;2\nMünchen;4\n".encode("cp1252")),
         ("wide.csv", "city,amount\nA,1\nB,2\nA,4\n".encode("utf-16")),
+        ("ragged.csv", b"city|amount\nA|1\nB|2\nA|4\nC|5|6|7\n"),
         ("tab.tsv", b"city\tamount\nA\t1\nB\t2\nA\t4\n"),
         ("records.json", b'[{"city":"A","amount":1},{"city":"B","amount":2},{"city":"A","amount":4}]'),
         ("lines.jsonl", b'{"city":"A","amount":1}\n{"city":"B","amount":2}\n{"city":"A","amount":4}\n'),
         ("lines.json", b'{"city":"A","amount":1}\n{"city":"B","amount":2}\n{"city":"A","amount":4}\n'),
         ("it's odd [1].csv", b"city,amount\nA,1\nB,2\nA,4\n"),
+        ("columns.parquet", None),
     ],
 )
-def test_files_of_many_kinds_are_read(name: str, content: bytes, tmp_path: Path) -> None:
-    """A file is read whatever its separator, encoding or format."""
+def test_files_of_many_kinds_are_read(name: str, content: bytes | None, tmp_path: Path) -> None:
+    """A file is read whatever its separator, encoding or format; a look that failed is repaired from its error."""
     path = tmp_path / name
-    path.write_bytes(content)
+    if content is None:
+        pd.DataFrame({"city": list("ABA"), "amount": [1, 2, 4]}).to_parquet(path)
+    else:
+        path.write_bytes(content)
 
-    assert "has 3 rows and 2 columns" in Chat().say(f'Explore "{path}"')
+    assert "has 3 rows and 2 columns (1 of numbers, 1 of text or categories)" in Chat().say(f'Explore "{path}"')
 
 
-@pytest.mark.parametrize(("content", "told"), [(b"", "is empty"), (None, "could not open")], ids=["empty", "absent"])
-def test_file_without_a_table_is_told(content: bytes | None, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "error"), [(b"", "EmptyDataError"), (None, "FileNotFoundError")], ids=["empty", "absent"]
+)
+def test_a_file_without_a_table_is_told(content: bytes | None, error: str, tmp_path: Path) -> None:
     """A file that is empty or not there ends the analysis in words."""
     path = tmp_path / "some.csv"
-    path.write_bytes(content or b"")
-    path = path if content is not None else tmp_path / "none.csv"
+    if content is not None:
+        path.write_bytes(content)
 
-    assert told in Chat().say(f"Explore '{path}'")
+    assert f": `{error}`" in Chat().say(f"Explore '{path}'")
 
 
-def test_empty_conversation_gets_a_reply() -> None:
+def test_an_empty_conversation_gets_a_reply() -> None:
     """A request without any task is answered by looking for files."""
     assert "# [find]" in ask([{"role": "system", "content": ""}])
 
 
-def test_lines_of_another_model_are_no_steps_of_ours(penguins: pd.DataFrame) -> None:
+def test_blocks_of_another_model_are_not_taken_for_its_own(penguins: pd.DataFrame) -> None:
     """After another model's turns the analyst introduces itself and begins with a look."""
     messages = [
         {"role": "user", "content": with_frames("Explore", penguins=penguins)},

@@ -1,0 +1,123 @@
+"""What a task asks of a table: columns by their names, and kinds of analysis by a handful of plain words."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from autogen_nb.models.offline.table import MANY, TWO, Column, Table
+
+Topic: TypeAlias = Literal["missing", "count", "groups", "correlation", "trend", "distribution"]
+
+_TOPICS: dict[Topic, str] = {
+    "missing": r"missing|nulls?|nans?|gaps?|incomplete",
+    "count": r"counts?|how many|number of",
+    "distribution": r"distribut\w+|histograms?|outliers?|describe",
+    "groups": r"compar\w+|differ\w*|groups?|means?|averages?|medians?|sums?|totals?|max|maximum|min|minimum",
+    "correlation": r"correlat\w+|relat\w+",
+    "trend": r"trends?|over (the )?(time|years|months|days)|(by|per) (year|month|day)",
+}
+_STATISTICS = {"median": r"medians?", "sum": r"sums?|totals?", "max": r"max|maximum", "min": r"min|minimum"}
+_UNITS = {"year": r"years?|yearly", "month": r"months?|monthly", "day": r"days?|daily"}
+_PLOT = r"plots?|charts?|graphs?|draw|histograms?"
+_NO_PLOT = rf"(no|without|not) (a |any )?({_PLOT})"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked.
+
+    Parameters
+    ----------
+    topics
+        The analyses to make: distribution, groups, correlation and trend where nothing was named.
+    measures, groups, time
+        Columns that were named; the time is the first there is where none was.
+    impossible
+        Analyses that were asked for, and that the columns do not allow.
+    unit
+        "year", "month" or "day", where a trend is to be told by it.
+    named
+        Whether the words name a column or an analysis at all.
+    plot
+        Whether pictures are asked for; None where the words say nothing of them.
+    """
+
+    topics: tuple[Topic, ...] = ()
+    impossible: tuple[Topic, ...] = ()
+    measures: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    time: str = ""
+    statistic: str = "mean"
+    unit: str = ""
+    named: bool = False
+    plot: bool | None = None
+
+
+def read_question(words: str, table: Table) -> Question:
+    """What the words ask of the table."""
+    plain = " ".join(_words(words.replace("'", "")))
+    named = [column for column in table.columns if _has(plain, _spoken(column))]
+    # The "max" of `temp_max` asks for no maximum.
+    rest = re.sub("|".join([*(rf"\b{_spoken(column)}\b" for column in named), "(?!)"]), " ", plain)
+    groups = [column.name for column in named if column.name in table.groups or _follows_by(column, plain)]
+    measures = [column.name for column in named if column.name in table.measures and column.name not in groups]
+    times = [name for name in table.times if name not in groups]
+    named_times = [column.name for column in named if column.name in times]
+    topics = {topic for topic, pattern in _TOPICS.items() if _has(rest, pattern)}
+    if groups and (measures or not topics):
+        topics.add("groups")
+    if named_times:
+        topics.add("trend")
+    if "trend" in topics and not groups:
+        topics.discard("groups")
+    if measures and not topics:
+        topics.add("correlation" if len(measures) >= TWO else "distribution")
+    possible = _possible(table, bool(groups), bool(times))
+    wanted = topics or {"distribution", "groups", "correlation", "trend"} & possible or {"count"}
+    return Question(
+        topics=tuple(topic for topic in _TOPICS if topic in wanted & possible),
+        impossible=tuple(topic for topic in _TOPICS if topic in topics - possible),
+        measures=tuple(measures),
+        groups=tuple(groups),
+        time=next(iter([*named_times, *times]), ""),
+        statistic=next((name for name, pattern in _STATISTICS.items() if _has(rest, pattern)), "mean"),
+        unit=next((name for name, pattern in _UNITS.items() if _has(plain, pattern)), ""),
+        named=bool(topics),
+        plot=False if _has(plain, _NO_PLOT) else True if _has(plain, _PLOT) else None,
+    )
+
+
+def _possible(table: Table, groups: bool, times: bool) -> set[Topic]:
+    """The analyses that the columns allow."""
+    groups, measures = groups or bool(table.groups), table.measures
+    allowed: dict[Topic, bool] = {
+        "missing": True,
+        "count": groups,
+        "groups": groups and bool(measures),
+        "correlation": len(measures) >= TWO,
+        "trend": times and bool(measures),
+        "distribution": bool(measures),
+    }
+    return {topic for topic, fits in allowed.items() if fits}
+
+
+def _spoken(column: Column) -> str:
+    """A pattern for the name of the column, in full or without its last word: "body mass" for `body_mass_g`."""
+    words = _words(column.name)
+    short = words[:-1] if len(words) > TWO else words
+    return rf"{re.escape(' '.join(short))}(s|es)?( {re.escape(words[-1])})?" if words else "(?!)"
+
+
+def _follows_by(column: Column, plain: str) -> bool:
+    """Whether numbers of few values are to divide the rows, as in "price by rooms"."""
+    return column.kind == "number" and column.distinct <= MANY and _has(plain, rf"(by|per|each) {_spoken(column)}")
+
+
+def _words(text: str) -> list[str]:
+    """The words of a name or a text in lower case: camelCase and under_scores come apart."""
+    apart = re.sub(r"([a-z\d])([A-Z])", r"\1 \2", text)
+    return [word for word in re.split(r"[\W_]+", apart.lower()) if word]
+
+
+def _has(plain: str, pattern: str) -> bool:
+    return re.search(rf"\b({pattern})\b", plain) is not None

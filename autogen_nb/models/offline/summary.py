@@ -1,0 +1,122 @@
+"""The words of a reply: what the last block told, and the summary at the end."""
+
+from autogen_nb.models.offline.conversation import Tried
+from autogen_nb.models.offline.state import LOST, State
+from autogen_nb.models.offline.table import Table
+from autogen_nb.models.offline.wording import count, listed, span, spans
+
+END = "TERMINATE"
+
+_WORDS = "mean, median, total, maximum, minimum, compare, count, correlation, trend, distribution, missing and plot"
+
+
+def learned(state: State) -> str:
+    """What the last block told, in one or two sentences, or what became of it."""
+    last = state.last
+    if last is None:
+        return ""
+    if not last.ran:
+        return f"You skipped the block `{last.step}`, so I go on without it."
+    if last.error:
+        return f"That failed: {_error(last)}."
+    told = _sentences(state, last)
+    if told or last.step == "find":
+        return " ".join(told[:2])
+    return "That output does not hold the findings that I look for; perhaps the block was edited."
+
+
+def summary(state: State) -> str:
+    """The last reply of a turn: what was found, and what was not looked at."""
+    return f"{_dead_end(state) or _result(state)}\n\n{END}"
+
+
+def _result(state: State) -> str:
+    last = {tried.step: tried for tried in state.tried}
+    told = [sentence for tried in last.values() for sentence in _sentences(state, tried)]
+    skipped = [span(step) for step, tried in last.items() if not tried.ran]
+    told += [f"Skipped by you: {listed(skipped)}."] if skipped else []
+    told += [
+        f"Left out: {span(step)} ({_error(tried)}).{_install(tried)}" for step, tried in last.items() if tried.error
+    ]
+    if state.question.impossible:
+        told.append(f"These columns allow no {listed(state.question.impossible)}.")
+    table = state.table
+    if not told:
+        columns = spans([column.name for column in table.columns] if table else [], most=10)
+        return f"I find neither a column nor an analysis in your words. I know {_WORDS}; the columns are {columns}."
+    if state.first and not state.question.named:
+        told.append(f"To go on, name columns, and one of these: {_WORDS}.")
+    bullets = "\n".join(f"- {sentence}" for sentence in told)
+    return f"**Summary** (every number was computed in the blocks above)\n\n{bullets}"
+
+
+def _sentences(state: State, tried: Tried) -> list[str]:
+    """What a block told; its findings are lists in which every second item is a name or a value from the data."""
+    if tried.step == "look":
+        return _overview(state, state.table) if state.table and tried.succeeded else []
+    told = tried.facts.get("findings")
+    findings = [parts for parts in told if isinstance(parts, list)] if isinstance(told, list) else []
+    return ["".join(span(part) if place % 2 else str(part) for place, part in enumerate(parts)) for parts in findings]
+
+
+def _overview(state: State, table: Table) -> list[str]:
+    kinds = {"of numbers": "number", "of dates": "date", "of text or categories": "text", "empty": "empty"}
+    parts = [(len(table.of_kind(kind)), words) for words, kind in kinds.items()]
+    told = ", ".join(f"{size} {words}" for size, words in parts if size)
+    title = span(state.dataset.title if state.dataset else "")
+    gaps = max(table.columns, key=lambda column: column.missing, default=None)
+    missing = f"; most values are missing in {span(gaps.name)} ({gaps.missing:,})" if gaps and gaps.missing else ""
+    found = [
+        f"{title} has {count(table.rows, 'row')} and {count(table.width, 'column')} ({told}).",
+        f"{table.complete:,} of {count(table.rows, 'row')} are complete and {table.repeated:,} repeated{missing}.",
+    ]
+    if table.width > len(table.columns):
+        found.append(f"Of so many columns I look at the first {len(table.columns)}.")
+    for column in table.columns:
+        if column.came_as != column.kind:
+            found.append(f"{span(column.name)} came as {column.came_as} and is now {column.kind}.")
+        if column.lost:
+            lost = f"{count(column.lost, 'value')} could not be taken as a {column.kind}"
+            found.append(f"Of {span(column.name)}, {lost} and became missing.")
+    aside = [column.name for column in table.of_kind("empty", "other")]
+    return [*found, f"Not looked into: {spans(aside)}."] if aside else found
+
+
+def _dead_end(state: State) -> str:
+    """Words for a turn that cannot come to an answer; empty where it can."""
+    if state.dataset is None:
+        return _no_dataset(state)
+    title, table, last = span(state.dataset.title), state.table, state.last
+    if last is not None and last.step == "look" and last.error == LOST:
+        return f"{title} is not in my kernel any more. Hand it over again (`%%autogen -i {state.dataset.title}`)."
+    if table is not None and table.rows and table.columns:
+        return ""
+    if table is not None:
+        sizes = f"{count(table.rows, 'row')} and {count(table.width, 'column')}"
+        return f"{title} has {sizes}: there is nothing to compute."
+    if last is None or not last.ran:
+        return f"Without a look at {title} I know nothing of its columns. Give me the task again to run that block."
+    if last.error:
+        return f"I could not read {title}: {_error(last)}.{_install(last)}"
+    return f"The look at {title} told nothing that I can read. Give me the task again, and run the block unchanged."
+
+
+def _no_dataset(state: State) -> str:
+    if state.files:
+        return f"I found {count(len(state.files), 'file')}: {spans(state.files, most=12)}. Name one in your next task."
+    return (
+        "I have no table to work on. Hand over a DataFrame (`%%autogen -i df`), or name a file in the task, "
+        'such as "data/sales.csv".'
+    )
+
+
+def _error(tried: Tried) -> str:
+    first = next(iter(tried.message.splitlines()), "")
+    return f"{span(tried.error)}: {span(first)}" if first else span(tried.error)
+
+
+def _install(tried: Tried) -> str:
+    module = tried.message.partition("'")[2].partition("'")[0].partition(".")[0]
+    if tried.error not in ("ModuleNotFoundError", "ImportError") or not module:
+        return ""
+    return f" Install it with {span(f'pip install {module}')} and give me the task again."
