@@ -1,5 +1,6 @@
 """The pages for readers say what is so: their code runs, what they link to is there, and no name is missing."""
 
+import pydoc
 import re
 from collections import Counter
 from pathlib import Path
@@ -61,6 +62,14 @@ def test_the_commands_are_those_of_the_makefile() -> None:
 
     assert said - targets == set()
     assert said >= {"demo", "test", "lab", "lint", "docs", "bench"}
+
+
+def test_each_term_of_the_glossary_has_a_home() -> None:
+    """What the glossary names as a term's home is a module, or a class in one."""
+    rows = re.findall(r"^\| ([a-z ]+) \| .* \| `(autogen_nb[\w.]*)` \|$", text(DOCS / "design.md"), re.MULTILINE)
+
+    assert [term for term, home in rows if pydoc.locate(home) is None] == []
+    assert len({term for term, _ in rows}) == len(rows) >= 30
 
 
 def test_the_options_are_those_of_the_magic() -> None:
