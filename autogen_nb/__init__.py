@@ -24,7 +24,7 @@ _PUBLIC = {
     "initiate_chats": "autogen_nb.agents.chats.chat_queue",
     "GroupChat": "autogen_nb.agents.group_chat",
     "GroupChatManager": "autogen_nb.agents.group_manager",
-    "register_function": "autogen_nb.agents.parts.tool_schema",
+    "register_function": "autogen_nb.agents.parts.tool_use",
     "UserProxyAgent": "autogen_nb.agents.user_proxy",
     "Budget": "autogen_nb.models.wrappers.budget",
     "Cache": "autogen_nb.models.wrappers.cache",

@@ -21,7 +21,7 @@ CODE = f"for i in range({LINES}): print(i)"
 async def flooded(url: str) -> list[float]:
     """Seconds of the block, the megabytes that this process grew by at most, and those that it kept."""
     from autogen_nb.agents.assistant import AssistantAgent
-    from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+    from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import CodeAsked, CodeRan
     from autogen_nb.executors.jupyter_executor import JupyterExecutor

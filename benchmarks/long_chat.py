@@ -13,8 +13,8 @@ from typing import Any
 
 from autogen_nb import ConversableAgent, run
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chats.question_handler import request_of
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.question_handler import model_request
 from autogen_nb.core.ports import Completion, Model, ModelRequest
 from autogen_nb.events import ModelAsked, ModelReplied
 from autogen_nb.human.headless import NobodyToAsk
@@ -132,7 +132,7 @@ def serialising(messages: int) -> tuple[float, float, float]:
     """Milliseconds to list the messages of a request, to write them as JSON, and to join JSON written before."""
     agent = AssistantAgent("other")
     known = [{"content": f"{number} {WORDS}", "role": "user", "name": "one"} for number in range(messages)]
-    listed = list(request_of(agent, known).messages)
+    listed = list(model_request(agent, known).messages)
     written = [json.dumps(each, ensure_ascii=False) for each in listed]
 
     def fastest(call: Callable[[], object]) -> float:
@@ -144,7 +144,7 @@ def serialising(messages: int) -> tuple[float, float, float]:
         return min(taken) * 1e3
 
     return (
-        fastest(lambda: request_of(agent, known)),
+        fastest(lambda: model_request(agent, known)),
         fastest(lambda: json.dumps({"messages": listed}, ensure_ascii=False).encode()),
         fastest(lambda: b'{"messages":[%b]}' % ",".join(written).encode()),
     )

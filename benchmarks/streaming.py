@@ -17,7 +17,7 @@ DELAY = 0.001
 async def stream(url: str, *, seen: bool) -> float:
     """Seconds for one reply of a model, shown or only read."""
     from autogen_nb.agents.assistant import AssistantAgent
-    from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+    from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.human.headless import NobodyToAsk
     from autogen_nb.notebook.view.notebook_view import NotebookView

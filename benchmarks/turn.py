@@ -22,7 +22,7 @@ AROUND = 10
 async def turns(url: str, count: int) -> list[list[float]]:
     """Seconds of each turn, and of the model's call in it."""
     from autogen_nb.agents.assistant import AssistantAgent
-    from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+    from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import ModelAsked, ModelReplied
     from autogen_nb.executors.jupyter_executor import JupyterExecutor

@@ -8,7 +8,7 @@ import pytest
 
 from autogen_nb import run
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
-from autogen_nb.agents.parts.agent_config import code_config
+from autogen_nb.agents.parts.agent_config import read_code_config
 from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
@@ -67,7 +67,7 @@ def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> N
     with pytest.raises(ConfigError, match=r"nothing runs, .*policy.toml': \[code\] holds 'confrim'"):
         run.policy()
     with pytest.raises(ConfigError, match=r"nothing runs"):
-        code_config({"executor": ScriptedExecutor({})})
+        read_code_config({"executor": ScriptedExecutor({})})
     with pytest.raises(ConfigError, match=r"nothing runs"):
         _ = Defaults().where
 
@@ -102,7 +102,7 @@ def test_code_of_agents_is_asked_about(lay: Lay) -> None:
     lay("[code]\nconfirm = 'risky'")
     executor = ScriptedExecutor({})
 
-    found = [code_config({"executor": executor, **more}) for more in ({}, {"confirm": "always"})]
+    found = [read_code_config({"executor": executor, **more}) for more in ({}, {"confirm": "always"})]
     agent = CodeExecutorAgent("coder", executor)
 
     assert [each.confirm for each in found if each is not None] == ["risky", "always"]
@@ -115,10 +115,10 @@ def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
     lay("[code]\nsandbox = 'docker'")
 
     with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the executor has none"):
-        code_config({"executor": ScriptedExecutor({})})
+        read_code_config({"executor": ScriptedExecutor({})})
     for weaker in ({"use_docker": False}, {"sandbox": "none"}, {"kernel": "python3"}):
         with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the code has none"):
-            code_config({"work_dir": str(tmp_path), **weaker})
+            read_code_config({"work_dir": str(tmp_path), **weaker})
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from autogen_nb import GroupChat, register_function, run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.people import Human

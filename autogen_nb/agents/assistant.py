@@ -1,17 +1,16 @@
 """The agent that thinks."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT
-from autogen_nb.agents.parts.tool_schema import typed
-from autogen_nb.core.chats.team_replies import Respond
+from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
+from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
+from autogen_nb.agents.parts.tool_schema import with_typed_arguments
+from autogen_nb.agents.teams.function_tool import FunctionTool, Handoff, read_handoffs, read_tools
+from autogen_nb.core.chats.team_replies import Respond, Think
 from autogen_nb.errors import ConfigError
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.teams.function_tool import Handoff
-    from autogen_nb.agents.teams.thinking import Thinking
+from autogen_nb.messages import FunctionCall
 
 
 class AssistantAgent(ConversableAgent):
@@ -46,19 +45,23 @@ class AssistantAgent(ConversableAgent):
         name: str,
         system_message: Any = ASSISTANT,
         llm_config: Any = None,
-        is_termination_msg: Any = None,
+        is_termination_msg: TerminationTest | None = None,
         max_consecutive_auto_reply: int | None = None,
         human_input_mode: str = "NEVER",
         description: str | None = None,
         *,
+        function_map: Mapping[str, Callable[..., Any]] | None = None,
+        code_execution_config: Any = False,
+        default_auto_reply: str | dict[str, Any] | None = "",
+        chat_messages: Mapping[ConversableAgent, list[dict[str, Any]]] | None = None,
+        silent: bool | None = None,
         model_client: Any = None,
         tools: Any = None,
-        handoffs: "Sequence[Handoff | str] | None" = None,
+        handoffs: Sequence[Handoff | str] | None = None,
         reflect_on_tool_use: bool | None = None,
         max_tool_iterations: int = 1,
         tool_call_summary_format: str = "{result}",
         model_client_stream: bool = False,
-        **kwargs: Any,
     ) -> None:
         if hasattr(system_message, "reply"):
             if model_client is not None:
@@ -74,34 +77,46 @@ class AssistantAgent(ConversableAgent):
             system_message = TEAM_ASSISTANT
         if model_client is not None and description is None:
             description = "An agent that helps with words, and with its tools."
+        if not isinstance(max_tool_iterations, int) or isinstance(max_tool_iterations, bool) or max_tool_iterations < 1:
+            raise ConfigError(f"max_tool_iterations is {max_tool_iterations!r}; it must be at least 1")
         super().__init__(
             name,
-            system_message,
-            is_termination_msg,
-            max_consecutive_auto_reply,
-            human_input_mode,
+            system_message=system_message,
+            is_termination_msg=is_termination_msg,
+            max_consecutive_auto_reply=max_consecutive_auto_reply,
+            human_input_mode=human_input_mode,
+            function_map=function_map,
+            code_execution_config=code_execution_config,
             llm_config=llm_config if model_client is None else model_client,
+            default_auto_reply=default_auto_reply,
             description=description,
-            **kwargs,
+            chat_messages=chat_messages,
+            silent=silent,
         )
         self.streams = model_client_stream
-        self._thinking = self._equipped(
-            tools, handoffs, reflect_on_tool_use, max_tool_iterations, tool_call_summary_format
-        )
+        targets = {handoff.tool.call_name: handoff.target for handoff in read_handoffs(handoffs)}
+        summary = ToolCallSummary(tool_call_summary_format)
+        self._think = Think(max_tool_iterations, bool(reflect_on_tool_use), summary, targets)
+        self._take_tools(read_tools([*read_tools(tools), *(handoff.tool for handoff in read_handoffs(handoffs))]))
 
-    def answers(self) -> Respond:
+    def team_step(self) -> Respond:
         """How it answers in a team: by its model and its tools."""
-        return super().answers() if self.model is None or self.code is not None else self._thinking.step()
+        return super().team_step() if self.model is None or self.code is not None else self._think
 
-    def _equipped(self, tools: Any, handoffs: Any, *more: Any) -> "Thinking":
-        """How it thinks, with its model told of the tools."""
-        from autogen_nb.agents.teams.thinking import thinking
-
-        made = thinking(tools, handoffs, *more)
-        equipment = made.all_tools
-        if equipment and self.model is None:
+    def _take_tools(self, tools: Sequence[FunctionTool]) -> None:
+        if tools and self.model is None:
             raise ConfigError(f"{self.name} has tools and no model to call them; give it a model_client")
-        for tool in equipment:
+        for tool in tools:
             self.tools.add(dict(tool.schema), "tool")
-            self.function_map[tool.called] = typed(tool.func)
-        return made
+            self.function_map[tool.call_name] = with_typed_arguments(tool.func)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallSummary:
+    """What an answer says of a call: a template with ``{tool_name}``, ``{arguments}`` and ``{result}`` in it."""
+
+    template: str
+
+    def __call__(self, call: FunctionCall, content: str) -> str:
+        """What it says."""
+        return fill_template(self.template, tool_name=call.name, arguments=call.arguments, result=content)

@@ -84,7 +84,7 @@ class CodeExecutorAgent(ConversableAgent):
         if approval_func is not None:
             self.judged = self._judged
 
-    def answers(self) -> Respond:
+    def team_step(self) -> Respond:
         """How it answers in a team."""
         scope = None if self.code is None else self.code.scope
         if self.model is not None:

@@ -7,15 +7,17 @@ that a subclass overrides: `send`, `receive`, `generate_reply`, `get_human_input
 
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from autogen_nb import run
-from autogen_nb.agents.chats import chat_queue as queued
-from autogen_nb.agents.chats import nested_chats, person_tool, single_messages, two_agent_chat
+from autogen_nb.agents.chats import nested_chats, person_tool, single_messages
+from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats
 from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, SummaryMethod, TwoAgentChat
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts import agent_config
-from autogen_nb.agents.parts.builtin_steps import BuiltinReplySteps, BuiltinStep
-from autogen_nb.agents.parts.code_execution import CodeRunner
+from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, StepReply
 from autogen_nb.agents.parts.message_history import MessageHistory
 from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.agents.parts.outgoing_messages import opening_message
@@ -23,19 +25,27 @@ from autogen_nb.agents.parts.prompts import HELPFUL
 from autogen_nb.agents.parts.reply_chain import ReplyChain, ReplyFunction, Trigger
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
-from autogen_nb.agents.teams import team_member
-from autogen_nb.core.chats.reply_steps import AgentSpec, Step, check_termination_and_human_reply, generate_oai_reply
-from autogen_nb.core.chats.reply_steps import Own as OwnCode
-from autogen_nb.core.chats.team_replies import Respond
-from autogen_nb.core.chats.termination_checks import Exactly, OwnLine, WithoutCode
+from autogen_nb.agents.teams.solo_agent import SoloAgent
+from autogen_nb.core.chats.reply_steps import (
+    AgentSpec,
+    Own,
+    Step,
+    check_termination_and_human_reply,
+    generate_oai_reply,
+)
+from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
+from autogen_nb.core.chats.termination_checks import Condition, Exactly, OwnLine, WithoutCode
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputAsked
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
 
+TerminationTest: TypeAlias = Callable[[dict[str, Any]], bool] | Condition
+"""Whether a message ends the chat: a predicate of its dict, or one of `autogen_nb.core.chats.termination_checks`."""
 
-class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, BuiltinReplySteps, team_member.TeamMember):
+
+class ConversableAgent(Participant, SoloAgent):
     """An agent that can send, receive, ask a model, run code, call functions and ask a person.
 
     Parameters
@@ -71,14 +81,13 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 100
-    is_somebody = True
     DEFAULT_CONFIG: Any = False
 
     def __init__(
         self,
         name: str,
         system_message: str | list[str] | None = HELPFUL,
-        is_termination_msg: Callable[[dict[str, Any]], bool] | Exactly | OwnLine | WithoutCode | None = None,
+        is_termination_msg: TerminationTest | None = None,
         max_consecutive_auto_reply: int | None = None,
         human_input_mode: str = "TERMINATE",
         function_map: Mapping[str, Callable[..., Any]] | None = None,
@@ -89,23 +98,22 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         chat_messages: Mapping["ConversableAgent", list[dict[str, Any]]] | None = None,
         silent: bool | None = None,
     ) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ConfigError(f"an agent's name is {name!r}; it must be a text that is not empty")
+        Agent.__init__(self, name)
         limit = self.MAX_CONSECUTIVE_AUTO_REPLY if max_consecutive_auto_reply is None else max_consecutive_auto_reply
-        MessageHistory.__init__(self, name, limit, chat_messages)
+        MessageHistory.__init__(self, limit, chat_messages)
         ToolUser.__init__(self, function_map)
-        team_member.TeamMember.__init__(self)
+        UsageTracker.__init__(self)
+        SoloAgent.__init__(self)
         self._system_message = _joined(system_message)
         self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
-        self.human_input_mode = agent_config.human_input_mode(human_input_mode)
+        self.human_input_mode = agent_config.read_human_input_mode(human_input_mode)
         self.llm_config = self.DEFAULT_CONFIG if llm_config is None else llm_config
-        self.model: Model | None = agent_config.model_of(self.llm_config)
-        self.code = agent_config.code_config(code_execution_config)
+        self.model: Model | None = agent_config.read_llm_config(self.llm_config)
+        self.code = agent_config.read_code_config(code_execution_config)
         self.default_auto_reply = default_auto_reply
         self.silent = silent
         self.hooks = MessageHooks(name)
-        UsageTracker.__init__(self)
         self._finished: dict[int, ChatResult] = {}
         self._chain = ReplyChain(runs_code=self.code is not None)
         if self.code is not None and self.code.release is not None:
@@ -178,7 +186,9 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
 
         `exclude` are registered reply functions that are not tried.
         """
-        return run.unsuspended(single_messages.generate_reply(self, sender or self.nobody(), messages, "sync", exclude))
+        return run.unsuspended(
+            single_messages.generate_reply(self, sender or self.anonymous_sender(), messages, "sync", exclude)
+        )
 
     async def a_generate_reply(
         self,
@@ -187,7 +197,7 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         exclude: Collection[ReplyFunction] = (),
     ) -> str | dict[str, Any] | None:
         """The same, awaited."""
-        return await single_messages.generate_reply(self, sender or self.nobody(), messages, "async", exclude)
+        return await single_messages.generate_reply(self, sender or self.anonymous_sender(), messages, "async", exclude)
 
     # What a subclass may override; all of it is called
 
@@ -199,11 +209,14 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         """The same, for async chats; by default it calls `get_human_input`."""
         return self.get_human_input(prompt)
 
-    def generate_init_message(self, message: Any, **kwargs: Any) -> str | dict[str, Any]:
+    def generate_init_message(
+        self, message: Any, *, carryover: str | Sequence[Any] | None = None, **context: Any
+    ) -> str | dict[str, Any]:
         """The message that opens a chat: `message` with the carryover of the context; asked for where it is None."""
         if message is None:
             message = self.get_human_input("Your first message: ")
-        return opening_message(message, kwargs)
+        del context
+        return opening_message(message, carryover)
 
     # Replies of the user's own
 
@@ -247,7 +260,7 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         """Puts a reply function in the place of another one."""
         self._chain.replace(old_reply_func, new_reply_func)
 
-    def called_reply(self, number: int, sender: "ConversableAgent", *, awaits: bool) -> Any:
+    def call_reply_function(self, number: int, sender: Participant, *, awaits: bool) -> Any:
         """What a registered reply function says to a sender; see `ReplyChain.call`."""
         return self._chain.call(number, self, sender, awaits=awaits)
 
@@ -258,7 +271,9 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         reply_func_from_nested_chats: str | Callable[..., Any] = "summary_from_nested_chats",
         position: int = 2,
         use_async: bool | None = None,
-        **kwargs: Any,
+        *,
+        config: Any = None,
+        reset_config: Callable[[Any], Any] | None = None,
     ) -> None:
         """Has the agent hold these chats before it replies; it says the summary of the last one.
 
@@ -266,7 +281,7 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         ``(chat_queue, recipient, messages, sender, config) -> (final, reply)``, may hold them in its own way.
         """
         function = nested_chats.reply_function(chat_queue, reply_func_from_nested_chats, use_async=use_async)
-        self.register_reply(trigger, function, position, kwargs.get("config"), kwargs.get("reset_config"))
+        self.register_reply(trigger, function, position, config, reset_config)
 
     def register_hook(self, hookable_method: str, hook: Callable[..., Any]) -> None:
         """Has a function change messages on their way.
@@ -281,22 +296,92 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
 
     # Chats
 
-    def initiate_chat(self, recipient: "ConversableAgent", *args: Any, **kwargs: Any) -> ChatResult:
-        """The result of a chat with the recipient; the parameters are those of `two_agent_chat.ChatOptions`."""
-        return two_agent_chat.run_sync(self, recipient, two_agent_chat.options(*args, **kwargs))
+    def initiate_chat(
+        self,
+        recipient: "ConversableAgent",
+        clear_history: bool = True,
+        silent: bool | None = False,
+        cache: Any = None,
+        max_turns: int | None = None,
+        summary_method: SummaryMethod = "last_msg",
+        summary_args: Mapping[str, Any] | None = None,
+        message: str | Mapping[str, Any] | Callable[..., Any] | None = None,
+        *,
+        carryover: str | Sequence[Any] | None = None,
+        **context: Any,
+    ) -> ChatResult:
+        """Holds a chat with the recipient, which this agent opens.
 
-    async def a_initiate_chat(self, recipient: "ConversableAgent", *args: Any, **kwargs: Any) -> ChatResult:
+        Parameters
+        ----------
+        clear_history
+            Whether the two forget what they said to each other before.
+        silent
+            Whether the chat is not shown.
+        cache
+            Where the agents' models keep their replies meanwhile, in place of caches of their own.
+        max_turns
+            How many messages this agent sends at most; None for no limit.
+        summary_method
+            "last_msg", "reflection_with_llm", a function of sender, recipient and `summary_args`, or None.
+        summary_args
+            ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a function.
+        message
+            The first message: a str, a dict, a function of sender, recipient and context, or None to ask the person.
+        carryover
+            What is told of earlier chats, below the message.
+        context
+            What a function that gives the message, or an overridden `generate_init_message`, is told beside.
+        """
+        options = ChatOptions(
+            message,
+            clear_history=clear_history,
+            silent=bool(silent),
+            max_turns=max_turns,
+            summary_method=summary_method,
+            summary_args=summary_args or {},
+            carryover=carryover,
+            context=context,
+            cache=cache,
+        )
+        return run.unsuspended(TwoAgentChat(self, recipient, options, waits="sync").hold())
+
+    async def a_initiate_chat(
+        self,
+        recipient: "ConversableAgent",
+        clear_history: bool = True,
+        silent: bool | None = False,
+        cache: Any = None,
+        max_turns: int | None = None,
+        summary_method: SummaryMethod = "last_msg",
+        summary_args: Mapping[str, Any] | None = None,
+        message: str | Mapping[str, Any] | Callable[..., Any] | None = None,
+        *,
+        carryover: str | Sequence[Any] | None = None,
+        **context: Any,
+    ) -> ChatResult:
         """The same, awaited."""
-        return await two_agent_chat.run_async(self, recipient, two_agent_chat.options(*args, **kwargs))
+        options = ChatOptions(
+            message,
+            clear_history=clear_history,
+            silent=bool(silent),
+            max_turns=max_turns,
+            summary_method=summary_method,
+            summary_args=summary_args or {},
+            carryover=carryover,
+            context=context,
+            cache=cache,
+        )
+        return await TwoAgentChat(self, recipient, options, waits="async").hold()
 
     def initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
         """The results of chats that are held in order, each told the summaries of those before it."""
-        self._finished = dict(enumerate(queued.initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
+        self._finished = dict(enumerate(initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
         return list(self._finished.values())
 
     async def a_initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> dict[int, ChatResult]:
         """The results, by ``chat_id``, of chats that are held at the same time, each after its ``prerequisites``."""
-        self._finished = await queued.a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
+        self._finished = await a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
         return self._finished
 
     def get_chat_results(self, chat_index: int | None = None) -> Any:
@@ -310,15 +395,16 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
     def spec(self, exclude: Collection[ReplyFunction] = ()) -> AgentSpec:
         """The agent as the flow sees it, without some of its reply functions."""
         condition = self.is_termination_msg
+        default = self.default_auto_reply
         return AgentSpec(
             self.name,
-            tuple(self._chain.steps(self.own_step, exclude)),
-            self.human_input_mode,
-            self.max_consecutive_auto_reply(),
-            condition if isinstance(condition, Exactly | OwnLine | WithoutCode) else "ask",
-            None if self.default_auto_reply is None else Message.of(self.default_auto_reply),
-            frozenset(self._own()),
-            {peer.name: limit for peer, limit in self._limits.items()},
+            tuple(self._chain.steps(self.builtin_step, exclude)),
+            human_input_mode=self.human_input_mode,
+            max_auto_replies=self.max_consecutive_auto_reply(),
+            termination=condition if isinstance(condition, Exactly | OwnLine | WithoutCode) else "ask",
+            default_reply=None if default is None else Message.of(default),
+            own=frozenset(self._own()),
+            max_auto_replies_to={peer.name: limit for peer, limit in self._limits.items()},
         )
 
     def respond(self) -> Respond:
@@ -334,11 +420,14 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
                 f"{self.name} replies by functions, hooks or methods of its own, which a team does not ask; "
                 "put it into a GroupChat, or give the team FunctionAgent(function)"
             )
-        return self.answers()
+        return self.team_step()
 
-    def answers(self) -> Respond:
+    def team_step(self) -> Respond:
         """The same for a subclass that answers otherwise."""
-        return team_member.answers(self.model, self.code)
+        otherwise = Think() if self.model is not None else AskPerson("Your words to the team: ")
+        if self.code is None or self.code.reach == 0:
+            return otherwise
+        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise, scope=self.code.scope)
 
     def companions(self) -> Sequence["ConversableAgent"]:
         """The agents that a chat with this one brings in; none."""
@@ -348,7 +437,7 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         """Whether a subclass, or the instance, has its own version of a method."""
         return method in vars(self) or getattr(type(self), method) is not getattr(ConversableAgent, method)
 
-    def _own(self) -> Iterator[OwnCode]:
+    def _own(self) -> Iterator[Own]:
         for method in ("generate_reply", "receive", "send"):
             if self.overrides(method) or self.overrides(f"a_{method}"):
                 yield method
@@ -357,13 +446,13 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
         if self.hooks.before_reply:
             yield "messages"
 
-    def own_step(self, own: BuiltinStep) -> Step | None:
-        """One of the agent's own steps; None where it does not have it."""
-        match own:
+    def builtin_step(self, step: BuiltinStep) -> Step | None:
+        """One of the built-in steps; None where the agent does not have it."""
+        match step:
             case "termination":
                 return check_termination_and_human_reply
             case "functions":
-                return person_tool.calling(self.function_map)
+                return person_tool.function_step(self.function_map)
             case "code" if self.code is not None and self.code.reach != 0:
                 together = self.overrides("execute_code_blocks")
                 return self.code.step(together=together)
@@ -372,7 +461,11 @@ class ConversableAgent(MessageHistory, ToolUser, CodeRunner, UsageTracker, Built
             case _:
                 return None
 
-    def nobody(self) -> "ConversableAgent":
+    async def take_step(self, step: BuiltinStep, messages: Messages, sender: Any, waits: run.Waits) -> StepReply:
+        """Takes one of the built-in steps; an agent that has none of it says nothing."""
+        return await single_messages.take_step(self, step, messages, sender, waits)
+
+    def anonymous_sender(self) -> "ConversableAgent":
         """Who asks the agent for a reply, where no sender is named."""
         return AnonymousSender(self)
 

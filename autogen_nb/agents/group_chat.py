@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
-from autogen_nb.agents.chats import call_context, group_settings, speaker_selection
+from autogen_nb.agents.chats import call_context, speaker_questions
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
+from autogen_nb.agents.chats.group_settings import GroupSettings
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.parts import agent_config
+from autogen_nb.agents.parts import agent_config, prompts
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.ports import Model
@@ -20,7 +21,7 @@ Transitions: TypeAlias = Mapping[ConversableAgent, Sequence[ConversableAgent]]
 
 
 @dataclass(eq=False)
-class GroupChat:
+class GroupChat(GroupSettings):
     """Several agents that hear each other, and how the next of them to speak is chosen.
 
     Parameters
@@ -77,10 +78,10 @@ class GroupChat:
     speaker_transitions_type: str | None = None
     enable_clear_history: bool = False
     send_introductions: bool = False
-    select_speaker_message_template: str = speaker_selection.MESSAGE
-    select_speaker_prompt_template: str | None = speaker_selection.PROMPT
-    select_speaker_auto_multiple_template: str = speaker_selection.SEVERAL
-    select_speaker_auto_none_template: str = speaker_selection.NOBODY
+    select_speaker_message_template: str = prompts.SELECT_SPEAKER_MESSAGE
+    select_speaker_prompt_template: str | None = prompts.SELECT_SPEAKER_PROMPT
+    select_speaker_auto_multiple_template: str = prompts.NAMED_SEVERAL
+    select_speaker_auto_none_template: str = prompts.NAMED_NOBODY
     select_speaker_transform_messages: None = None
     select_speaker_auto_verbose: bool = False
     select_speaker_auto_model_client_cls: None = None
@@ -91,18 +92,13 @@ class GroupChat:
     DEFAULT_INTRO_MSG = "You are in a group of agents who work together and read each other's messages:"
 
     def __post_init__(self) -> None:
-        group_settings.check(self)
-        self.selector = agent_config.model_of(self.select_speaker_auto_llm_config)
-
-    @property
-    def agent_names(self) -> list[str]:
-        """The names of the agents."""
-        return [agent.name for agent in self.agents]
+        self.check_settings()
+        self.selector = agent_config.read_llm_config(self.select_speaker_auto_llm_config)
 
     @property
     def allowed_speaker_transitions_dict(self) -> dict[ConversableAgent, list[ConversableAgent]]:
         """Who may speak after each agent, whichever way that was said."""
-        followed = group_settings.follows(self)
+        followed = self.followers()
         return {
             agent: [each for each in self.agents if followed is None or each.name in followed[agent.name]]
             for agent in self.agents
@@ -165,22 +161,20 @@ class GroupChat:
         strangers = set(names) - set(self.agent_names)
         if strangers or not names:
             raise ConfigError(f"{', '.join(sorted(strangers)) or 'nobody'} cannot speak next: no agent of the group")
-        following = group_settings.selection(self, "").after(agent.name, names)
+        following = self.selection_rules("").after(agent.name, names)
         return cast("ConversableAgent", self.agent_by_name(following))
 
     def select_speaker_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
         """What a model that chooses the speaker is told before the conversation."""
         members = self.agents if agents is None else agents
         names = [member.name for member in members]
-        return speaker_selection.fill_template(
-            self.select_speaker_message_template, roles=_roles(members), agentlist=str(names)
-        )
+        return prompts.fill_template(self.select_speaker_message_template, roles=_roles(members), agentlist=str(names))
 
     def select_speaker_prompt(self, agents: Sequence[ConversableAgent] | None = None) -> str | None:
         """What it is told after it; None for nothing."""
         names = [member.name for member in (self.agents if agents is None else agents)]
         template = self.select_speaker_prompt_template
-        return speaker_selection.fill_template(template, agentlist=str(names)) if template else None
+        return prompts.fill_template(template, agentlist=str(names)) if template else None
 
     def introductions_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
         """What tells each agent who else is there."""
@@ -196,7 +190,7 @@ class GroupChat:
         """The same, awaited."""
         return await _selected(self, last_speaker, selector, "async")
 
-    def chosen(self, last_speaker: ConversableAgent, selector: ConversableAgent, *, awaits: bool) -> Any:
+    def choose(self, last_speaker: ConversableAgent, selector: ConversableAgent, *, awaits: bool) -> Any:
         """What the caller's own code says who speaks next: a subclass's ``select_speaker``, or the function given."""
         if awaits and type(self).a_select_speaker is not GroupChat.a_select_speaker:
             return self.a_select_speaker(last_speaker, selector)
@@ -208,9 +202,9 @@ class GroupChat:
 async def _selected(
     group: GroupChat, last: ConversableAgent, selector: ConversableAgent, waits: run.Waits
 ) -> ConversableAgent | None:
-    selection = group_settings.selection(group, selector.name)
+    selection = group.selection_rules(selector.name)
     message = Message.of(group.messages[-1]) if group.messages else Message("")
-    human = call_context.human()
+    human = call_context.current_human()
     found: list[str | Stop] = []
 
     def flow() -> Flow:
@@ -219,7 +213,7 @@ async def _selected(
     def world(question: Question) -> run.OnCaller | run.OnEngine:
         if isinstance(question, SpeakerAsked):
             method = cast("Callable[..., Any]", group.speaker_selection_method)
-            return speaker_selection.choose_speaker(group, selector, question, lambda: method(last, group))
+            return speaker_questions.choose_speaker(group, selector, question, lambda: method(last, group))
         # A choice asks for nothing else.
         return run.OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 

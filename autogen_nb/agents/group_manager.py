@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from autogen_nb import run
-from autogen_nb.agents.chats import group_settings, single_messages
-from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.group_chat import GroupChat
-from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, Said
+from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, StepReply
 from autogen_nb.agents.parts.reply_chain import ReplyChain
 from autogen_nb.core.chats.group_flow import RunGroup, named
 from autogen_nb.core.chats.message_roles import stored
@@ -38,22 +38,34 @@ class GroupChatManager(ConversableAgent):
         human_input_mode: str = "NEVER",
         system_message: str | list[str] | None = "You lead a group of agents.",
         silent: bool | None = None,
-        **kwargs: Any,
+        *,
+        is_termination_msg: TerminationTest | None = None,
+        function_map: Mapping[str, Callable[..., Any]] | None = None,
+        code_execution_config: Any = False,
+        llm_config: Any = None,
+        default_auto_reply: str | dict[str, Any] | None = "",
+        description: str | None = None,
+        chat_messages: Mapping[ConversableAgent, list[dict[str, Any]]] | None = None,
     ) -> None:
         if not isinstance(groupchat, GroupChat):
             raise ConfigError(f"groupchat is {groupchat!r}; give the manager the GroupChat that it leads")
-        config = kwargs.get("llm_config")
-        if isinstance(config, Mapping) and (config.get("functions") or config.get("tools")):
+        if isinstance(llm_config, Mapping) and (llm_config.get("functions") or llm_config.get("tools")):
             raise ConfigError(
                 "a group's manager calls no functions; take 'functions' and 'tools' out of its llm_config"
             )
         super().__init__(
             name,
-            system_message,
+            system_message=system_message,
+            is_termination_msg=is_termination_msg,
             max_consecutive_auto_reply=max_consecutive_auto_reply,
             human_input_mode=human_input_mode,
+            function_map=function_map,
+            code_execution_config=code_execution_config,
+            llm_config=llm_config,
+            default_auto_reply=default_auto_reply,
+            description=description,
+            chat_messages=chat_messages,
             silent=silent,
-            **kwargs,
         )
         self._groupchat = groupchat
         self._last_speaker: ConversableAgent | None = None
@@ -79,26 +91,26 @@ class GroupChatManager(ConversableAgent):
         ConfigError
             When the settings of the group do not fit together any more.
         """
-        group_settings.check(self._groupchat)
+        self._groupchat.check_settings()
         return self._groupchat.agents
 
-    def own_step(self, own: BuiltinStep) -> Step | None:
+    def builtin_step(self, step: BuiltinStep) -> Step | None:
         """One of the manager's own steps; that of its group comes before all others."""
-        if own != "group":
-            return super().own_step(own)
+        if step != "group":
+            return super().builtin_step(step)
         group = self._groupchat
         if self in group.nested_agents():
             raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, nor of one within that")
         return RunGroup(
             tuple(agent.spec() for agent in group.agents),
-            group_settings.selection(group, self.name, own=group.own_choice),
+            group.selection_rules(self.name, own=group.own_choice),
             group.max_round,
             Message(group.introductions_msg()) if group.send_introductions else None,
         )
 
     # What it remembers
 
-    def remember(self, message: Message, peer: ConversableAgent, *, sent: bool) -> None:
+    def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Takes a message into the manager's history; what it was sent bears the name of its speaker."""
         super().remember(message if sent else named(message, peer.name), peer, sent=sent)
 
@@ -111,14 +123,12 @@ class GroupChatManager(ConversableAgent):
             self.remember(message, member, sent=True)
             member.remember(message, self, sent=False)
 
-    def chat_messages_for_summary(self, agent: ConversableAgent) -> list[dict[str, Any]]:
+    def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
         """What was said in the group, whoever asks."""
         del agent
         return self._groupchat.messages
 
-    def clear_history(
-        self, recipient: ConversableAgent | None = None, nr_messages_to_preserve: int | None = None
-    ) -> None:
+    def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
         """Forgets what was exchanged with an agent, without one with all, and what was said in the group."""
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
@@ -126,15 +136,15 @@ class GroupChatManager(ConversableAgent):
 
     # The group's chat, where AutoGen 0.2's own programs call it
 
-    def run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+    def run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> StepReply:
         """Holds the group's chat as a reply function does; `config` is accepted and not used."""
         del config
-        return run.unsuspended(single_messages.own_step(self, "group", messages, sender, "sync"))
+        return run.unsuspended(self.take_step("group", messages, sender, "sync"))
 
-    async def a_run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+    async def a_run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> StepReply:
         """The same, awaited."""
         del config
-        return await single_messages.own_step(self, "group", messages, sender, "async")
+        return await self.take_step("group", messages, sender, "async")
 
     # Going on with an earlier chat
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
 from autogen_nb.errors import ConfigError
 
@@ -24,7 +24,7 @@ class UserProxyAgent(ConversableAgent):
     def __init__(
         self,
         name: str,
-        is_termination_msg: Any = None,
+        is_termination_msg: TerminationTest | None = None,
         max_consecutive_auto_reply: int | None = None,
         human_input_mode: str = "ALWAYS",
         function_map: Mapping[str, Callable[..., Any]] | None = None,
@@ -35,27 +35,29 @@ class UserProxyAgent(ConversableAgent):
         description: str | None = None,
         *,
         input_func: Callable[..., Any] | None = None,
-        **kwargs: Any,
+        chat_messages: Mapping[ConversableAgent, list[dict[str, Any]]] | None = None,
+        silent: bool | None = None,
     ) -> None:
         if input_func is not None and not callable(input_func):
             raise ConfigError(f"input_func is {input_func!r}; give a function that takes a prompt and returns words")
         super().__init__(
             name,
+            system_message=system_message,
             is_termination_msg=is_termination_msg,
             max_consecutive_auto_reply=max_consecutive_auto_reply,
             human_input_mode=human_input_mode,
             function_map=function_map,
             code_execution_config=code_execution_config,
-            default_auto_reply=default_auto_reply,
             llm_config=llm_config,
-            system_message=system_message,
+            default_auto_reply=default_auto_reply,
             description=description,
-            **kwargs,
+            chat_messages=chat_messages,
+            silent=silent,
         )
         self.input_func = input_func
         self._runs_code = code_execution_config is not None and self.code is not None
 
-    def answers(self) -> Respond:
+    def team_step(self) -> Respond:
         """How it answers in a team."""
         asks = AskPerson("Your words to the team: ")
         if not self._runs_code or self.code is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent

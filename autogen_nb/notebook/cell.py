@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.person_tool import tell_of_asking
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.person_tool import register_ask_person
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
@@ -323,7 +323,7 @@ class CellRun:
             default_auto_reply=None,
         )
         if self._terms.asks:
-            tell_of_asking(assistant, user)
+            register_ask_person(assistant, user)
         for earlier in conversation.turns[: conversation.turns.index(turn)]:
             for said in earlier.said():
                 user.remember(said.message, assistant, sent=said.sender == user.name)

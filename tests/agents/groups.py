@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager

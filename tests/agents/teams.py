@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import autogen_nb
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.teams.custom_agents import FunctionAgent
+from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.agents.teams.team_chats import BaseGroupChat, RoundRobinGroupChat
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult
@@ -41,7 +42,7 @@ def by_turns(*members: TeamMember, **more: Any) -> RoundRobinGroupChat:
     return RoundRobinGroupChat(members, **more)
 
 
-def done(team: BaseGroupChat | TeamMember, task: Any = "start", **more: Any) -> TaskResult:
+def done(team: BaseGroupChat | SoloAgent, task: Any = "start", **more: Any) -> TaskResult:
     """What a run comes to."""
     return finished(team.run(task=task, **more))
 

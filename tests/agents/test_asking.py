@@ -9,7 +9,7 @@ import pytest
 
 import autogen_nb
 from autogen_nb.agents.chats.person_tool import ask_person
-from autogen_nb.agents.parts.tool_schema import register_function
+from autogen_nb.agents.parts.tool_use import register_function
 from autogen_nb.core.chats.person_question import NOBODY
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
 from autogen_nb.messages import Message

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.effects import EffectJudged
 from autogen_nb.event_json import to_json

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chats.two_agent_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.parts.message_hooks import folded
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.parts.message_hooks import without_repeats
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven
 from autogen_nb.messages import Message
@@ -98,7 +98,7 @@ def test_calls_and_exit_are_left_alone() -> None:
         {"content": "", "role": "user"},
     ]
 
-    assert [helper.hooks.messages([each]) for each in messages] == [(Kept(0, 1),)] * 3
+    assert [helper.hooks.change_before_reply([each]) for each in messages] == [(Kept(0, 1),)] * 3
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_folding() -> None:
     whole = [{"content": str(number)} for number in range(5)]
     new = {"content": "new"}
 
-    assert list(folded([whole[0], new, *whole[3:]], whole)) == [Kept(0, 1), Message("new"), Kept(3, 5)]
-    assert list(folded(whole, whole)) == [Kept(0, 5)]
-    assert list(folded([new], whole)) == [Message("new")]
-    assert list(folded([whole[0], whole[4]], whole)) == [Kept(0, 1), Kept(4, 5)]
+    assert list(without_repeats([whole[0], new, *whole[3:]], whole)) == [Kept(0, 1), Message("new"), Kept(3, 5)]
+    assert list(without_repeats(whole, whole)) == [Kept(0, 5)]
+    assert list(without_repeats([new], whole)) == [Message("new")]
+    assert list(without_repeats([whole[0], whole[4]], whole)) == [Kept(0, 1), Kept(4, 5)]

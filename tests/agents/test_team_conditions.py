@@ -98,14 +98,14 @@ def test_the_clock_is_the_worlds() -> None:
     times = iter([10.0, 10.5, 12.0])
     asked = JudgedConditions(lambda: next(times))
     condition = TimeoutTermination(2)
-    condition.ending(asked)
+    condition.end_condition(asked)
     log: Log = []
     logged(by_turns(says("a"), termination_condition=TimeoutTermination(0)), log)
 
-    assert asked.judged(EndingAsked("team", 0, "time", 1), ()) == EndingJudged(
+    assert asked.judge(EndingAsked("team", 0, "time", 1), ()) == EndingJudged(
         False, "0.5 seconds have passed, and 2 are the limit"
     )
-    assert asked.judged(EndingAsked("team", 0, "time", 1), ()) == EndingJudged(
+    assert asked.judge(EndingAsked("team", 0, "time", 1), ()) == EndingJudged(
         True, "2.0 seconds have passed, and 2 are the limit"
     )
     assert [type(event).__name__ for event in log[2:4]] == ["EndingAsked", "EndingJudged"]

@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.parts.tool_schema import register_function, schema
-from autogen_nb.agents.parts.tool_use import result_text
+from autogen_nb.agents.parts.tool_schema import function_schema
+from autogen_nb.agents.parts.tool_use import register_function, result_text
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
@@ -51,7 +51,7 @@ def norm(point: Point, unit: Literal["m", "km"] | None = None) -> Point:
 
 def test_schema_of_annotated_parameters() -> None:
     """The texts describe, defaults are told, and what has none is required."""
-    assert schema(add, "add", "Adds.") == {
+    assert function_schema(add, "add", "Adds.") == {
         "name": "add",
         "description": "Adds.",
         "parameters": {
@@ -68,7 +68,7 @@ def test_schema_of_annotated_parameters() -> None:
 
 def test_schema_of_models_and_choices() -> None:
     """A pydantic model is an object; a Literal an enumeration; what may be None says so."""
-    parameters = schema(norm, "norm", "Adds one.")["parameters"]
+    parameters = function_schema(norm, "norm", "Adds one.")["parameters"]
 
     assert parameters["properties"]["point"] == {"$ref": "#/$defs/Point"}
     assert parameters["$defs"]["Point"]["required"] == ["x"]
@@ -85,7 +85,7 @@ def test_schema_of_no_parameters() -> None:
     def now() -> str:
         return "now"
 
-    assert schema(now, "now", "The time.")["parameters"]["required"] == []
+    assert function_schema(now, "now", "The time.")["parameters"]["required"] == []
 
 
 def test_fields_of_pydantic_are_kept() -> None:
@@ -94,7 +94,7 @@ def test_fields_of_pydantic_are_kept() -> None:
     def half(part: Annotated[int, Field(gt=0, description="how much")]) -> int:
         return part // 2
 
-    assert schema(half, "half", "Halves.")["parameters"]["properties"]["part"] == {
+    assert function_schema(half, "half", "Halves.")["parameters"]["properties"]["part"] == {
         "type": "integer",
         "description": "how much",
         "exclusiveMinimum": 0,
@@ -132,7 +132,7 @@ def test_parameters_that_cannot_be_named() -> None:
         return len(parts)
 
     with pytest.raises(ConfigError, match=r"'many' cannot be a tool: \*parts: int cannot be given by name"):
-        schema(many, "many", "Counts.")
+        function_schema(many, "many", "Counts.")
 
 
 def test_annotation_without_a_schema() -> None:
@@ -145,7 +145,7 @@ def test_annotation_without_a_schema() -> None:
         return 1
 
     with pytest.raises(ConfigError, match="'take' has a parameter that has no JSON schema"):
-        schema(take, "take", "Takes.")
+        function_schema(take, "take", "Takes.")
 
 
 def test_annotation_that_cannot_be_read() -> None:
@@ -155,7 +155,7 @@ def test_annotation_that_cannot_be_read() -> None:
         return 1
 
     with pytest.raises(ConfigError, match="'take' cannot be a tool: its annotations cannot be read: name 'Missing'"):
-        schema(take, "take", "Takes.")
+        function_schema(take, "take", "Takes.")
 
 
 def test_no_description() -> None:
@@ -235,7 +235,7 @@ def test_the_model_is_told_of_tools_and_results(way: Way) -> None:
 
     first, second = model_of(teacher).requests
     assert [each["function"]["name"] for each in first.tools] == ["add", "slow_add"]
-    assert first.tools[0] == {"type": "function", "function": schema(add, "add", "Adds.")}
+    assert first.tools[0] == {"type": "function", "function": function_schema(add, "add", "Adds.")}
     assert list(second.tools) == list(first.tools)
     assert [(each["tool_call_id"], each["content"]) for each in second.messages[-2:]] == [("c0", "3"), ("c1", "7")]
     assert contents(result)[2] == "3\n\n7"

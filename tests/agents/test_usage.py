@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.parts.usage_tracker import UsageTotals, gather_usage_summary, paid
+from autogen_nb.agents.parts.usage_tracker import UsageTotals, gather_usage_summary, paid_replies
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, ReplyGiven, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Message, Usage
@@ -48,7 +48,7 @@ def test_every_kind_of_reply_in_a_log_is_found() -> None:
     """Speakers that a model chose, summaries and chats within the chat are paid for too."""
     speaker, summary = SpeakerGiven("a", model="m", usage=Usage(1, 1)), SummaryGiven("s", 0.1)
 
-    assert list(paid([REPLY, ReplyGiven(None, 0, (speaker, ReplyGiven(None, 0, (summary,))))])) == [
+    assert list(paid_replies([REPLY, ReplyGiven(None, 0, (speaker, ReplyGiven(None, 0, (summary,))))])) == [
         REPLY,
         speaker,
         summary,

@@ -10,16 +10,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from autogen_nb import run
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.core.people import Human
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 Method: TypeAlias = Literal["generate_reply", "receive", "reply function", "send"]
 _RECORDED = get_args(Recorded)
@@ -38,14 +36,14 @@ class UserCodeCall:
     """
 
     method: Method
-    agent: "ConversableAgent"
-    peer: "ConversableAgent"
+    agent: Participant
+    peer: Participant
     human: Human
     waits: run.Waits
     kept: list[Recorded] = field(default_factory=list)
     passed: list[tuple[Message, bool | None]] = field(default_factory=list)
 
-    def takes(self, method: Method, agent: "ConversableAgent", peer: "ConversableAgent") -> bool:
+    def takes(self, method: Method, agent: Participant, peer: Participant) -> bool:
         """Whether it is this very method that was called."""
         return (self.method, self.agent, self.peer) == (method, agent, peer)
 
@@ -54,13 +52,13 @@ _call: ContextVar[UserCodeCall | None] = ContextVar("call", default=None)
 _show: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=None)
 
 
-def current() -> UserCodeCall | None:
+def current_call() -> UserCodeCall | None:
     """The call in whose course the caller is."""
     return _call.get()
 
 
 @contextmanager
-def calling(call: UserCodeCall) -> Generator[UserCodeCall, None, None]:
+def in_call(call: UserCodeCall) -> Generator[UserCodeCall, None, None]:
     """The course of a call."""
     token = _call.set(call)
     try:
@@ -70,7 +68,7 @@ def calling(call: UserCodeCall) -> Generator[UserCodeCall, None, None]:
 
 
 @contextmanager
-def shown(show: Callable[[Event], None]) -> Generator[None, None, None]:
+def showing(show: Callable[[Event], None]) -> Generator[None, None, None]:
     """Shows here what happens inside."""
     token = _show.set(show)
     try:
@@ -107,21 +105,21 @@ class NestedView(NoView):
             self._show(event)
 
 
-def view(*, silent: bool | None) -> run.View:
+def chat_view(*, silent: bool | None) -> run.View:
     """Where a chat is shown: nowhere, within the one that goes on, or where the caller is."""
     if silent:
         return NoView()
     show = _show.get()
-    return run.surface().view() if show is None or current() is None else NestedView(show)
+    return run.surface().view() if show is None or current_call() is None else NestedView(show)
 
 
-def human() -> Human:
+def current_human() -> Human:
     """Who is asked: the person of the chat that goes on, or the one where the caller is, with their rules."""
-    call = current()
-    return ruled(run.surface().human()) if call is None else call.human
+    call = current_call()
+    return with_rules(run.surface().human()) if call is None else call.human
 
 
-def ruled(person: Human) -> Human:
+def with_rules(person: Human) -> Human:
     """The person with the rules that they keep, for one chat."""
     from autogen_nb.human.rule_based_approver import RuleBasedApprover
     from autogen_nb.human.rules_file import RulesFile
@@ -134,16 +132,16 @@ def _tell(text: str) -> None:
     print(text)  # noqa: T201  # it stands where the chat is shown
 
 
-def within(event: Event) -> Iterator[Event]:
+def nested_events(event: Event) -> Iterator[Event]:
     """What happened in the chats within an event, as it is shown."""
     for each in getattr(event, "inner", ()):
-        yield from within(each)
+        yield from nested_events(each)
         if not isinstance(each, ChatStarted | Ended):
             yield each
 
 
-def keep(event: Event) -> None:
+def keep_event(event: Event) -> None:
     """Keeps an event with the answer of the call in whose course it happens."""
-    call = current()
+    call = current_call()
     if call is not None and isinstance(event, _RECORDED):
         call.kept.append(event)

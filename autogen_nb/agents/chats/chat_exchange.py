@@ -3,11 +3,12 @@
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, nullcontext
 from itertools import permutations
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import NestedView
+from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.core.chats.group_flow import relayed
 from autogen_nb.core.chats.reply_steps import ConversationState
 from autogen_nb.core.chats.two_agent_chat import Flow
@@ -26,10 +27,6 @@ from autogen_nb.events import (
     SummaryGiven,
 )
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-    from autogen_nb.agents.group_manager import GroupChatManager
-
 
 class ChatExchange:
     """One flow with its world and its log; the agents remember what is said in it.
@@ -46,7 +43,7 @@ class ChatExchange:
 
     def __init__(
         self,
-        agents: Iterable["ConversableAgent"],
+        agents: Iterable[Participant],
         flow: Flow,
         world: run.World,
         *,
@@ -55,7 +52,7 @@ class ChatExchange:
         waits: run.Waits,
         offsets: Mapping[str, int] | None = None,
     ) -> None:
-        self._agents: Mapping[str, ConversableAgent] = {agent.name: agent for agent in agents}
+        self._agents: Mapping[str, Participant] = {agent.name: agent for agent in agents}
         self._flow = flow
         self._world = world
         self._scene = state
@@ -105,20 +102,20 @@ class ChatExchange:
         """The event, and before one of an earlier run what happened in the chats within it: they are not held again."""
         if self._earlier > 0:
             self._earlier -= 1
-            yield from call_context.within(event)
+            yield from call_context.nested_events(event)
         yield event
 
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view; what happens in chats within it is shown there too."""
         # A chat within a chat is shown where that one is, and it may hold further ones.
-        shown = nullcontext() if isinstance(view, NestedView) else call_context.shown(view.show)
+        shown = nullcontext() if isinstance(view, NestedView) else call_context.showing(view.show)
         with closing(view), shown:
             async with aclosing(self.happening(view.tick)) as happening:
                 async for event in happening:
                     view.show(event)
 
     def _note(self, event: Event) -> None:
-        call_context.keep(event)
+        call_context.keep_event(event)
         match event:
             case Said(sender=sender, recipient=recipient):
                 self._said(event, self._agents[sender], self._agents[recipient])
@@ -128,25 +125,25 @@ class ChatExchange:
                 self._asked = event
             case MessagesGiven(messages=messages, lasting=lasting) if isinstance(self._asked, MessagesAsked):
                 agent, peer = self._agents[self._asked.agent], self._agents[self._asked.peer]
-                agent.hear(peer, messages, self._offsets.get(agent.name, 0), lasting=lasting)
+                agent.set_reply_messages(peer, messages, self._offsets.get(agent.name, 0), lasting=lasting)
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._asked is not None:
-                self._payer(self._asked).usages.add(event)
+                self._payer(self._asked).count_usage(event)
 
-    def _payer(self, asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked) -> "ConversableAgent":
+    def _payer(self, asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked) -> Participant:
         """Whose model was asked; a chat is summed up by its recipient's, where it has one."""
         if isinstance(asked, SummaryAsked) and self._agents[asked.recipient].model is not None:
             return self._agents[asked.recipient]
         return self._agents[asked.agent]
 
-    def _said(self, said: Said, sender: "ConversableAgent", recipient: "ConversableAgent") -> None:
+    def _said(self, said: Said, sender: Participant, recipient: Participant) -> None:
         sender.remember(said.message, recipient, sent=True)
         if said.taken:
             recipient.remember(said.by(recipient.name), sender, sent=False)
         self._count()
 
-    def _relayed(self, agent: str, speaker: "ConversableAgent", recipients: "Sequence[ConversableAgent]") -> None:
+    def _relayed(self, agent: str, speaker: Participant, recipients: "Sequence[Participant]") -> None:
         # Only the flow of a group's manager passes messages on.
-        manager = cast("GroupChatManager", self._agents[agent])
+        manager = cast("GroupLeader", self._agents[agent])
         manager.pass_on(relayed(self._scene, agent, speaker.name), speaker, recipients)
 
     def _count(self) -> None:
@@ -155,7 +152,7 @@ class ChatExchange:
             one.auto_replies[other] = self._scene.auto_replies(one.name, other.name)
 
 
-def reachable(*agents: "ConversableAgent") -> "dict[str, ConversableAgent]":
+def agents_by_name(*agents: Participant) -> dict[str, Participant]:
     """The agents, and those that they bring in, by name.
 
     Raises
@@ -163,7 +160,7 @@ def reachable(*agents: "ConversableAgent") -> "dict[str, ConversableAgent]":
     ConfigError
         When two of them have one name.
     """
-    found: dict[str, ConversableAgent] = {}
+    found: dict[str, Participant] = {}
     waiting = list(agents)
     for agent in waiting:
         known = found.setdefault(agent.name, agent)
@@ -173,19 +170,17 @@ def reachable(*agents: "ConversableAgent") -> "dict[str, ConversableAgent]":
     return found
 
 
-def conversations(
-    one: "ConversableAgent", other: "ConversableAgent"
-) -> "list[tuple[ConversableAgent, ConversableAgent]]":
+def speaking_pairs(one: Participant, other: Participant) -> list[tuple[Participant, Participant]]:
     """Who speaks with whom in a chat of these two: they do, and whom one brings in does with that one."""
-    brought_in = [(each, agent) for agent in reachable(one, other).values() for each in agent.companions()]
+    brought_in = [(each, agent) for agent in agents_by_name(one, other).values() for each in agent.companions()]
     return [(one, other), *(pair for pair in brought_in if set(pair) != {one, other})]
 
 
-def counts(agents: Iterable["ConversableAgent"]) -> dict[tuple[str, str], int]:
+def auto_reply_counts(agents: Iterable[Participant]) -> dict[tuple[str, str], int]:
     """How many replies in a row each of the agents has given to each other one."""
     return {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
 
 
-def offsets(one: "ConversableAgent", other: "ConversableAgent") -> dict[str, int]:
+def history_offsets(one: Participant, other: Participant) -> dict[str, int]:
     """How many messages more or fewer than the first remembers each of the two remembers."""
-    return {one.name: 0, other.name: len(other.said(one)) - len(one.said(other))}
+    return {one.name: 0, other.name: len(other.exchanged(one)) - len(one.exchanged(other))}

@@ -1,17 +1,69 @@
 """Several chats, each told the summaries of earlier ones: in order, or at the same time as far as they allow."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.errors import ConfigError
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-
 _EXCLUDED = "finished_chat_indexes_to_exclude_from_carryover"
-_ABOUT_THE_QUEUE = ("sender", "recipient", "chat_id", "prerequisites", "verbose", _EXCLUDED)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedChat:
+    """A chat of a queue.
+
+    Parameters
+    ----------
+    chat_id
+        How others name it as what they wait for.
+    prerequisites
+        The chats that it waits for where several are held at the same time.
+    excluded
+        The chats before it whose summaries it is not told.
+    arguments
+        What ``initiate_chat`` is given.
+    """
+
+    sender: Participant
+    recipient: Participant
+    chat_id: int
+    prerequisites: tuple[int, ...]
+    excluded: frozenset[int]
+    arguments: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any], number: int) -> Self:
+        """The chat for a dict as AutoGen has it, whose place in its queue is `number`.
+
+        Raises
+        ------
+        ConfigError
+            When the entry names no sender or no recipient.
+        """
+        arguments = {**entry}
+        for role in ("sender", "recipient"):
+            if not hasattr(entry.get(role), "initiate_chat"):
+                raise ConfigError(f"chat {number} of the queue has no {role}: {entry.get(role)!r} is no agent")
+        arguments.pop("verbose", None)
+        return cls(
+            arguments.pop("sender"),
+            arguments.pop("recipient"),
+            arguments.pop("chat_id", number),
+            tuple(arguments.pop("prerequisites", None) or ()),
+            frozenset(arguments.pop(_EXCLUDED, None) or ()),
+            arguments,
+        )
+
+    def with_summaries(self, before: Mapping[int, ChatResult]) -> dict[str, Any]:
+        """The arguments, with the summaries of the chats before it."""
+        carried = self.arguments.get("carryover") or []
+        own = carried if isinstance(carried, list) else [carried]
+        summaries = (result.summary for each, result in before.items() if each not in self.excluded)
+        return {**self.arguments, "carryover": [*own, *summaries]}
 
 
 def initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
@@ -30,8 +82,8 @@ def initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
         When an entry names no sender or no recipient; no chat was begun.
     """
     done: list[ChatResult] = []
-    for chat in checked(chat_queue):
-        done.append(_sender(chat).initiate_chat(chat["recipient"], **_arguments(chat, dict(enumerate(done)))))
+    for chat in _read(chat_queue):
+        done.append(chat.sender.initiate_chat(chat.recipient, **chat.with_summaries(dict(enumerate(done)))))
     return done
 
 
@@ -49,69 +101,39 @@ async def a_initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> dict[int,
     ConfigError
         When two chats share an id, or prerequisites name no chat or wait for each other; no chat was begun.
     """
-    chats = _by_id(checked(chat_queue))
+    chats = _read(chat_queue)
+    _check_order(chats)
     tasks: dict[int, asyncio.Task[ChatResult]] = {}
 
-    async def held(chat: Mapping[str, Any]) -> ChatResult:
-        before = {each: await tasks[each] for each in chat.get("prerequisites") or ()}
-        result = await _sender(chat).a_initiate_chat(chat["recipient"], **_arguments(chat, before))
-        return _named(result, chat["chat_id"])
+    async def held(chat: QueuedChat) -> ChatResult:
+        before = {each: await tasks[each] for each in chat.prerequisites}
+        result = await chat.sender.a_initiate_chat(chat.recipient, **chat.with_summaries(before))
+        return replace(result, chat_id=chat.chat_id)
 
     async with asyncio.TaskGroup() as group:
-        for chat_id, chat in chats.items():
-            tasks[chat_id] = group.create_task(held(chat))
+        for chat in chats:
+            tasks[chat.chat_id] = group.create_task(held(chat))
     return {chat_id: task.result() for chat_id, task in tasks.items()}
 
 
-def checked(chat_queue: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The queue, if each entry names who speaks to whom."""
-    for number, chat in enumerate(chat_queue):
-        for role in ("sender", "recipient"):
-            if not hasattr(chat.get(role), "initiate_chat"):
-                raise ConfigError(f"chat {number} of the queue has no {role}: {chat.get(role)!r} is no agent")
-    return chat_queue
+def _read(chat_queue: Sequence[Mapping[str, Any]]) -> list[QueuedChat]:
+    return [QueuedChat.of(entry, number) for number, entry in enumerate(chat_queue)]
 
 
-def _sender(chat: Mapping[str, Any]) -> "ConversableAgent":
-    sender: ConversableAgent = chat["sender"]
-    return sender
-
-
-def _arguments(chat: Mapping[str, Any], before: Mapping[int, ChatResult]) -> dict[str, Any]:
-    """What ``initiate_chat`` is given, with the summaries of the chats before."""
-    excluded: Collection[int] = chat.get(_EXCLUDED) or ()
-    given = {key: value for key, value in chat.items() if key not in _ABOUT_THE_QUEUE}
-    carried = given.get("carryover") or []
-    own = carried if isinstance(carried, list) else [carried]
-    given["carryover"] = [*own, *(result.summary for each, result in before.items() if each not in excluded)]
-    return given
-
-
-def _by_id(chat_queue: Sequence[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
-    chats: dict[int, Mapping[str, Any]] = {}
-    for number, chat in enumerate(chat_queue):
-        chat_id = chat.get("chat_id", number)
-        if chat_id in chats:
-            raise ConfigError(f"two chats of the queue have the chat_id {chat_id!r}; give each its own")
-        chats[chat_id] = {**chat, "chat_id": chat_id}
-    _check_order(chats)
-    return chats
-
-
-def _check_order(chats: Mapping[int, Mapping[str, Any]]) -> None:
-    held: set[int] = set()
-    waiting = {chat_id: set(chat.get("prerequisites") or ()) for chat_id, chat in chats.items()}
+def _check_order(chats: Sequence[QueuedChat]) -> None:
+    waiting: dict[int, set[int]] = {}
+    for chat in chats:
+        if chat.chat_id in waiting:
+            raise ConfigError(f"two chats of the queue have the chat_id {chat.chat_id!r}; give each its own")
+        waiting[chat.chat_id] = set(chat.prerequisites)
     for chat_id, before in waiting.items():
-        if before - chats.keys():
-            raise ConfigError(f"chat {chat_id!r} waits for {sorted(before - chats.keys())}, and no chat is called that")
+        if before - waiting.keys():
+            unknown = sorted(before - waiting.keys())
+            raise ConfigError(f"chat {chat_id!r} waits for {unknown}, and no chat is called that")
+    held: set[int] = set()
     while waiting:
         ready = [chat_id for chat_id, before in waiting.items() if before <= held]
         if not ready:
             raise ConfigError(f"the chats {sorted(waiting)} wait for each other; take one prerequisite away")
-        for chat_id in ready:
-            held.add(chat_id)
-            del waiting[chat_id]
-
-
-def _named(result: ChatResult, chat_id: int) -> ChatResult:
-    return ChatResult(chat_id, result.chat_history, result.summary, result.cost, result.human_input, result.log)
+        held.update(ready)
+        waiting = {chat_id: before for chat_id, before in waiting.items() if chat_id not in held}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from autogen_nb.agents.parts.usage_tracker import UsageTotals, paid
+from autogen_nb.agents.parts.usage_tracker import UsageTotals, paid_replies
 from autogen_nb.core.chats.person_question import NO_ONE
 from autogen_nb.events import HumanInputGiven, Recorded
 
@@ -45,20 +45,20 @@ class ChatResult:
         return f"<ChatResult of {len(self.chat_history)} messages: {summary!r}>"
 
 
-def human_input(log: Iterable[Recorded]) -> list[str]:
+def typed_inputs(log: Iterable[Recorded]) -> list[str]:
     """What persons typed, in chats within the chat too."""
     typed: list[str] = []
     for event in log:
         if isinstance(event, HumanInputGiven):
             typed += [] if event.by == NO_ONE else [event.text]
         else:
-            typed += human_input(getattr(event, "inner", ()))
+            typed += typed_inputs(getattr(event, "inner", ()))
     return typed
 
 
-def cost(log: Sequence[Recorded]) -> dict[str, Any]:
+def total_cost(log: Sequence[Recorded]) -> dict[str, Any]:
     """Tokens and dollars by model, with and without the replies that came from a cache."""
-    usages = UsageTotals(paid(log))
+    usages = UsageTotals(paid_replies(log))
     return {
         "usage_including_cached_inference": usages.total,
         "usage_excluding_cached_inference": usages.actual,

@@ -1,13 +1,11 @@
 """Chats that an agent holds before it replies: a reply function like one of the caller's own."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autogen_nb.agents.chats import call_context, chat_queue
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.errors import ConfigError
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 SUMMARY = "summary_from_nested_chats"
 Queue = Sequence[Mapping[str, Any]]
@@ -33,13 +31,13 @@ def reply_function(queue: Queue, how: str | Callable[..., Any], *, use_async: bo
     if use_async and any(chat.get("chat_id") is None for chat in queue):
         raise ConfigError("nested chats with use_async=True need a chat_id each")
 
-    def replied(recipient: "ConversableAgent", messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+    def replied(recipient: Participant, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
         if callable(how):
             return how(queue, recipient, messages, sender, config)
         chats = list(_to_hold(queue, recipient, messages, sender, config))
         if not chats:
             return True, None
-        call = call_context.current()
+        call = call_context.current_call()
         if call is not None and call.waits == "async":
             return _awaited(chats, together=bool(use_async))
         return True, chat_queue.initiate_chats(chats)[-1].summary
@@ -59,7 +57,7 @@ async def _awaited(chats: Queue, *, together: bool) -> tuple[bool, Any]:
 
 
 def _to_hold(
-    queue: Queue, recipient: "ConversableAgent", messages: Sequence[Mapping[str, Any]], sender: Any, config: Any
+    queue: Queue, recipient: Participant, messages: Sequence[Mapping[str, Any]], sender: Any, config: Any
 ) -> Iterator[Mapping[str, Any]]:
     """The chats that have something to begin with; the first begins by default with what was said last."""
     for number, chat in enumerate(queue):

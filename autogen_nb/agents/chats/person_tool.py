@@ -1,18 +1,16 @@
 """The tool by which a model asks the person, for agents of AutoGen 0.2's kind and for teams."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.parts.tool_schema import register_function
+from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.parts.tool_use import register_function
 from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.chats.person_question import DESCRIPTION, NO_ONE, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.chats.reply_steps import Step, generate_function_call_reply
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 
 def ask_person(
@@ -25,22 +23,22 @@ def ask_person(
     description=ask_person.__doc__)``. In a chat between agents the question and the answer are events of the chat.
     """
     asked = HumanInputAsked("", "", question, choices=tuple(choices or ()), by_tool=True)
-    given = answered(lambda: call_context.human().input(asked))
+    given = answer_or_nobody(lambda: call_context.current_human().input(asked))
     return _later(given) if isinstance(given, Awaitable) else _told(given)
 
 
-def tell_of_asking(caller: "ConversableAgent", executor: "ConversableAgent") -> None:
+def register_ask_person(caller: Participant, executor: Participant) -> None:
     """Lets the caller's model ask the person, through the executor."""
     register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
 
 
-def calling(functions: Mapping[str, Callable[..., Any]]) -> Step:
+def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
     """The step that calls an agent's functions; where this tool is among them, its calls ask the person."""
     asking = frozenset(name for name, each in functions.items() if getattr(each, "__wrapped__", each) is ask_person)
     return CallAndAsk(asking) if asking else generate_function_call_reply
 
 
-def answered(
+def answer_or_nobody(
     ask: Callable[[], HumanInputGiven | Awaitable[HumanInputGiven]],
 ) -> HumanInputGiven | Awaitable[HumanInputGiven]:
     """The person's answer; where nobody is there, one that says so."""

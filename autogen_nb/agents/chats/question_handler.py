@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import Any, assert_never, cast
 
-from autogen_nb.agents.chats import person_tool, speaker_selection
+from autogen_nb.agents.chats import person_tool, speaker_questions
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.user_overrides import UserOverrides
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.full_output_file import FullOutputFile
@@ -51,9 +52,6 @@ from autogen_nb.messages import Message, Reasoning
 from autogen_nb.outputs import Stream
 from autogen_nb.run import OnCaller, OnEngine, Waits
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-
 
 class QuestionHandler:
     """The agents of a chat, and the person beside them, as the world of a flow.
@@ -78,7 +76,7 @@ class QuestionHandler:
 
     def __init__(
         self,
-        agents: Mapping[str, "ConversableAgent"],
+        agents: Mapping[str, Participant],
         human: Human,
         *,
         opening: Callable[[], Message | Awaitable[Message]],
@@ -107,7 +105,7 @@ class QuestionHandler:
             case HumanInputAsked() | ApprovalAsked():
                 return OnCaller(lambda: self._person(question))
             case EffectAsked() | CodeInputAsked():
-                return OnCaller(lambda: code_execution.answered(self._human, question))
+                return OnCaller(lambda: code_execution.answer_code_question(self._human, question))
             case FunctionsAsked():
                 return OnCaller(lambda: self._functions(question))
             case TerminationAsked():
@@ -115,7 +113,7 @@ class QuestionHandler:
             case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
                 return OnCaller(lambda: self._own(question))
             case SpeakerAsked():
-                return speaker_selection.answer_speaker_question(
+                return speaker_questions.answer_speaker_question(
                     self._agents, question, awaits=self._awaits, through=self._through
                 )
             case OpeningAsked() | SummaryAsked():
@@ -129,9 +127,9 @@ class QuestionHandler:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        known = agent.heard(peer, asked.count + self._offsets.get(agent.name, 0))
-        model, request = self._through(agent.model), request_of(agent, known)
-        return OnEngine(lambda: replied(model, request, agent.name))
+        known = agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))
+        model, request = self._through(agent.model), model_request(agent, known)
+        return OnEngine(lambda: ask_model(model, request, agent.name))
 
     def _code(self, asked: CodeAsked) -> OnCaller | OnEngine:
         agent = self._agents[asked.agent]
@@ -141,7 +139,7 @@ class QuestionHandler:
         executor, folder = agent.code.executor, agent.code.output_dir
         cwd, scope = getattr(executor, "cwd", None), agent.code.scope
         return OnEngine(
-            lambda: code_execution.running(executor, asked, FullOutputFile(folder, cwd), self._human, scope)
+            lambda: code_execution.run_blocks(executor, asked, FullOutputFile(folder, cwd), self._human, scope)
         )
 
     def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
@@ -153,7 +151,11 @@ class QuestionHandler:
             return _words_awaited(agent, asked.prompt)
         if agent.overrides("get_human_input"):
             return _words(agent, agent.get_human_input(asked.prompt))
-        return person_tool.answered(lambda: self._human.input(asked)) if asked.by_tool else self._human.input(asked)
+        return (
+            person_tool.answer_or_nobody(lambda: self._human.input(asked))
+            if asked.by_tool
+            else self._human.input(asked)
+        )
 
     def _functions(self, asked: FunctionsAsked) -> Answer | Awaitable[Answer]:
         agent = self._agents[asked.agent]
@@ -167,7 +169,7 @@ class QuestionHandler:
 
     def _terminated(self, asked: TerminationAsked) -> TerminationJudged:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
-        message = agent.heard(peer, asked.count + self._offsets.get(agent.name, 0))[-1]
+        message = agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))[-1]
         try:
             return TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
         except Exception as error:
@@ -181,14 +183,15 @@ class QuestionHandler:
         return _opened(message) if isinstance(message, Awaitable) else OpeningGiven(message)
 
 
-def request_of(agent: "ConversableAgent", messages: list[dict[str, Any]]) -> ModelRequest:
-    """What the agent's model is asked: its system message, then the conversation."""
+def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
+    """What the agent's model is asked: its system message, then the conversation; `calls` says whether it may call."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
-    return ModelRequest((*system, *wire(messages)), agent.tools.definitions, agent.tools.functions)
+    tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())
+    return ModelRequest((*system, *wire(messages)), tools, functions)
 
 
-def reflection(
-    model: Model, agent: "ConversableAgent", messages: list[dict[str, Any]], args: Mapping[str, Any]
+def ask_for_summary(
+    model: Model, agent: Participant, messages: list[dict[str, Any]], args: Mapping[str, Any]
 ) -> OnEngine:
     """The summary that a model makes of a conversation."""
     role = args.get("summary_role", "system")
@@ -196,14 +199,21 @@ def reflection(
     request = ModelRequest((*wire(messages), instruction))
 
     async def stream() -> AsyncIterator[Transient | Answer]:
-        async for item in replied(model, request, agent.name):
+        async for item in ask_model(model, request, agent.name):
             if isinstance(item, ModelReplied):
-                yield SummaryGiven(item.message.text, item.cost, item.usage, item.model, item.cached, item.host)
+                yield SummaryGiven(
+                    item.message.text,
+                    cost=item.cost,
+                    usage=item.usage,
+                    model=item.model,
+                    cached=item.cached,
+                    host=item.host,
+                )
 
     return OnEngine(stream)
 
 
-async def replied(
+async def ask_model(
     model: Model, request: ModelRequest, agent: str
 ) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelReplied]:
     """What a model replies, piece by piece and then as a whole."""
@@ -215,14 +225,14 @@ async def replied(
                 yield ModelReplied(
                     part.message,
                     part.model,
-                    part.usage,
-                    part.finish_reason,
-                    part.cost,
-                    seconds,
-                    part.cached,
-                    part.note,
-                    part.host,
-                    part.reasoning,
+                    usage=part.usage,
+                    finish_reason=part.finish_reason,
+                    cost=part.cost,
+                    seconds=seconds,
+                    cached=part.cached,
+                    note=part.note,
+                    host=part.host,
+                    reasoning=part.reasoning,
                 )
             elif isinstance(part, Reasoning):
                 yield ReasoningDelta(agent, part.text)
@@ -230,18 +240,18 @@ async def replied(
                 yield ModelDelta(agent, part)
 
 
-def _own_run(agent: "ConversableAgent", asked: CodeAsked) -> CodeRan:
+def _own_run(agent: Participant, asked: CodeAsked) -> CodeRan:
     begun = time.monotonic()
     exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in asked.blocks])[:2]
     outputs = (Stream("stdout", str(log)),) if log else ()
     return CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - begun)
 
 
-async def _words_awaited(agent: "ConversableAgent", prompt: str) -> HumanInputGiven:
+async def _words_awaited(agent: Participant, prompt: str) -> HumanInputGiven:
     return _words(agent, await agent.a_get_human_input(prompt))
 
 
-def _words(agent: "ConversableAgent", text: str | None) -> HumanInputGiven:
+def _words(agent: Participant, text: str | None) -> HumanInputGiven:
     """What an overridden method said; None is taken for saying nothing, as AutoGen 0.2 takes it."""
     return HumanInputGiven("" if text is None else str(text), by=agent.name)
 

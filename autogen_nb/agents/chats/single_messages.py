@@ -1,26 +1,30 @@
 """Single messages: ``send`` and ``generate_reply`` outside of a chat, by the same flow as a chat's."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.call_context import view
-from autogen_nb.agents.chats.chat_exchange import ChatExchange, conversations, counts, offsets, reachable
+from autogen_nb.agents.chats.call_context import chat_view
+from autogen_nb.agents.chats.chat_exchange import (
+    ChatExchange,
+    agents_by_name,
+    auto_reply_counts,
+    history_offsets,
+    speaking_pairs,
+)
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep
-from autogen_nb.agents.parts.outgoing_messages import plain_form, sendable
+from autogen_nb.agents.parts.outgoing_messages import checked_message, plain_message
 from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome, Reply, generated
 from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.errors import ConfigError
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-
 
 async def send(
-    sender: "ConversableAgent",
-    recipient: "ConversableAgent",
+    sender: Participant,
+    recipient: Participant,
     message: str | Mapping[str, Any],
     request_reply: bool | None,
     silent: bool | None,
@@ -33,8 +37,8 @@ async def send(
     ValueError
         When the message has neither content nor calls, or the two agents have one name.
     """
-    checked = sendable(sender.hooks.sent(message, sender, recipient, bool(silent)))
-    call = call_context.current()
+    checked = checked_message(sender.hooks.change_before_send(message, sender, recipient, bool(silent)))
+    call = call_context.current_call()
     if call is not None and call.takes("send", sender, recipient):
         call.passed.append((checked, request_reply))
         return
@@ -43,12 +47,12 @@ async def send(
     flow = sent_message(
         sender.spec(), recipient.spec(), checked, request_reply=request_reply, replying=replying, state=state
     )
-    await _exchange(sender, recipient, flow, state, waits).show(view(silent=silent or sender.silent))
+    await _exchange(sender, recipient, flow, state, waits).show(chat_view(silent=silent or sender.silent))
 
 
 async def receive(
-    recipient: "ConversableAgent",
-    sender: "ConversableAgent",
+    recipient: Participant,
+    sender: Participant,
     message: str | Mapping[str, Any],
     request_reply: bool | None,
     silent: bool | None,
@@ -61,8 +65,8 @@ async def receive(
     ValueError
         When the message has neither content nor calls.
     """
-    checked = sendable(message)
-    call = call_context.current()
+    checked = checked_message(message)
+    call = call_context.current_call()
     if call is not None and call.takes("receive", recipient, sender):
         call.passed.append((checked, request_reply))
         return
@@ -74,8 +78,8 @@ async def receive(
 
 
 async def generate_reply(
-    agent: "ConversableAgent",
-    sender: "ConversableAgent",
+    agent: Participant,
+    sender: Participant,
     messages: Sequence[Mapping[str, Any]] | None,
     waits: run.Waits,
     exclude: Collection[Any] = (),
@@ -91,38 +95,38 @@ async def generate_reply(
 
 
 async def _generated(
-    agent: "ConversableAgent", sender: "ConversableAgent", waits: run.Waits, exclude: Collection[Any]
+    agent: Participant, sender: Participant, waits: run.Waits, exclude: Collection[Any]
 ) -> str | dict[str, Any] | None:
-    call = call_context.current()
+    call = call_context.current_call()
     asked = call is not None and call.takes("generate_reply", agent, sender)
     spec = agent.spec(exclude)
     outcome = await _outcome(agent, sender, lambda state: generated(state, spec, sender.name), waits, silent=not asked)
-    return plain_form(outcome.message) if isinstance(outcome, Reply) else None
+    return plain_message(outcome.message) if isinstance(outcome, Reply) else None
 
 
-async def own_step(
-    agent: "ConversableAgent",
-    own: BuiltinStep,
+async def take_step(
+    agent: Participant,
+    step: BuiltinStep,
     messages: Sequence[Mapping[str, Any]] | None,
-    sender: "ConversableAgent | None",
+    sender: Participant | None,
     waits: run.Waits,
 ) -> tuple[bool, str | dict[str, Any] | None]:
-    """What one of the agent's own steps says, and whether that is final."""
-    step = agent.own_step(own)
-    peer = sender or agent.nobody()
+    """What one of the agent's built-in steps says, and whether that is final."""
+    found = agent.builtin_step(step)
+    peer = sender or agent.anonymous_sender()
     remembered = messages is not None and messages is agent.chat_messages.get(peer)
-    if step is None:
+    if found is None:
         return False, None
     with agent.remembering(None if remembered else messages, peer):
-        outcome = await _outcome(agent, peer, lambda state: step(state, agent.spec(), peer.name), waits, silent=False)
+        outcome = await _outcome(agent, peer, lambda state: found(state, agent.spec(), peer.name), waits, silent=False)
     if outcome is None:
         return False, None
-    return True, plain_form(outcome.message) if isinstance(outcome, Reply) else None
+    return True, plain_message(outcome.message) if isinstance(outcome, Reply) else None
 
 
 async def _outcome(
-    agent: "ConversableAgent",
-    sender: "ConversableAgent",
+    agent: Participant,
+    sender: Participant,
     asking: Callable[[ConversationState], Asking[Outcome]],
     waits: run.Waits,
     *,
@@ -136,26 +140,26 @@ async def _outcome(
     def flow() -> Flow:
         found.append((yield from asking(state)))
 
-    shown = view(silent=silent or call_context.current() is None)
+    shown = chat_view(silent=silent or call_context.current_call() is None)
     await _exchange(agent, sender, flow(), state, waits).show(shown)
     return found[0]
 
 
-def _scene(one: "ConversableAgent", other: "ConversableAgent") -> ConversationState:
+def _scene(one: Participant, other: Participant) -> ConversationState:
     if one.name == other.name:
         raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
-    exchanges = [a.said(b) for a, b in conversations(one, other)]
-    return ConversationState(exchanges, (), counts(reachable(one, other).values()))
+    exchanges = [a.exchanged(b) for a, b in speaking_pairs(one, other)]
+    return ConversationState(exchanges, (), auto_reply_counts(agents_by_name(one, other).values()))
 
 
 def _exchange(
-    one: "ConversableAgent", other: "ConversableAgent", flow: Flow, state: ConversationState, waits: run.Waits
+    one: Participant, other: Participant, flow: Flow, state: ConversationState, waits: run.Waits
 ) -> ChatExchange:
-    agents = reachable(one, other)
-    found = offsets(one, other)
+    agents = agents_by_name(one, other)
+    found = history_offsets(one, other)
     world = QuestionHandler(
         agents,
-        call_context.human(),
+        call_context.current_human(),
         opening=_never,
         summary=_never,
         waits=waits,

@@ -1,12 +1,13 @@
 """Asks the caller's own code: methods that a subclass overrides, reply functions, hooks."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import UserCodeCall
-from autogen_nb.agents.parts.outgoing_messages import plain_form
+from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.core.people import Human
 from autogen_nb.errors import CallbackError
 from autogen_nb.events import (
@@ -25,9 +26,6 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Message
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-
 
 class UserOverrides:
     """The agents' own code as the world of a flow.
@@ -42,7 +40,7 @@ class UserOverrides:
 
     def __init__(
         self,
-        agents: Mapping[str, "ConversableAgent"],
+        agents: Mapping[str, Participant],
         human: Human,
         waits: run.Waits,
         *,
@@ -96,7 +94,7 @@ class UserOverrides:
             return SendGiven(tuple(message for message, _ in call.passed), wanted, tuple(call.kept))
 
         send = self._method(call.agent, "send")
-        return _answer(call, lambda: send(plain_form(asked.message), call.peer, silent=self._silent), read)
+        return _answer(call, lambda: send(plain_message(asked.message), call.peer, silent=self._silent), read)
 
     def _receive(self, asked: ReceiveAsked) -> Answer | Awaitable[Answer]:
         call = self._call("receive", asked)
@@ -106,7 +104,7 @@ class UserOverrides:
             return ReceiveGiven(message, wanted, tuple(call.kept))
 
         receive = self._method(call.agent, "receive")
-        return _answer(call, lambda: receive(plain_form(asked.message), call.peer, None, self._silent), read)
+        return _answer(call, lambda: receive(plain_message(asked.message), call.peer, None, self._silent), read)
 
     def _reply_function(self, asked: ReplyFunctionAsked) -> Answer | Awaitable[Answer]:
         call = self._call("reply function", asked)
@@ -117,13 +115,13 @@ class UserOverrides:
             return ReplyFunctionReturned(*said, tuple(call.kept), replying)
 
         awaits = self._waits == "async"
-        return _answer(call, lambda: call.agent.called_reply(asked.number, call.peer, awaits=awaits), read)
+        return _answer(call, lambda: call.agent.call_reply_function(asked.number, call.peer, awaits=awaits), read)
 
     def _messages(self, asked: MessagesAsked) -> MessagesGiven:
         agent, peer = self._agents[asked.agent], self._agents[asked.peer]
         offset = self._offsets.get(agent.name, 0)
         remembered = agent.chat_messages[peer][: asked.count + offset]
-        made = agent.hooks.messages(remembered)
+        made = agent.hooks.change_before_reply(remembered)
         # AutoGen 0.2 has what was made of the last message stay in the history, unless other messages changed too.
         lasting = not agent.hooks.lists["process_all_messages_before_reply"] and isinstance(made[-1], Message)
         return MessagesGiven(tuple(_shifted(made, remembered, offset)), lasting)
@@ -133,7 +131,7 @@ class UserOverrides:
     ) -> UserCodeCall:
         return UserCodeCall(method, self._agents[asked.agent], self._agents[asked.peer], self._human, self._waits)
 
-    def _method(self, agent: "ConversableAgent", name: str) -> Callable[..., Any]:
+    def _method(self, agent: Participant, name: str) -> Callable[..., Any]:
         awaited = f"a_{name}"
         chosen = awaited if self._waits == "async" and agent.overrides(awaited) else name
         method: Callable[..., Any] = getattr(agent, chosen)
@@ -141,13 +139,13 @@ class UserOverrides:
 
 
 def _answer(call: UserCodeCall, method: Callable[[], Any], read: Callable[[Any], Answer]) -> Answer | Awaitable[Answer]:
-    with call_context.calling(call):
+    with call_context.in_call(call):
         said = method()
     return _awaited(call, said, read) if isinstance(said, Awaitable) else read(said)
 
 
 async def _awaited(call: UserCodeCall, said: Awaitable[Any], read: Callable[[Any], Answer]) -> Answer:
-    with call_context.calling(call):
+    with call_context.in_call(call):
         return read(await said)
 
 

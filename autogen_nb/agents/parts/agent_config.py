@@ -50,7 +50,7 @@ class CodeConfig:
         return RunCode(self.reach, self.confirm, together, pictures=self.pictures, scope=self.scope)
 
 
-def human_input_mode(mode: str) -> Mode:
+def read_human_input_mode(mode: str) -> Mode:
     """The mode, if it is one."""
     for known in MODES:
         if mode == known:
@@ -58,7 +58,7 @@ def human_input_mode(mode: str) -> Mode:
     raise ConfigError(f"human_input_mode is {mode!r}; it must be one of {', '.join(MODES)}")
 
 
-def model_of(llm_config: Any) -> Model | None:
+def read_llm_config(llm_config: Any) -> Model | None:
     """The model that an ``llm_config`` names; a model itself and a model's name are taken too."""
     if llm_config is None or llm_config is False:
         return None
@@ -70,7 +70,7 @@ def model_of(llm_config: Any) -> Model | None:
     return model_for(llm_config)
 
 
-def code_config(config: Any) -> CodeConfig | None:
+def read_code_config(config: Any) -> CodeConfig | None:
     """How code is run for a ``code_execution_config``; None where it is not.
 
     Raises

@@ -1,57 +1,56 @@
-"""An agent's own steps, one by one, as AutoGen 0.2 names them: to be called, left out, replaced or registered again."""
+"""The built-in steps to a reply, as AutoGen 0.2 names them: to be called, left out, replaced or registered again."""
 
 # ruff: noqa: ARG002 - AutoGen 0.2 passes a config to every reply function
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb import run
 from autogen_nb.agents.parts.agent import Agent
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-
 BuiltinStep: TypeAlias = Literal["termination", "functions", "code", "model", "group"]
 Messages: TypeAlias = Sequence[Mapping[str, Any]] | None
-Said: TypeAlias = tuple[bool, str | dict[str, Any] | None]
+StepReply: TypeAlias = tuple[bool, str | dict[str, Any] | None]
 
 
 class BuiltinReplySteps(Agent):
     """Each step says whether it has a final reply, and which; `config` is accepted and not used."""
 
+    async def take_step(self, step: BuiltinStep, messages: Messages, sender: Any, waits: run.Waits) -> StepReply:
+        """Takes one of the agent's own steps; an agent that has none of it says nothing."""
+        raise NotImplementedError
+
     def check_termination_and_human_reply(
         self, messages: Messages = None, sender: Any = None, config: Any = None
-    ) -> Said:
+    ) -> StepReply:
         """The step that ends a chat, or asks a person."""
-        return run.unsuspended(_step(self, "termination", messages, sender))
+        return run.unsuspended(self.take_step("termination", messages, sender, "sync"))
 
-    def generate_function_call_reply(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+    def generate_function_call_reply(
+        self, messages: Messages = None, sender: Any = None, config: Any = None
+    ) -> StepReply:
         """The step that calls the function that a message asks for."""
-        return run.unsuspended(_step(self, "functions", messages, sender))
+        return run.unsuspended(self.take_step("functions", messages, sender, "sync"))
 
-    def generate_tool_calls_reply(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+    def generate_tool_calls_reply(self, messages: Messages = None, sender: Any = None, config: Any = None) -> StepReply:
         """The step that calls the tools that a message asks for."""
-        return run.unsuspended(_step(self, "functions", messages, sender))
+        return run.unsuspended(self.take_step("functions", messages, sender, "sync"))
 
-    def generate_code_execution_reply(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+    def generate_code_execution_reply(
+        self, messages: Messages = None, sender: Any = None, config: Any = None
+    ) -> StepReply:
         """The step that runs the code of a message."""
-        return run.unsuspended(_step(self, "code", messages, sender))
+        return run.unsuspended(self.take_step("code", messages, sender, "sync"))
 
-    def generate_oai_reply(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+    def generate_oai_reply(self, messages: Messages = None, sender: Any = None, config: Any = None) -> StepReply:
         """The step that asks the agent's model."""
-        return run.unsuspended(_step(self, "model", messages, sender))
+        return run.unsuspended(self.take_step("model", messages, sender, "sync"))
 
-    async def a_generate_oai_reply(self, messages: Messages = None, sender: Any = None, config: Any = None) -> Said:
+    async def a_generate_oai_reply(
+        self, messages: Messages = None, sender: Any = None, config: Any = None
+    ) -> StepReply:
         """The same, awaited."""
-        return await _step(self, "model", messages, sender, "async")
-
-
-async def _step(
-    agent: BuiltinReplySteps, builtin_step: BuiltinStep, messages: Messages, sender: Any, waits: run.Waits = "sync"
-) -> Said:
-    from autogen_nb.agents.chats import single_messages
-
-    return await single_messages.own_step(cast("ConversableAgent", agent), builtin_step, messages, sender, waits)
+        return await self.take_step("model", messages, sender, "async")
 
 
 _NAMES: Mapping[str, BuiltinStep] = {
@@ -65,7 +64,7 @@ _NAMES: Mapping[str, BuiltinStep] = {
 
 
 def builtin_step(function: Callable[..., Any]) -> BuiltinStep | None:
-    """Which of an agent's own steps a method is; None where it is another function."""
+    """Which of the built-in steps a method is; None where it is another function."""
     name = getattr(function, "__name__", "")
     mine = vars(BuiltinReplySteps).get(name)
     return _NAMES.get(name) if mine is not None and getattr(function, "__func__", function) is mine else None

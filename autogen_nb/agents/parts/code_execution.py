@@ -29,14 +29,14 @@ from autogen_nb.run import Inquired, Inquiry, engine, kept
 _Item: TypeAlias = Output | RunEnded | Inquiry
 
 
-def there(human: Human) -> bool:
+def can_answer_code(human: Human) -> bool:
     """Whether this human can be asked while code runs."""
     return hasattr(human, "allow")
 
 
-def answered(human: Human, question: EffectAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
+def answer_code_question(human: Human, question: EffectAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
     """The person's answer; a refusal where there is nobody to ask."""
-    if not there(human):
+    if not can_answer_code(human):
         return (
             EffectJudged(allowed=False, reason=UNATTENDED)
             if isinstance(question, EffectAsked)
@@ -46,7 +46,7 @@ def answered(human: Human, question: EffectAsked | CodeInputAsked) -> Inquired |
     return attendant.allow(question) if isinstance(question, EffectAsked) else attendant.typed(question)
 
 
-async def running(
+async def run_blocks(
     executor: Executor, asked: CodeAsked, whole: FullOutputFile, human: Human, scope: PathScope | None = None
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
     """What comes of the blocks, and between it what their code asks."""
@@ -73,7 +73,7 @@ def _items(
     if not hasattr(executor, "attended"):
         return executor.run(asked.blocks)
     attended = cast("AttendedExecutor", executor)
-    if not there(human):
+    if not can_answer_code(human):
         return attended.attended(asked.blocks, None, asked.permissions, scope)
     return inquiries.among(attended.attended(asked.blocks, inquiries, asked.permissions, scope))
 
@@ -143,7 +143,6 @@ Code = tuple[str, str]
 class CodeRunner(Agent):
     """An agent's code, as AutoGen 0.2 names it; `code` is None where it runs none."""
 
-    name: Any
     code: CodeConfig | None
 
     def execute_code_blocks(self, code_blocks: Sequence[Code]) -> tuple[int, str]:
@@ -156,11 +155,11 @@ class CodeRunner(Agent):
                 return exit_code, "\n".join(logs)
         return 0, "\n".join(logs)
 
-    def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
+    def run_code(self, code: str, *, lang: str | None = None) -> tuple[int, str, str | None]:
         """Exit code, output, and container image (None: the code runs in no container) of one block."""
         if self.code is None:
             raise ConfigError(f"{self.name} runs no code; give it a code_execution_config")
-        return engine.call(self._run(CodeBlock(str(kwargs.get("lang") or "python"), code)))
+        return engine.call(self._run(CodeBlock(lang or "python", code)))
 
     async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
         assert self.code is not None

@@ -3,16 +3,13 @@
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.core.chats.message_roles import stored
 from autogen_nb.core.chats.reply_steps import unfolded
 from autogen_nb.events import Kept, Said
 from autogen_nb.messages import Message
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 
 class MessageHistory(Agent):
@@ -28,38 +25,31 @@ class MessageHistory(Agent):
 
     def __init__(
         self,
-        name: str,
         limit: int,
-        chat_messages: Mapping["ConversableAgent", list[dict[str, Any]]] | None = None,
+        chat_messages: Mapping[Any, list[dict[str, Any]]] | None = None,
     ) -> None:
-        self._name = name
         self._limit = limit
-        self._limits: dict[ConversableAgent, int] = {}
-        self.auto_replies: dict[ConversableAgent, int] = {}
-        self._replying: set[ConversableAgent] = set()
-        self._messages: dict[ConversableAgent, list[dict[str, Any]]] = {
+        self._limits: dict[Agent, int] = {}
+        self.auto_replies: dict[Agent, int] = {}
+        self._replying: set[Agent] = set()
+        self._messages: dict[Agent, list[dict[str, Any]]] = {
             peer: list(messages) for peer, messages in (chat_messages or {}).items()
         }
-        self._heard: dict[ConversableAgent, list[dict[str, Any]]] = {}
-        self._said: dict[ConversableAgent, list[Said]] = {}
-
-    @property
-    def name(self) -> str:
-        """How the agent is called."""
-        return self._name
+        self._heard: dict[Agent, list[dict[str, Any]]] = {}
+        self._said: dict[Agent, list[Said]] = {}
 
     # Messages
 
     @property
-    def chat_messages(self) -> Mapping["ConversableAgent", list[dict[str, Any]]]:
+    def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
         """The messages exchanged with each peer, as this agent keeps them."""
         return self._messages
 
-    def chat_messages_for_summary(self, agent: "ConversableAgent") -> list[dict[str, Any]]:
+    def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
         """The messages of a chat with a peer that are summed up."""
         return self._messages.get(agent, [])
 
-    def last_message(self, agent: "ConversableAgent | None" = None) -> dict[str, Any] | None:
+    def last_message(self, agent: Agent | None = None) -> dict[str, Any] | None:
         """The last message exchanged with a peer; without one, with the only peer there is."""
         if agent is None:
             if not self._messages:
@@ -71,9 +61,7 @@ class MessageHistory(Agent):
             raise KeyError(f"{self.name} and {agent.name} have not exchanged a message")
         return self._messages[agent][-1]
 
-    def clear_history(
-        self, recipient: "ConversableAgent | None" = None, nr_messages_to_preserve: int | None = None
-    ) -> None:
+    def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
         """Forgets what was exchanged with a peer, without one with all; the last messages may be kept."""
         peers = list(self._messages) if recipient is None else [recipient]
         for peer in peers:
@@ -83,15 +71,15 @@ class MessageHistory(Agent):
             if recipient is None and not kept:
                 del self._messages[peer]
 
-    def remember(self, message: Message, peer: "ConversableAgent", *, sent: bool) -> None:
+    def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Takes a message that was sent to, or came from, a peer into this agent's history."""
         sender, recipient = (self, peer) if sent else (peer, self)
-        said = self.said(peer)
+        said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
         self._messages.setdefault(peer, []).append(stored(message, sender.name, own=sent))
         self._heard.pop(peer, None)
 
-    def said(self, peer: "ConversableAgent") -> list[Said]:
+    def exchanged(self, peer: Agent) -> list[Said]:
         """What this agent remembers of what the two said."""
         messages, said = self._messages.get(peer, []), self._said.setdefault(peer, [])
         # What a caller takes away from its own list of messages cannot be told from what it changes.
@@ -101,15 +89,13 @@ class MessageHistory(Agent):
         said += (self._read(message, peer) for message in islice(messages, len(said), None))
         return said
 
-    def _read(self, message: Mapping[str, Any], peer: "ConversableAgent") -> Said:
+    def _read(self, message: Mapping[str, Any], peer: Agent) -> Said:
         own = message.get("role") == "assistant"
         names = (self.name, peer.name) if own else (peer.name, self.name)
         return Said(*names, Message.of(message))
 
     @contextmanager
-    def remembering(
-        self, messages: Sequence[Mapping[str, Any]] | None, peer: "ConversableAgent"
-    ) -> Generator[None, None, None]:
+    def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
         """Takes these messages for what was exchanged with a peer, for a time; None changes nothing."""
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         given = before if messages is None else [dict(message) for message in messages]
@@ -126,8 +112,8 @@ class MessageHistory(Agent):
             if before is not None:
                 self._messages[peer] = before
 
-    def hear(
-        self, peer: "ConversableAgent", messages: Iterable[Kept | Message], offset: int = 0, *, lasting: bool = False
+    def set_reply_messages(
+        self, peer: Agent, messages: Iterable[Kept | Message], offset: int = 0, *, lasting: bool = False
     ) -> None:
         """Has the agent reply to what its hooks made of the messages, which are counted from `offset` on.
 
@@ -142,17 +128,17 @@ class MessageHistory(Agent):
             self._messages[peer][-1] = self._heard[peer][-1]
             self._said[peer] = self._said.get(peer, [])[:-1]
 
-    def heard(self, peer: "ConversableAgent", count: int | None = None) -> list[dict[str, Any]]:
+    def reply_messages(self, peer: Agent, count: int | None = None) -> list[dict[str, Any]]:
         """The messages that the agent replies to: what its hooks made, or the first `count` that it remembers."""
         return self._heard.get(peer) or self._messages[peer][:count]
 
     # Replies
 
-    def max_consecutive_auto_reply(self, sender: "ConversableAgent | None" = None) -> int:
+    def max_consecutive_auto_reply(self, sender: Agent | None = None) -> int:
         """How many replies in a row the agent gives to a sender by itself."""
         return self._limit if sender is None else self._limits.get(sender, self._limit)
 
-    def update_max_consecutive_auto_reply(self, value: int, sender: "ConversableAgent | None" = None) -> None:
+    def update_max_consecutive_auto_reply(self, value: int, sender: Agent | None = None) -> None:
         """Changes it for a sender; without one, for all."""
         if sender is None:
             self._limit = value
@@ -160,21 +146,21 @@ class MessageHistory(Agent):
         else:
             self._limits[sender] = value
 
-    def reset_consecutive_auto_reply_counter(self, sender: "ConversableAgent | None" = None) -> None:
+    def reset_consecutive_auto_reply_counter(self, sender: Agent | None = None) -> None:
         """Counts the replies to a sender from zero again; without one, those to all."""
         for each in [sender] if sender is not None else list(self.auto_replies):
             self.auto_replies[each] = 0
 
-    def prepare(self, peer: "ConversableAgent") -> None:
+    def prepare(self, peer: Agent) -> None:
         """Counts from zero, and replies to the peer's messages from now on."""
         self.auto_replies[peer] = 0
         self._replying.add(peer)
 
-    def replies_to(self, peer: "ConversableAgent") -> bool:
+    def replies_to(self, peer: Agent) -> bool:
         """Whether the agent replies whenever the peer sends a message."""
         return peer in self._replying
 
-    def stop_reply_at_receive(self, sender: "ConversableAgent | None" = None) -> None:
+    def stop_reply_at_receive(self, sender: Agent | None = None) -> None:
         """Does not reply to a sender's messages any more, unless a reply is asked for; without one, to nobody's."""
         if sender is None:
             self._replying.clear()

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.callbacks import naming_errors
 from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept
 from autogen_nb.messages import Message
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 Hookable: TypeAlias = Literal[
     "process_last_received_message", "process_all_messages_before_reply", "process_message_before_send"
@@ -52,7 +50,7 @@ class MessageHooks:
             raise ConfigError(f"{_name(hook)} is registered for {method} of {self._owner} already")
         self.lists[method].append(hook)
 
-    def messages(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
+    def change_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
         """What the hooks make of the messages before a reply; the messages themselves do not change."""
         if not self.lists["process_all_messages_before_reply"]:
             # A copy of the whole conversation for each reply would make the work of a chat quadratic.
@@ -67,9 +65,9 @@ class MessageHooks:
                     f"the hook {_name(hook)} of {self._owner} returned {changed!r}; it must return a list of messages"
                 )
         changed[-1] = self._last(changed[-1])
-        return tuple(folded(changed, messages))
+        return tuple(without_repeats(changed, messages))
 
-    def sent(self, message: Any, sender: "ConversableAgent", recipient: "ConversableAgent", silent: bool) -> Any:
+    def change_before_send(self, message: Any, sender: Agent, recipient: Agent, silent: bool) -> Any:
         """What the hooks make of a message that is sent."""
         for hook in self.lists["process_message_before_send"]:
             message = self._called(
@@ -91,7 +89,9 @@ class MessageHooks:
             return hook(*given, **keywords)
 
 
-def folded(changed: Sequence[Mapping[str, Any]], whole: Sequence[Mapping[str, Any]]) -> Iterator[Kept | Message]:
+def without_repeats(
+    changed: Sequence[Mapping[str, Any]], whole: Sequence[Mapping[str, Any]]
+) -> Iterator[Kept | Message]:
     """The changed messages; those that are in the whole, at the same place from either end, are not repeated."""
     missing = len(whole) - len(changed)
     run: Kept | None = None

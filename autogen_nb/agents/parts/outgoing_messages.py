@@ -7,7 +7,7 @@ from autogen_nb.errors import ConfigError, WrongType
 from autogen_nb.messages import Message
 
 
-def sendable(message: str | Mapping[str, Any] | Message) -> Message:
+def checked_message(message: str | Mapping[str, Any] | Message) -> Message:
     """The message, if it says anything.
 
     Raises
@@ -21,36 +21,36 @@ def sendable(message: str | Mapping[str, Any] | Message) -> Message:
     return checked
 
 
-def plain_form(message: Message) -> str | dict[str, Any]:
+def plain_message(message: Message) -> str | dict[str, Any]:
     """The message as text, where it is nothing else, and otherwise as a dict."""
     said = message.to_dict()
     return said["content"] if set(said) <= {"content", "role"} and isinstance(said["content"], str) else said
 
 
-def opening_message(message: Any, context: Mapping[str, Any]) -> str | dict[str, Any]:
-    """The message with the ``carryover`` of the context appended to its text.
+def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]:
+    """The message that opens a chat, with what earlier chats carried over appended to its text.
 
     Raises
     ------
     WrongType
         For a message or a carryover of another type.
     """
-    carryover = _block(context.get("carryover"))
+    carried = _carryover_block(carryover)
     if isinstance(message, str):
-        return message + carryover
+        return message + carried
     if not isinstance(message, Mapping):
         raise WrongType(f"a chat is opened by a str, a dict, a callable or None, not by {message!r}")
     opening = dict(message)
     content = opening.get("content")
-    if not carryover:
+    if not carried:
         return opening
     if isinstance(content, list):
         # AutoGen 0.2 puts the carried text before the parts.
-        return opening | {"content": [{"type": "text", "text": carryover}, *content]}
-    return opening | {"content": (content or "") + carryover}
+        return opening | {"content": [{"type": "text", "text": carried}, *content]}
+    return opening | {"content": (content or "") + carried}
 
 
-def _block(carryover: Any) -> str:
+def _carryover_block(carryover: Any) -> str:
     if not carryover:
         return ""
     if isinstance(carryover, str):

@@ -30,3 +30,30 @@ TEAM_ASSISTANT = (
     "TERMINATE."
 )
 """What an assistant with a model client is told first."""
+
+SELECT_SPEAKER_MESSAGE = """\
+Several agents work on a task together:
+{roles}
+
+You speak for none of them: you decide who of {agentlist} speaks next. Read their conversation and answer with one \
+name, and with nothing else."""
+
+SELECT_SPEAKER_PROMPT = "Who of {agentlist} should speak next? Answer with that one name only."
+
+NAMED_SEVERAL = """\
+You named several of {agentlist}, and only one of them can speak next. Take the one whose words the conversation waits \
+for, and answer with that name only, spelled as it is here."""
+
+NAMED_NOBODY = """\
+You named none of the agents. Those who can speak next are {agentlist}. Answer with one of these names only, spelled \
+as it is here."""
+
+
+def fill_template(template: str, **values: str) -> str:
+    """The template with values in its places; braces that mark no place stay."""
+    try:
+        return template.format(**values)
+    except (KeyError, IndexError, ValueError):
+        for name, value in values.items():
+            template = template.replace(f"{{{name}}}", value)
+        return template

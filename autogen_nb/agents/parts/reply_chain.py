@@ -9,15 +9,14 @@ import copy
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep, builtin_step
+from autogen_nb.agents.parts.message_history import MessageHistory
 from autogen_nb.core.chats.reply_steps import AskFunction, Step
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 ReplyFunction: TypeAlias = Callable[..., Any]
 Trigger: TypeAlias = Any
@@ -118,8 +117,8 @@ class ReplyChain:
                     yield found
 
     def call(
-        self, number: int, agent: "ConversableAgent", peer: "ConversableAgent", *, awaits: bool
-    ) -> "tuple[bool, Message | None] | Awaitable[tuple[bool, Message | None]]":
+        self, number: int, agent: MessageHistory, peer: Agent, *, awaits: bool
+    ) -> tuple[bool, Message | None] | Awaitable[tuple[bool, Message | None]]:
         """What a registered function says to the peer's last message; (False, None) where it is not meant.
 
         Raises
@@ -151,7 +150,7 @@ class ReplyChain:
         return _awaited(entry, agent, said) if isinstance(said, Awaitable) else _read(entry, agent, said)
 
 
-async def _awaited(entry: Registered, agent: "ConversableAgent", said: Awaitable[Any]) -> tuple[bool, Message | None]:
+async def _awaited(entry: Registered, agent: Agent, said: Awaitable[Any]) -> tuple[bool, Message | None]:
     try:
         returned = await said
     except Exception as error:
@@ -159,7 +158,7 @@ async def _awaited(entry: Registered, agent: "ConversableAgent", said: Awaitable
     return _read(entry, agent, returned)
 
 
-def _read(entry: Registered, agent: "ConversableAgent", said: Any) -> tuple[bool, Message | None]:
+def _read(entry: Registered, agent: Agent, said: Any) -> tuple[bool, Message | None]:
     match said:
         case (final, None):
             return bool(final), None
@@ -180,7 +179,7 @@ def _says(reply: str | Mapping[str, Any] | Message) -> bool:
     return isinstance(said.content, str | list) or (said.content is None and said.carries_calls)
 
 
-def _raised(what: str, entry: Registered, agent: "ConversableAgent", error: Exception) -> CallbackError:
+def _raised(what: str, entry: Registered, agent: Agent, error: Exception) -> CallbackError:
     return CallbackError(
         f"{what}the reply function {entry.name!r} of {agent.name} raised {type(error).__name__}: {error}"
     )
@@ -194,7 +193,7 @@ def _check(trigger: Trigger) -> None:
         raise ConfigError(f"{trigger!r} is no trigger: it must be a class, a name, an agent, a predicate or None")
 
 
-def _triggers(trigger: Trigger, sender: "ConversableAgent | None") -> bool:
+def _triggers(trigger: Trigger, sender: Agent | None) -> bool:
     if trigger is None:
         return sender is None
     if isinstance(trigger, list | tuple):

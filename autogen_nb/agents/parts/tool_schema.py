@@ -14,8 +14,6 @@ from autogen_nb.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from autogen_nb.agents.conversable import ConversableAgent
-
 _TOLD = "_autogen_nb_tool"
 F = TypeVar("F", bound=Callable[..., Any])
 _FIELD = "parameter_"
@@ -23,25 +21,9 @@ _FIELD = "parameter_"
 Style: TypeAlias = Literal["tool", "function"]
 
 
-def register_function(
-    f: F, *, caller: "ConversableAgent", executor: "ConversableAgent", name: str | None = None, description: str
-) -> F:
-    """The function, now told to the caller's model as a tool and run by the executor.
-
-    Parameters
-    ----------
-    f
-        A function, sync or async, whose parameters are annotated; ``Annotated[int, "what it is"]`` describes one.
-    name
-        How models call it; by default its own name.
-    description
-        What it does, for the model.
-    """
-    f = caller.register_for_llm(name=name, description=description)(f)
-    return executor.register_for_execution(name=name)(f)
-
-
-def told(function: Callable[..., Any], name: str | None, description: str | None = None) -> tuple[str, str]:
+def tool_name_and_description(
+    function: Callable[..., Any], name: str | None, description: str | None = None
+) -> tuple[str, str]:
     """The name and the description of a tool; what is not given is as it was told last, for stacked decorators.
 
     Raises
@@ -104,7 +86,7 @@ def _inner(signature: dict[str, Any]) -> dict[str, Any]:
     return inner if isinstance(inner, dict) else signature
 
 
-def schema(function: Callable[..., Any], name: str, description: str) -> dict[str, Any]:
+def function_schema(function: Callable[..., Any], name: str, description: str) -> dict[str, Any]:
     """The ``function`` part of a tool's definition in OpenAI's chat completions API.
 
     Raises
@@ -127,7 +109,7 @@ def schema(function: Callable[..., Any], name: str, description: str) -> dict[st
     return {"name": name, "description": description, "parameters": parameters}
 
 
-def typed(function: F) -> F:
+def with_typed_arguments(function: F) -> F:
     """The function, called with arguments that are read as its annotations say: a dict becomes a pydantic model."""
     model = _model(function)
     names = list(inspect.signature(function).parameters)

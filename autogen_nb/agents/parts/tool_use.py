@@ -27,7 +27,6 @@ class ToolUser(Agent):
         Functions by the name that models call them by.
     """
 
-    name: Any
     model: Model | None
 
     def __init__(self, function_map: Mapping[str, Callable[..., Any]] | None = None) -> None:
@@ -52,13 +51,13 @@ class ToolUser(Agent):
         """
 
         def decorated(function: F) -> F:
-            called, about = tool_schema.told(function, name, description)
+            called, about = tool_schema.tool_name_and_description(function, name, description)
             if self.model is None:
                 raise ConfigError(
                     f"{self.name} has no model that could be told of {called!r}; give it an llm_config, or register "
                     "the function with the agent that has one"
                 )
-            self.tools.add(tool_schema.schema(function, called, about), api_style)
+            self.tools.add(tool_schema.function_schema(function, called, about), api_style)
             return function
 
         return decorated
@@ -70,7 +69,9 @@ class ToolUser(Agent):
         """
 
         def decorated(function: F) -> F:
-            self.function_map[tool_schema.told(function, name)[0]] = tool_schema.typed(function)
+            self.function_map[tool_schema.tool_name_and_description(function, name)[0]] = (
+                tool_schema.with_typed_arguments(function)
+            )
             return function
 
         return decorated
@@ -120,6 +121,22 @@ class ToolUser(Agent):
 
 def _answer(func_call: Mapping[str, Any], result: Any) -> dict[str, Any]:
     return {"name": str(func_call.get("name", "")), "role": "function", "content": result_text(result)}
+
+
+def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str | None = None, description: str) -> F:
+    """The function, now told to the caller's model as a tool and run by the executor.
+
+    Parameters
+    ----------
+    f
+        A function, sync or async, whose parameters are annotated; ``Annotated[int, "what it is"]`` describes one.
+    name
+        How models call it; by default its own name.
+    description
+        What it does, for the model.
+    """
+    f = caller.register_for_llm(name=name, description=description)(f)
+    return executor.register_for_execution(name=name)(f)
 
 
 def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:

@@ -2,14 +2,11 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, Recorded, SpeakerGiven, SummaryGiven
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
 """The answers that a model gave."""
@@ -45,10 +42,12 @@ class UsageTotals:
 class UsageTracker(Agent):
     """An agent's usage of its model, as AutoGen 0.2 names it."""
 
-    name: Any
-
     def __init__(self) -> None:
         self.usages = UsageTotals()
+
+    def count_usage(self, reply: Paid) -> None:
+        """Counts what a reply of the agent's model took."""
+        self.usages.add(reply)
 
     def get_total_usage(self) -> dict[str, Any] | None:
         """Tokens and dollars of all replies of the agent's model; None where there were none."""
@@ -60,18 +59,18 @@ class UsageTracker(Agent):
 
     def print_usage_summary(self, mode: str | Sequence[str] = ("actual", "total")) -> None:
         """Prints both, or one of them: ``mode`` is "actual", "total" or a list of those."""
-        sys.stdout.write(told(self.name, self.usages, kinds(mode)) + "\n")
+        sys.stdout.write(usage_in_words(self.name, self.usages, usage_kinds(mode)) + "\n")
 
 
-def paid(log: Iterable[Recorded]) -> Iterator[Paid]:
+def paid_replies(log: Iterable[Recorded]) -> Iterator[Paid]:
     """The replies of models in a log, those in chats within the chat among them."""
     for event in log:
         if isinstance(event, Paid):
             yield event
-        yield from paid(getattr(event, "inner", ()))
+        yield from paid_replies(getattr(event, "inner", ()))
 
 
-def gather_usage_summary(agents: "Iterable[ConversableAgent]") -> dict[str, Any]:
+def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:
     """The usage of several agents together, with and without what came from a cache.
 
     Returns
@@ -88,7 +87,7 @@ def gather_usage_summary(agents: "Iterable[ConversableAgent]") -> dict[str, Any]
     return {"usage_including_cached_inference": sums[0], "usage_excluding_cached_inference": sums[1]}
 
 
-def kinds(mode: Any) -> list[str]:
+def usage_kinds(mode: Any) -> list[str]:
     """The sums that ``print_usage_summary`` is asked for.
 
     Raises
@@ -103,7 +102,7 @@ def kinds(mode: Any) -> list[str]:
     return wanted
 
 
-def told(name: str, usages: UsageTotals, kinds: Iterable[str]) -> str:
+def usage_in_words(name: str, usages: UsageTotals, kinds: Iterable[str]) -> str:
     """The sums in words, for a person."""
     lines = [f"Usage of {name}:"]
     for kind in kinds:

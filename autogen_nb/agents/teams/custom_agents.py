@@ -4,9 +4,10 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.callbacks import call_user_code
-from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, said_of
+from autogen_nb.agents.teams.solo_agent import SoloAgent
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, flow_message
 from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import ReplyGiven
@@ -14,7 +15,7 @@ from autogen_nb.messages import Usage
 from autogen_nb.run import CancellationToken
 
 
-class BaseChatAgent(TeamMember):
+class BaseChatAgent(SoloAgent):
     """The base for a member of one's own: a subclass has an async ``on_messages(messages, cancellation_token)``.
 
     It is given what was said since it last spoke, and returns a `Response`, a message, a text, or None for nothing,
@@ -22,10 +23,8 @@ class BaseChatAgent(TeamMember):
     """
 
     def __init__(self, name: str, description: str = "") -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ConfigError(f"an agent's name is {name!r}; it must be a text that is not empty")
+        Agent.__init__(self, name)
         super().__init__()
-        self.name = name
         self.description = description
 
     def respond(self) -> Respond:
@@ -34,7 +33,7 @@ class BaseChatAgent(TeamMember):
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
         """What its own code says to the messages that it has not heard."""
-        if type(self).on_messages is TeamMember.on_messages:
+        if type(self).on_messages is SoloAgent.on_messages:
             raise ConfigError(f"{type(self).__name__} has no on_messages of its own, so {self.name} has nothing to say")
         return self._answered(lambda: self.on_messages(messages, CancellationToken()), "on_messages")
 
@@ -54,7 +53,7 @@ class BaseChatAgent(TeamMember):
         took = message.models_usage
         usage = None if took is None else Usage(took.prompt_tokens, took.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
-        return ReplyGiven(said_of(message), kind=message.kind, target=target, usage=usage)
+        return ReplyGiven(flow_message(message), kind=message.kind, target=target, usage=usage)
 
 
 class FunctionAgent(BaseChatAgent):

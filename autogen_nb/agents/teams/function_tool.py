@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autogen_nb.agents.parts.tool_schema import schema
+from autogen_nb.agents.parts.tool_schema import function_schema
 from autogen_nb.errors import ConfigError
 
 
@@ -18,15 +18,15 @@ class FunctionTool:
     name: str = ""
 
     @property
-    def called(self) -> str:
+    def call_name(self) -> str:
         """The name that models call it by."""
         return self.name or str(getattr(self.func, "__name__", type(self.func).__name__))
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The ``function`` part of its definition in OpenAI's API."""
-        about = self.description or inspect.getdoc(self.func) or f"Calls {self.called}."
-        return schema(self.func, self.called, about)
+        about = self.description or inspect.getdoc(self.func) or f"Calls {self.call_name}."
+        return function_schema(self.func, self.call_name, about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Handoff:
         return FunctionTool(hand_over, about, self.name or f"transfer_to_{self.target.lower()}")
 
 
-def tools_of(given: Any) -> list[FunctionTool]:
+def read_tools(given: Any) -> list[FunctionTool]:
     """The tools for functions and tools.
 
     Raises
@@ -76,13 +76,13 @@ def tools_of(given: Any) -> list[FunctionTool]:
             found.append(FunctionTool(each))
         else:
             raise ConfigError(f"{each!r} is no tool; give a function, or FunctionTool(function, description)")
-    names = [tool.called for tool in found]
+    names = [tool.call_name for tool in found]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ConfigError(f"two tools are called {twice[0]!r}; give one of them another name by FunctionTool(name=...)")
     return found
 
 
-def handoffs_of(given: Sequence[Handoff | str] | None) -> list[Handoff]:
+def read_handoffs(given: Sequence[Handoff | str] | None) -> list[Handoff]:
     """The handovers for names and handovers."""
     return [Handoff(each) if isinstance(each, str) else each for each in given or ()]

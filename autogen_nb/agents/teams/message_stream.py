@@ -74,7 +74,7 @@ class MessageStream(AsyncIterator[Item]):
             async for event in happening:
                 if self.view is not None:
                     self.view.show(event)
-                for message in exchange.told():
+                for message in exchange.take_messages():
                     if not self._tells_task and exchange.is_task(message):
                         continue
                     if not isinstance(message, ModelClientStreamingChunkEvent):

@@ -1,4 +1,4 @@
-"""Follows the events of a team's run: what each member's model is to be told, and what the caller is told.
+"""Follows the events of a team's run: what each member's model is to be told, and what the caller is team_messages.
 
 1. What is said to the team, every member hears. What a member does on the way to its answer is its own: it is kept
    once the answer is said, and forgotten where the turn broke off, since no model takes calls without their results.
@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.tool_use import FAILED
-from autogen_nb.agents.teams import team_messages as told
+from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.chats.message_roles import stored, wire
@@ -30,6 +29,7 @@ from autogen_nb.events import (
     ReplyGiven,
     Said,
 )
+from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.messages import Usage
 from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage
 
@@ -84,15 +84,15 @@ class RunFollower:
         """Whether the message is of the task."""
         return id(message) in self._tasks
 
-    def known(self, name: str) -> list[Mapping[str, Any]]:
+    def model_context(self, name: str) -> list[Mapping[str, Any]]:
         """What the model of a member is to be told of the conversation, and of its turn so far."""
         return [*self._members[name].context, *self._draft]
 
     def follow(self, event: Event) -> Iterator[BaseMessage]:
         """What the caller is told of an event."""
         self._begin(event)
-        for message in self._told(event):
-            if not isinstance(message, told.ModelClientStreamingChunkEvent):
+        for message in self._messages_of(event):
+            if not isinstance(message, team_messages.ModelClientStreamingChunkEvent):
                 self._thread.messages.append(message)
             yield message
 
@@ -104,18 +104,18 @@ class RunFollower:
         if (agent := getattr(event, "agent", "")) in self._members:
             self._speaker = agent
 
-    def _told(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one row for each event
+    def _messages_of(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one row for each event
         match event:
             case ModelAsked(calls=calls):
                 self._may_call = calls == "some"
             case ModelDelta(agent=agent, text=text) if self._members[agent].streams:
-                yield told.ModelClientStreamingChunkEvent(source=agent, content=text)
+                yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied():
                 yield from self._replied(event)
             case FunctionsReturned(contents=contents):
                 yield self._returned(contents)
             case HumanInputAsked(agent=agent):
-                yield told.UserInputRequestedEvent(source=agent, request_id=str(len(self._thread.messages)))
+                yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self._thread.messages)))
             case ReplyGiven(usage=usage):
                 self._usage = usage
             case CodeRan():
@@ -131,20 +131,19 @@ class RunFollower:
 
     def _replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
         self._usage = replied.usage
-        if isinstance(speaker := self._members[self._speaker], ConversableAgent):
-            speaker.usages.add(replied)
+        self._members[self._speaker].count_usage(replied)
         if replied.reasoning is not None:
-            yield told.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
+            yield team_messages.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
         # Of a model that calls where it may not, only the words are taken.
         if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
         self._draft += wire([stored(replied.message, self._speaker, own=True)])
         if replied.message.text:
-            yield told.ThoughtEvent(source=self._speaker, content=replied.message.text)
+            yield team_messages.ThoughtEvent(source=self._speaker, content=replied.message.text)
         asked = replied.message.calls
         self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in asked]
-        yield told.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
+        yield team_messages.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
 
     def _returned(self, contents: Sequence[str]) -> BaseMessage:
         self._results = [
@@ -161,7 +160,7 @@ class RunFollower:
                 else {"role": "function", "name": each.name}
             )
             self._draft.append(role | {"content": each.content})
-        return told.ToolCallExecutionEvent(source=self._speaker, content=self._results)
+        return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
     def _noted(self, said: Said) -> BaseMessage:
         """What a member keeps to itself: code that its model wrote, and what that put out."""
@@ -169,11 +168,11 @@ class RunFollower:
         if said.kind == "output":
             self._draft.append(stored(said.message, name, own=False))
             exit_code = self._ran[-1].exit_code if self._ran else 1
-            result = told.CodeResult(exit_code=exit_code, output=text)
-            return told.CodeExecutionEvent(source=name, result=result, retry_attempt=self._written - 1)
+            result = CodeResult(exit_code=exit_code, output=text)
+            return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=self._written - 1)
         self._written += 1
         self._draft.append(stored(said.message, name, own=True))
-        return told.CodeGenerationEvent(
+        return team_messages.CodeGenerationEvent(
             source=name,
             content=text,
             code_blocks=list(read(text).blocks),
@@ -203,23 +202,23 @@ class RunFollower:
             speaker.context.append(stored(said.message, said.sender, own=True))
 
     def _message(self, said: Said) -> BaseMessage:
-        content: Any = told.content_of(said.message)
+        content: Any = team_messages.message_content(said.message)
         common: dict[str, Any] = {"source": said.sender, "models_usage": _usage(self._usage)}
         match said.kind:
             case "stop":
-                return told.StopMessage(content=content, **common)
+                return team_messages.StopMessage(content=content, **common)
             case "handoff":
-                return told.HandoffMessage(content=content, target=said.target, source=said.sender)
+                return team_messages.HandoffMessage(content=content, target=said.target, source=said.sender)
             case "tools":
-                return told.ToolCallSummaryMessage(
+                return team_messages.ToolCallSummaryMessage(
                     content=content, tool_calls=self._calls, results=self._results, source=said.sender
                 )
             case _ if isinstance(content, list):
-                return told.MultiModalMessage(content=content, **common)
+                return team_messages.MultiModalMessage(content=content, **common)
             case "output":
-                return told.TextMessage(content=content, source=said.sender)
+                return team_messages.TextMessage(content=content, source=said.sender)
             case _:
-                return told.TextMessage(content=content, **common)
+                return team_messages.TextMessage(content=content, **common)
 
 
 def _usage(usage: Usage | None) -> RequestUsage | None:

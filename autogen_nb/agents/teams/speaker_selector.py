@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autogen_nb.agents.chats.speaker_selection import NOBODY, SEVERAL, ask_model_for_speaker, fill_template
+from autogen_nb.agents.chats.speaker_questions import ask_model_for_speaker
 from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.parts.prompts import NAMED_NOBODY, NAMED_SEVERAL, fill_template
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.chats.speaker_selection import mentioned
@@ -45,7 +46,7 @@ class SpeakerSelector:
     function: Callable[..., Any] | None = None
     candidates: Callable[..., Any] | None = None
 
-    def asked(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> OnCaller | OnEngine:
+    def answer(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> OnCaller | OnEngine:
         """Who answers the question."""
         if isinstance(question, CandidatesAsked):
             return OnCaller(lambda: self._called(self.candidates, "candidate_func", messages, self._narrowed))
@@ -89,6 +90,8 @@ class SpeakerSelector:
         prompt = fill_template(self.prompt, roles=roles, participants=str(list(names)), history=history)
         asked: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
         for words in question.tried:
-            again = fill_template(SEVERAL if len(mentioned(words, names)) > 1 else NOBODY, agentlist=str(list(names)))
+            again = fill_template(
+                NAMED_SEVERAL if len(mentioned(words, names)) > 1 else NAMED_NOBODY, agentlist=str(list(names))
+            )
             asked += [{"role": "assistant", "content": words}, {"role": "user", "content": again}]
         return ModelRequest(tuple(asked))

@@ -13,7 +13,7 @@ from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.speaker_selector import PROMPT, SpeakerSelector
 from autogen_nb.agents.teams.team_exchange import TeamExchange
 from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult, loaded, said_of, tasks
+from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult, flow_message, load_message, task_messages
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
@@ -41,9 +41,10 @@ class BaseGroupChat:
         What the team is called in its log.
     description
         What the team is for.
-    tells_end
-        Whether a result says how the run ended.
     """
+
+    tells_end = True
+    """Whether a result says how the run ended."""
 
     def __init__(
         self,
@@ -53,14 +54,12 @@ class BaseGroupChat:
         max_turns: int | None = None,
         name: str = "team",
         description: str = "",
-        tells_end: bool = True,
     ) -> None:
         self.name = name
         self.description = description
         self._members = _checked(participants, name)
         self._condition = _condition(termination_condition)
         self._max_turns = _turns(max_turns)
-        self._tells_end = tells_end
         self._running = False
         self._room = TeamState(name)
         self._thread = TeamTranscript()
@@ -110,7 +109,7 @@ class BaseGroupChat:
             lambda: self.exchange(task),
             token=cancellation_token,
             tells_task=output_task_messages,
-            tells_end=self._tells_end,
+            tells_end=self.tells_end,
         )
 
     def exchange(
@@ -137,20 +136,20 @@ class BaseGroupChat:
             When the team is running already, a member cannot answer, or the task is none.
         """
         self._check_idle()
-        given = tasks(task)
+        given = task_messages(task)
         conditions = JudgedConditions()
         settings = TeamRun(
             self.name,
             {name: member.respond() for name, member in self._members.items()},
             self._choice(),
-            [Said(each.source, self.name, said_of(each), kind="task") for each in given],
-            None if self._condition is None else self._condition.named(conditions),
+            [Said(each.source, self.name, flow_message(each), kind="task") for each in given],
+            None if self._condition is None else self._condition.named_condition(conditions),
             self._max_turns,
         )
         if not given and not self._room.said:
             raise ConfigError(f"{self.name} has nothing to work on; give it a task")
         following = RunFollower(self._members, self._thread, given)
-        person = human or call_context.human()
+        person = human or call_context.current_human()
         world = TeamQuestionHandler(
             self._members, person, self._thread, following, conditions, self._selecting(), waits
         )
@@ -214,7 +213,7 @@ class BaseGroupChat:
                 f"this is the state of a team of {', '.join(agents)}, and not of {', '.join(self._members)}"
             )
         said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
-        thread = TeamTranscript([loaded(each) for each in state["messages"]], dict(state["heard"]))
+        thread = TeamTranscript([load_message(each) for each in state["messages"]], dict(state["heard"]))
         last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])
@@ -256,6 +255,12 @@ class RoundRobinGroupChat(BaseGroupChat):
     """
 
 
+class SoloTeam(BaseGroupChat):
+    """A single agent that is run by itself."""
+
+    tells_end = False
+
+
 class SelectorGroupChat(BaseGroupChat):
     """A team whose next speaker is chosen by a model, or by a function.
 
@@ -288,9 +293,18 @@ class SelectorGroupChat(BaseGroupChat):
         max_selector_attempts: int = 3,
         selector_func: Callable[..., Any] | None = None,
         candidate_func: Callable[..., Any] | None = None,
-        **more: Any,
+        termination_condition: TerminationCondition | None = None,
+        max_turns: int | None = None,
+        name: str = "team",
+        description: str = "",
     ) -> None:
-        super().__init__(participants, **more)
+        super().__init__(
+            participants,
+            termination_condition=termination_condition,
+            max_turns=max_turns,
+            name=name,
+            description=description,
+        )
         if not hasattr(model_client, "reply"):
             raise ConfigError(
                 f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"

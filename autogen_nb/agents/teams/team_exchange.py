@@ -42,17 +42,17 @@ class TeamExchange(ChatExchange):
         self._following = following
         self._executors = tuple(executors)
         self._hold = hold
-        self._told: list[BaseMessage] = []
+        self._messages: list[BaseMessage] = []
 
     @property
     def stop_reason(self) -> str | None:
         """How the run ended, once it has."""
         return self._following.stop_reason
 
-    def told(self) -> list[BaseMessage]:
+    def take_messages(self) -> list[BaseMessage]:
         """What the caller is to be told since it was last asked for."""
-        told, self._told = self._told, []
-        return told
+        messages, self._messages = self._messages, []
+        return messages
 
     def is_task(self, message: BaseMessage) -> bool:
         """Whether the message is of the task."""
@@ -70,8 +70,8 @@ class TeamExchange(ChatExchange):
                     await run.result(executor.stop(), waits=self._waits)
 
     def _note(self, event: Event) -> None:
-        call_context.keep(event)
-        self._told += self._following.follow(event)
+        call_context.keep_event(event)
+        self._messages += self._following.follow(event)
 
     def _count(self) -> None:
         """Counts nothing: members do not reply a limited number of times."""

@@ -1,19 +1,14 @@
-"""What makes an agent a member of a team: how it answers, what it has heard, and how it is run by itself."""
+"""What a team needs of its members: how they answer, and what they have heard."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
-from autogen_nb.core.ports import Model
+from autogen_nb.agents.teams.team_messages import BaseChatMessage
+from autogen_nb.core.chats.team_replies import Respond
 from autogen_nb.errors import SessionError
+from autogen_nb.events import ModelReplied, ReplyGiven
 from autogen_nb.run import CancellationToken
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.teams.message_stream import MessageStream
-    from autogen_nb.agents.teams.team_chats import BaseGroupChat
-    from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response, TaskResult
 
 
 class TeamMember(Agent):
@@ -29,61 +24,27 @@ class TeamMember(Agent):
         Whether pieces of its replies are told as they come.
     """
 
-    name: Any
     description: str
     streams: bool = False
 
     def __init__(self) -> None:
         self.context: list[Mapping[str, Any]] = []
-        self._alone: BaseGroupChat | None = None
 
     def respond(self) -> Respond:
         """How it answers in a team."""
         raise NotImplementedError
 
-    async def run(
-        self,
-        *,
-        task: Any = None,
-        cancellation_token: CancellationToken | None = None,
-        output_task_messages: bool = True,
-    ) -> "TaskResult":
-        """What the agent answers to a task, or to what it has heard."""
-        stream = self.run_stream(
-            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
-        )
-        return await stream.result()
+    def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
+        """What its own code says to messages, where `respond` says that this is to be asked."""
+        raise NotImplementedError
 
-    def run_stream(
-        self,
-        *,
-        task: Any = None,
-        cancellation_token: CancellationToken | None = None,
-        output_task_messages: bool = True,
-    ) -> "MessageStream":
-        """The messages as they come; the `TaskResult` is the last item."""
-        return self.alone().run_stream(
-            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
-        )
-
-    async def on_messages(
-        self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
-    ) -> "Response":
-        """What the agent answers to these messages."""
-        from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response
-
-        done = await self.run(
-            task=list(messages) or None, cancellation_token=cancellation_token, output_task_messages=False
-        )
-        *inner, last = done.messages
-        assert isinstance(last, BaseChatMessage)
-        return Response(chat_message=last, inner_messages=inner)
+    def count_usage(self, reply: ModelReplied) -> None:
+        """Counts what a reply of its model took; a member without a model counts nothing."""
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         """Forgets what it has heard in teams."""
         del cancellation_token
         self.context.clear()
-        self._alone = None
 
     async def save_state(self) -> Mapping[str, Any]:
         """What it has heard in teams, as JSON-ready values."""
@@ -101,19 +62,3 @@ class TeamMember(Agent):
         if state.get("type") != "agent" or not isinstance(context, list):
             raise SessionError(f"this is no state of an agent: {', '.join(map(str, state)) or 'it is empty'}")
         self.context[:] = [dict(each) for each in context]
-
-    def alone(self) -> "BaseGroupChat":
-        """The team of one that the agent is by itself."""
-        if self._alone is None:
-            from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat
-
-            self._alone = RoundRobinGroupChat([self], max_turns=1, name=f"{self.name}, alone", tells_end=False)
-        return self._alone
-
-
-def answers(model: Model | None, code: CodeConfig | None) -> Respond:
-    """How an agent with these answers in a team: it runs code where there is some, or asks its model, or its person."""
-    otherwise = Think() if model is not None else AskPerson("Your words to the team: ")
-    if code is None or code.reach == 0:
-        return otherwise
-    return RunLast(code.reach, code.confirm, otherwise=otherwise, scope=code.scope)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, SerializeAsAny
 
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import Kind
+from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.models.client_types import (
     FunctionCall,
@@ -148,13 +149,6 @@ class CodeGenerationEvent(BaseAgentEvent):
     type: Literal["CodeGenerationEvent"] = "CodeGenerationEvent"
 
 
-class CodeResult(BaseModel):
-    """What running code came to."""
-
-    exit_code: int
-    output: str
-
-
 class CodeExecutionEvent(BaseAgentEvent):
     """Code that an agent's model wrote has run."""
 
@@ -229,7 +223,7 @@ _KINDS: Mapping[str, type[BaseMessage]] = {
 }
 
 
-def loaded(data: Mapping[str, Any]) -> BaseMessage:
+def load_message(data: Mapping[str, Any]) -> BaseMessage:
     """The message or event that its `dump` gave.
 
     Raises
@@ -243,7 +237,7 @@ def loaded(data: Mapping[str, Any]) -> BaseMessage:
     return cls.load(data)
 
 
-def tasks(task: Any) -> list[BaseChatMessage]:
+def task_messages(task: Any) -> list[BaseChatMessage]:
     """The messages that a task is: a text, a message, or several of them; none for None.
 
     Raises
@@ -261,13 +255,13 @@ def tasks(task: Any) -> list[BaseChatMessage]:
     return found
 
 
-def said_of(message: BaseChatMessage) -> Message:
+def flow_message(message: BaseChatMessage) -> Message:
     """The message as the flow has it."""
     if isinstance(message, MultiModalMessage):
         return Message(parts_of(message.content))
     return Message(message.to_model_text())
 
 
-def content_of(message: Message) -> str | list[str | Image]:
+def message_content(message: Message) -> str | list[str | Image]:
     """The content of a message of the flow: words, or words and pictures."""
     return parts_from(message.content) if isinstance(message.content, list) else message.text

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
 from autogen_nb import run
-from autogen_nb.agents.chats.question_handler import QuestionHandler, replied
-from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.chats.question_handler import QuestionHandler, ask_model, model_request
 from autogen_nb.agents.parts.callbacks import call_user_code
-from autogen_nb.agents.teams.custom_agents import BaseChatAgent
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions
-from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.people import Human
-from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Answer,
@@ -59,13 +56,12 @@ class TeamQuestionHandler:
             case ModelAsked():
                 return self._model(question)
             case ReplyAsked(agent=agent):
-                own = cast("BaseChatAgent", self.members[agent])
-                return OnCaller(lambda: own.answer(self.thread.unheard(agent)))
+                return OnCaller(lambda: self.members[agent].answer(self.thread.unheard(agent)))
             case EndingAsked():
-                return OnCaller(lambda: self.conditions.judged(question, tuple(self.following.turn)))
+                return OnCaller(lambda: self.conditions.judge(question, tuple(self.following.turn)))
             case SpeakerAsked() | CandidatesAsked():
                 assert self.selecting is not None
-                return self.selecting.asked(question, tuple(self.thread.messages))
+                return self.selecting.answer(question, tuple(self.thread.messages))
             case HumanInputAsked(agent=agent) if (ask := getattr(self.members[agent], "input_func", None)) is not None:
                 return OnCaller(lambda: _typed(ask, question))
             case ApprovalAsked(agent=agent) if (judge := getattr(self.members[agent], "judged", None)) is not None:
@@ -74,26 +70,19 @@ class TeamQuestionHandler:
                 return self._cast()(question)
 
     def _model(self, asked: ModelAsked) -> OnEngine:
-        agent = cast("ConversableAgent", self.members[asked.agent])
+        agent = cast("Participant", self.members[asked.agent])
         model = agent.model
         assert model is not None
-        request = request_of(agent, self.following.known(agent.name), calls=asked.calls == "some")
-        return OnEngine(lambda: replied(model, request, agent.name))
+        request = model_request(agent, self.following.model_context(agent.name), calls=asked.calls == "some")
+        return OnEngine(lambda: ask_model(model, request, agent.name))
 
     def _context(self) -> list[Mapping[str, Any]]:
         """What was said so far, for who decides about code."""
         return [{"source": each.source, "content": each.to_text()} for each in self.thread.messages]
 
     def _cast(self) -> QuestionHandler:
-        agents = {name: each for name, each in self.members.items() if isinstance(each, ConversableAgent)}
+        agents = {name: each for name, each in self.members.items() if isinstance(each, Participant)}
         return QuestionHandler(agents, self.human, opening=_never, summary=_never, waits=self.waits)
-
-
-def request_of(agent: ConversableAgent, known: list[Mapping[str, Any]], *, calls: bool) -> ModelRequest:
-    """What a member's model is asked: its system message, then what it knows."""
-    system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
-    tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())
-    return ModelRequest((*system, *wire(known)), tools, functions)
 
 
 def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awaitable[Answer]:

@@ -33,9 +33,9 @@ class JudgedConditions:
         self.conditions.append(condition)
         return team_endings.AskedCondition(len(self.conditions) - 1, condition.what)
 
-    def judged(self, asked: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
+    def judge(self, asked: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
         """What such a condition says."""
-        return self.conditions[asked.number].judged(messages, self.clock() - self.begun)
+        return self.conditions[asked.number].judge(messages, self.clock() - self.begun)
 
 
 class TerminationCondition:
@@ -60,15 +60,15 @@ class TerminationCondition:
     async def reset(self) -> None:
         """Forgets what it has seen; a condition of this package has nothing to forget, for each run begins anew."""
 
-    def ending(self, asked: JudgedConditions) -> EndCondition:
+    def end_condition(self, judged: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
-        return asked.add(self)
+        return judged.add(self)
 
-    def named(self, asked: JudgedConditions) -> EndCondition:
+    def named_condition(self, judged: JudgedConditions) -> EndCondition:
         """The same, with its name before what it saw."""
-        return team_endings.Named(type(self).__name__, self.ending(asked))
+        return team_endings.Named(type(self).__name__, self.end_condition(judged))
 
-    def judged(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
         """Whether it is met, for the messages of the last turn, this many seconds after the run began."""
         del seconds
 
@@ -85,13 +85,13 @@ class AndTerminationCondition(TerminationCondition):
     def __init__(self, *conditions: TerminationCondition) -> None:
         self._conditions = _checked(conditions)
 
-    def ending(self, asked: JudgedConditions) -> EndCondition:
+    def end_condition(self, judged: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
-        return team_endings.AllOf(tuple(each.named(asked) for each in self._conditions))
+        return team_endings.AllOf(tuple(each.named_condition(judged) for each in self._conditions))
 
-    def named(self, asked: JudgedConditions) -> EndCondition:
+    def named_condition(self, judged: JudgedConditions) -> EndCondition:
         """The same: those that it is made of are named."""
-        return self.ending(asked)
+        return self.end_condition(judged)
 
 
 class OrTerminationCondition(TerminationCondition):
@@ -100,13 +100,13 @@ class OrTerminationCondition(TerminationCondition):
     def __init__(self, *conditions: TerminationCondition) -> None:
         self._conditions = _checked(conditions)
 
-    def ending(self, asked: JudgedConditions) -> EndCondition:
+    def end_condition(self, judged: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
-        return team_endings.AnyOf(tuple(each.named(asked) for each in self._conditions))
+        return team_endings.AnyOf(tuple(each.named_condition(judged) for each in self._conditions))
 
-    def named(self, asked: JudgedConditions) -> EndCondition:
+    def named_condition(self, judged: JudgedConditions) -> EndCondition:
         """The same: those that it is made of are named."""
-        return self.ending(asked)
+        return self.end_condition(judged)
 
 
 class _Pure(TerminationCondition):
@@ -115,9 +115,9 @@ class _Pure(TerminationCondition):
     def __init__(self, ending: EndCondition) -> None:
         self._ending = ending
 
-    def ending(self, asked: JudgedConditions) -> EndCondition:
+    def end_condition(self, judged: JudgedConditions) -> EndCondition:
         """What it stands for in a run."""
-        del asked
+        del judged
         return self._ending
 
 
@@ -211,7 +211,7 @@ class TimeoutTermination(TerminationCondition):
             raise ConfigError(f"timeout_seconds is {timeout_seconds!r}; it must be a number of seconds")
         self._seconds = timeout_seconds
 
-    def judged(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
         """Whether they have."""
         del messages
         told = f"{seconds:.1f} seconds have passed, and {self._seconds:g} are the limit"
@@ -239,7 +239,7 @@ class ExternalTermination(TerminationCondition):
         """Takes that back; so does the end of the run."""
         self._set = False
 
-    def judged(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
         """Whether it was asked for."""
         del messages, seconds
         met, self._set = self._set, False
@@ -254,7 +254,7 @@ class FunctionalTermination(TerminationCondition):
             raise ConfigError(f"func is {func!r}; give a function that takes the messages of a turn")
         self._func = func
 
-    def judged(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
         """What the function says."""
         del seconds
         name = getattr(self._func, "__name__", type(self._func).__name__)

@@ -43,4 +43,4 @@ def _note(view: ShownCell, text: str, kind: str) -> None:
 
 
 def _flat(event: Recorded) -> Sequence[Event]:
-    return [*call_context.within(event), event]
+    return [*call_context.nested_events(event), event]

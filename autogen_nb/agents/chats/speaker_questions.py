@@ -3,9 +3,11 @@
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from autogen_nb.agents.chats.participant import GroupLeader, Participant, SpeakerGroup
 from autogen_nb.agents.parts.callbacks import naming_errors
+from autogen_nb.agents.parts.prompts import fill_template
 from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.speaker_selection import METHODS, mentioned
 from autogen_nb.core.ports import Completion, Model, ModelRequest
@@ -13,31 +15,9 @@ from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import SpeakerAsked, SpeakerGiven
 from autogen_nb.run import OnCaller, OnEngine
 
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
-    from autogen_nb.agents.group_chat import GroupChat
-    from autogen_nb.agents.group_manager import GroupChatManager
-
-MESSAGE = """\
-Several agents work on a task together:
-{roles}
-
-You speak for none of them: you decide who of {agentlist} speaks next. Read their conversation and answer with one \
-name, and with nothing else."""
-
-PROMPT = "Who of {agentlist} should speak next? Answer with that one name only."
-
-SEVERAL = """\
-You named several of {agentlist}, and only one of them can speak next. Take the one whose words the conversation waits \
-for, and answer with that name only, spelled as it is here."""
-
-NOBODY = """\
-You named none of the agents. Those who can speak next are {agentlist}. Answer with one of these names only, spelled \
-as it is here."""
-
 
 def answer_speaker_question(
-    agents: "Mapping[str, ConversableAgent]",
+    agents: Mapping[str, Participant],
     question: SpeakerAsked,
     *,
     awaits: bool,
@@ -53,14 +33,14 @@ def answer_speaker_question(
         What is put around a model before it is asked.
     """
     # Only the flow of a group's manager asks this.
-    manager = cast("GroupChatManager", agents[question.agent])
-    group, last = manager.groupchat, agents[question.last]
-    return choose_speaker(group, manager, question, lambda: group.chosen(last, manager, awaits=awaits), through)
+    manager, last = agents[question.agent], agents[question.last]
+    group = cast("GroupLeader", manager).groupchat
+    return choose_speaker(group, manager, question, lambda: group.choose(last, manager, awaits=awaits), through)
 
 
 def choose_speaker(
-    group: "GroupChat",
-    manager: "ConversableAgent",
+    group: SpeakerGroup,
+    manager: Participant,
     question: SpeakerAsked,
     function: Callable[[], Any],
     through: Callable[[Model], Model] = lambda model: model,
@@ -83,29 +63,19 @@ def choose_speaker(
             return OnEngine(lambda: ask_model_for_speaker(through(model), _request(group, members, question.tried)))
 
 
-def fill_template(template: str, **values: str) -> str:
-    """The template with values in its places; braces that mark no place stay."""
-    try:
-        return template.format(**values)
-    except (KeyError, IndexError, ValueError):
-        for name, value in values.items():
-            template = template.replace(f"{{{name}}}", value)
-        return template
-
-
-def _by_function(group: "GroupChat", function: Callable[[], Any]) -> SpeakerGiven | Awaitable[SpeakerGiven]:
+def _by_function(group: SpeakerGroup, function: Callable[[], Any]) -> SpeakerGiven | Awaitable[SpeakerGiven]:
     with naming_errors(group.chooser):
         chosen = function()
     return _awaited(group, chosen) if isinstance(chosen, Awaitable) else _given(group, chosen)
 
 
-async def _awaited(group: "GroupChat", chosen: Awaitable[Any]) -> SpeakerGiven:
+async def _awaited(group: SpeakerGroup, chosen: Awaitable[Any]) -> SpeakerGiven:
     with naming_errors(group.chooser):
         found = await chosen
     return _given(group, found)
 
 
-def _given(group: "GroupChat", chosen: Any) -> SpeakerGiven:
+def _given(group: SpeakerGroup, chosen: Any) -> SpeakerGiven:
     if chosen is None:
         return SpeakerGiven(None)
     if isinstance(chosen, str) and chosen.lower() in METHODS:
@@ -118,7 +88,7 @@ def _given(group: "GroupChat", chosen: Any) -> SpeakerGiven:
     )
 
 
-def _request(group: "GroupChat", members: "Sequence[ConversableAgent]", tried: Sequence[str]) -> ModelRequest:
+def _request(group: SpeakerGroup, members: Sequence[Participant], tried: Sequence[str]) -> ModelRequest:
     """The conversation between what the model has to do and what it said before, with what was wrong with that."""
     names = tuple(member.name for member in members)
     told = group.select_speaker_prompt(members)
@@ -132,7 +102,7 @@ def _request(group: "GroupChat", members: "Sequence[ConversableAgent]", tried: S
     return ModelRequest((system, *wire(_uncalled(group.messages)), *after))
 
 
-def _instruction(group: "GroupChat", content: str) -> dict[str, Any]:
+def _instruction(group: SpeakerGroup, content: str) -> dict[str, Any]:
     return {"role": group.role_for_select_speaker_messages, "content": content}
 
 
@@ -147,4 +117,11 @@ async def ask_model_for_speaker(model: Model, request: ModelRequest) -> AsyncIte
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
-                yield SpeakerGiven(part.message.text, None, part.model, part.usage, part.cost, part.cached, part.host)
+                yield SpeakerGiven(
+                    part.message.text,
+                    model=part.model,
+                    usage=part.usage,
+                    cost=part.cost,
+                    cached=part.cached,
+                    host=part.host,
+                )

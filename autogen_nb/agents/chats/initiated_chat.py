@@ -1,16 +1,23 @@
 """A chat between two agents, put together and run: sync, async, or event by event."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context, chat_result
-from autogen_nb.agents.chats.chat_exchange import ChatExchange, conversations, counts, offsets, reachable
+from autogen_nb.agents.chats.chat_exchange import (
+    ChatExchange,
+    agents_by_name,
+    auto_reply_counts,
+    history_offsets,
+    speaking_pairs,
+)
 from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.question_handler import QuestionHandler, reflection
+from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.chats.question_handler import QuestionHandler, ask_for_summary
 from autogen_nb.agents.parts.callbacks import naming_errors
-from autogen_nb.agents.parts.outgoing_messages import sendable
+from autogen_nb.agents.parts.outgoing_messages import checked_message
 from autogen_nb.core.chats.reply_steps import ConversationState
 from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
 from autogen_nb.core.people import Human
@@ -18,9 +25,6 @@ from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Said, SummaryGiven
 from autogen_nb.messages import Message
-
-if TYPE_CHECKING:
-    from autogen_nb.agents.conversable import ConversableAgent
 
 SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
 
@@ -43,10 +47,17 @@ class ChatOptions:
         "last_msg", "reflection_with_llm", a callable of sender, recipient and `summary_args`, or None.
     summary_args
         ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a callable.
+    carryover
+        What is told of earlier chats, below the message.
     context
-        What is passed to `generate_init_message`; ``carryover`` is appended to the message.
+        What a function that gives the message, or an overridden `generate_init_message`, is told beside.
     cache
         Where the agents' models keep their replies meanwhile, in place of caches of their own.
+
+    Raises
+    ------
+    ConfigError
+        For a value that is out of range.
     """
 
     message: Any = None
@@ -55,38 +66,24 @@ class ChatOptions:
     max_turns: int | None = None
     summary_method: SummaryMethod = "last_msg"
     summary_args: Mapping[str, Any] = field(default_factory=dict)
+    carryover: str | Sequence[Any] | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
     cache: Any = None
 
+    def __post_init__(self) -> None:
+        if self.cache is not None and not hasattr(self.cache, "get"):
+            raise ConfigError(f"cache is {self.cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
+        if self.max_turns is not None and self.max_turns < 1:
+            raise ConfigError(f"max_turns is {self.max_turns!r}; it must be at least 1, or None for no limit")
+        if isinstance(self.summary_method, str) and self.summary_method not in ("last_msg", "reflection_with_llm"):
+            raise ConfigError(
+                f"summary_method is {self.summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
+            )
 
-def options(
-    clear_history: bool = True,
-    silent: bool | None = False,
-    cache: Any = None,
-    max_turns: int | None = None,
-    summary_method: SummaryMethod = "last_msg",
-    summary_args: Mapping[str, Any] | None = None,
-    message: Any = None,
-    **context: Any,
-) -> ChatOptions:
-    """The options for AutoGen's arguments.
-
-    Raises
-    ------
-    ConfigError
-        For a value that is out of range.
-    """
-    if cache is not None and not hasattr(cache, "get"):
-        raise ConfigError(f"cache is {cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
-    if max_turns is not None and max_turns < 1:
-        raise ConfigError(f"max_turns is {max_turns!r}; it must be at least 1, or None for no limit")
-    if isinstance(summary_method, str) and summary_method not in ("last_msg", "reflection_with_llm"):
-        raise ConfigError(
-            f"summary_method is {summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
-        )
-    return ChatOptions(
-        message, clear_history, bool(silent), max_turns, summary_method, dict(summary_args or {}), context, cache
-    )
+    @property
+    def message_context(self) -> dict[str, Any]:
+        """What a function that gives the message is told: the context, with the carryover if there is one."""
+        return {**self.context} if self.carryover is None else {**self.context, "carryover": self.carryover}
 
 
 class TwoAgentChat:
@@ -104,8 +101,8 @@ class TwoAgentChat:
 
     def __init__(
         self,
-        initiator: "ConversableAgent",
-        recipient: "ConversableAgent",
+        initiator: Participant,
+        recipient: Participant,
         chosen: ChatOptions,
         *,
         waits: run.Waits,
@@ -119,13 +116,13 @@ class TwoAgentChat:
         self.recipient = recipient
         self.options = chosen
         self.log: run.Log = [] if log is None else log
-        self._agents = reachable(initiator, recipient)
+        self._agents = agents_by_name(initiator, recipient)
         self._known = known
         self._waits = waits
         self._offsets: dict[str, int] = {}
         self._world = QuestionHandler(
             self._agents,
-            human or call_context.human(),
+            human or call_context.current_human(),
             opening=self._opened,
             summary=self._summarised,
             waits=waits,
@@ -139,18 +136,23 @@ class TwoAgentChat:
         """Whether the chat is not shown."""
         return self.options.silent or bool(self.initiator.silent)
 
+    async def hold(self) -> ChatResult:
+        """Runs the chat to its end, shown where the caller is."""
+        await self.exchange().show(call_context.chat_view(silent=self.silent))
+        return self.result()
+
     def exchange(self) -> ChatExchange:
         """The chat as a flow to run."""
-        pairs = conversations(self.initiator, self.recipient)
+        pairs = speaking_pairs(self.initiator, self.recipient)
         for one, other in pairs:
             if self.options.clear_history:
                 one.clear_history(other)
                 other.clear_history(one)
             one.prepare(other)
         self.recipient.prepare(self.initiator)
-        self._offsets.update(offsets(self.initiator, self.recipient))
-        exchanges = [one.said(other) for one, other in pairs]
-        state = ConversationState(exchanges, self._known, counts(self._agents.values()))
+        self._offsets.update(history_offsets(self.initiator, self.recipient))
+        exchanges = [one.exchanged(other) for one, other in pairs]
+        state = ConversationState(exchanges, self._known, auto_reply_counts(self._agents.values()))
         return ChatExchange(
             self._agents.values(),
             self._flow(state),
@@ -168,8 +170,8 @@ class TwoAgentChat:
         return ChatResult(
             chat_history=history,
             summary=self._summary(),
-            cost=chat_result.cost(log),
-            human_input=chat_result.human_input(log),
+            cost=chat_result.total_cost(log),
+            human_input=chat_result.typed_inputs(log),
             log=log,
         )
 
@@ -190,7 +192,7 @@ class TwoAgentChat:
             return "ask"
         if message is None:
             return "person"
-        return sendable(self.initiator.generate_init_message(message, **self.options.context))
+        return checked_message(self.initiator.generate_init_message(message, **self.options.message_context))
 
     def _through(self, model: Model) -> Model:
         from autogen_nb.models.wrappers.cache import cached
@@ -198,12 +200,12 @@ class TwoAgentChat:
         return cached(model, self.options.cache)
 
     def _opened(self) -> Message:
-        message, context = self.options.message, dict(self.options.context)
+        message, context = self.options.message, self.options.message_context
         if callable(message):
             with naming_errors("message"):
-                return sendable(message(self.initiator, self.recipient, context))
+                return checked_message(message(self.initiator, self.recipient, context))
         with naming_errors("generate_init_message"):
-            return sendable(self.initiator.generate_init_message(message, **context))
+            return checked_message(self.initiator.generate_init_message(message, **context))
 
     def _summarised(self) -> run.OnCaller | run.OnEngine:
         method, args = self.options.summary_method, self.options.summary_args
@@ -213,7 +215,7 @@ class TwoAgentChat:
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
         messages = self.recipient.chat_messages_for_summary(self.initiator)
-        return reflection(self._through(model), self.recipient, messages, args)
+        return ask_for_summary(self._through(model), self.recipient, messages, args)
 
     def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
         with naming_errors("summary_method"):
@@ -227,18 +229,3 @@ class TwoAgentChat:
             return given
         last = next((event for event in reversed(self.log) if isinstance(event, Said)), None)
         return "" if last is None else last.message.text.replace("TERMINATE", "")
-
-
-def run_sync(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: ChatOptions) -> ChatResult:
-    """The result of a chat, waited for and shown where the caller is."""
-    return run.unsuspended(_shown(TwoAgentChat(initiator, recipient, chosen, waits="sync")))
-
-
-async def run_async(initiator: "ConversableAgent", recipient: "ConversableAgent", chosen: ChatOptions) -> ChatResult:
-    """The same, awaited."""
-    return await _shown(TwoAgentChat(initiator, recipient, chosen, waits="async"))
-
-
-async def _shown(chat: TwoAgentChat) -> ChatResult:
-    await chat.exchange().show(call_context.view(silent=chat.silent))
-    return chat.result()

@@ -1,0 +1,69 @@
+"""An agent that is run by itself: as a team of one."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from autogen_nb.agents.teams.team_member import TeamMember
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response, TaskResult
+from autogen_nb.run import CancellationToken
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.teams.message_stream import MessageStream
+    from autogen_nb.agents.teams.team_chats import BaseGroupChat
+
+
+class SoloAgent(TeamMember):
+    """A member of a team that can be run without one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._solo: BaseGroupChat | None = None
+
+    async def run(
+        self,
+        *,
+        task: Any = None,
+        cancellation_token: CancellationToken | None = None,
+        output_task_messages: bool = True,
+    ) -> TaskResult:
+        """What the agent answers to a task, or to what it has heard."""
+        stream = self.run_stream(
+            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
+        )
+        return await stream.result()
+
+    def run_stream(
+        self,
+        *,
+        task: Any = None,
+        cancellation_token: CancellationToken | None = None,
+        output_task_messages: bool = True,
+    ) -> "MessageStream":
+        """The messages as they come; the `TaskResult` is the last item."""
+        return self.solo().run_stream(
+            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
+        )
+
+    async def on_messages(
+        self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken | None = None
+    ) -> Response:
+        """What the agent answers to these messages."""
+        done = await self.run(
+            task=list(messages) or None, cancellation_token=cancellation_token, output_task_messages=False
+        )
+        *inner, last = done.messages
+        assert isinstance(last, BaseChatMessage)
+        return Response(chat_message=last, inner_messages=inner)
+
+    async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
+        """Forgets what it has heard in teams."""
+        await super().on_reset(cancellation_token)
+        self._solo = None
+
+    def solo(self) -> "BaseGroupChat":
+        """The team of one that the agent is by itself."""
+        if self._solo is None:
+            from autogen_nb.agents.teams.team_chats import SoloTeam
+
+            self._solo = SoloTeam([self], max_turns=1, name=f"{self.name}, alone")
+        return self._solo
