@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,12 @@ ROOMS = {
     ),
 }
 """Where a library may be imported: files, and folders."""
+
+FLOORS = {"agents": ("parts", "chats", "teams")}
+"""The rooms of a folder, from the bottom; what lies in the folder itself stands above them all."""
+
+CIRCLES = (("core.analysis.cell_effects", "core.analysis.python_effects"),)
+"""Modules that may know each other: a cell holds Python, and Python can run a cell."""
 
 PURE = {**dict.fromkeys(ROWS[0], frozenset[str]()), "core": frozenset({"markdown_it"})}
 """The places that do no input or output, and what each may import beside the standard library."""
@@ -80,6 +86,8 @@ def _judge(module: Path, target: str) -> Iterator[str]:
     top, *rest = target.split(".")
     if top == PACKAGE:
         yield from _judge_own(place, rest[0] if rest else "__init__")
+        if place in FLOORS and rest[:1] == [place]:
+            yield from _judge_floor(FLOORS[place], module.parts[1], rest[1] if len(rest) > 1 else "")
         return
     allowed = ROOMS.get(top)
     if allowed is not None and not module.as_posix().startswith(allowed):
@@ -96,6 +104,65 @@ def _judge_own(place: str, target: str) -> Iterator[str]:
     # The values at the bottom are made of one another.
     elif target != place and ROW[target] == ROW[place] > 0:
         yield f"{target} stands beside {place}"
+
+
+def _judge_floor(floors: tuple[str, ...], room: str, target: str) -> Iterator[str]:
+    order = {name: number for number, name in enumerate(floors)}
+    if order.get(target, len(floors)) > order.get(room, len(floors)):
+        yield f"{target} stands above {room}"
+
+
+def circles(package: Path) -> list[tuple[str, ...]]:
+    """Modules that need each other, by their names; what only a type checker or a function imports counts too."""
+    needs = _needs(package)
+    reached = {name: _reached(name, needs) for name in needs}
+    groups = {tuple(sorted(each for each in reached[name] if name in reached[each])) for name in needs}
+    return sorted(group for group in groups if group)
+
+
+def _needs(package: Path) -> dict[str, set[str]]:
+    """The modules that each module imports, by their names within the package."""
+    names = {
+        ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in package.rglob("*.py")
+        if path != package / "__init__.py"
+    }
+    return {
+        name: {found for _, target in _imported(path, package) if (found := _module(target, names)) and found != name}
+        for name, path in names.items()
+    }
+
+
+def _module(target: str, names: Container[str]) -> str:
+    """The module that an import is from."""
+    parts = target.split(".")[1:] if target.startswith(f"{PACKAGE}.") else []
+    whole, home = ".".join(parts), ".".join(parts[:-1])
+    return whole if whole in names else home if home in names else ""
+
+
+def _reached(name: str, needs: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = list(needs[name])
+    for each in waiting:
+        if each not in found:
+            found.add(each)
+            waiting += needs[each]
+    return found
+
+
+def test_no_modules_need_each_other(project: Path) -> None:
+    """There is no circle of imports, but for the one that has a reason."""
+    assert circles(project / PACKAGE) == list(CIRCLES)
+
+
+def test_circle_is_found(tmp_path: Path) -> None:
+    """A circle is found through three modules, and where a type checker or a function closes it."""
+    _write(tmp_path, "core/a.py", "from autogen_nb.core import b")
+    _write(tmp_path, "core/b.py", "if TYPE_CHECKING:\n    from autogen_nb.core.c import C")
+    _write(tmp_path, "core/c.py", "def f():\n    from autogen_nb.core.a import A")
+    _write(tmp_path, "core/d.py", "import autogen_nb.core.a")
+
+    assert circles(tmp_path) == [("core.a", "core.b", "core.c")]
 
 
 def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> None:
@@ -143,6 +210,9 @@ def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> No
             "import autogen_nb",
             "__init__ is a name of the package's own front, which stands above agents",
         ),
+        ("agents/parts/code.py", "from autogen_nb.agents.chats import queue", "chats stands above parts"),
+        ("agents/chats/queue.py", "from autogen_nb.agents.teams.team import Team", "teams stands above chats"),
+        ("agents/teams/team.py", "import autogen_nb.agents.assistant", "assistant stands above teams"),
         ("garage/car.py", "import json", "garage has no row"),
     ],
 )
@@ -165,6 +235,8 @@ def test_wrong_import_is_found(tmp_path: Path, file: str, source: str, complaint
         ("kernels/channels.py", "import zmq, jupyter_client"),
         ("models/openai/openai_model.py", "import openai"),
         ("agents/base.py", "from autogen_nb import run"),
+        ("agents/base.py", "from autogen_nb.agents import other\nfrom autogen_nb.agents.teams.team import Team"),
+        ("agents/chats/queue.py", "from autogen_nb.agents.parts import code\nfrom autogen_nb.agents.chats import one"),
         ("__init__.py", "import autogen_nb.notebook"),
     ],
 )
