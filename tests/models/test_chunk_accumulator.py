@@ -51,6 +51,7 @@ def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments:
         for piece in cut(arguments[number], places):
             split.add(delta({"tool_calls": [{"index": number, "function": {"arguments": piece}}]}))
     split.add(delta({}, "stop", model="m"))
+    shown += split.end()
 
     assert split.completion("x") == whole.completion("x")
     assert shown == text

@@ -26,8 +26,8 @@ class ChunkAccumulator:
         self.finish_reason: str | None = None
         self._text: list[str] = []
         self._splitter = ReasoningSplitter()
-        self._thought: list[str] = []
-        self._untold: list[str] = []
+        self._reasoning: list[str] = []
+        self._unsent: list[str] = []
         self._details: list[dict[str, Any]] = []
         self._reasoning_tokens: int | None = None
         self._calls: list[_Call] = []
@@ -38,7 +38,7 @@ class ChunkAccumulator:
     @property
     def begun(self) -> bool:
         """Whether any of the reply itself has come."""
-        return bool(self._text or self._thought or self._calls or self._function)
+        return bool(self._text or self._reasoning or self._calls or self._function)
 
     @property
     def answering(self) -> bool:
@@ -55,13 +55,13 @@ class ChunkAccumulator:
 
     def end(self) -> str:
         """The text that was held back, since it could have become a tag."""
-        return self._parted(self._splitter.end())
+        return self._record(self._splitter.end())
 
-    def told(self, text: str) -> Iterator[str | Reasoning]:
-        """What is to be told: what the model thought since the last time, then the text."""
-        thought, self._untold = "".join(self._untold), []
-        if thought:
-            yield Reasoning(thought)
+    def pieces(self, text: str) -> Iterator[str | Reasoning]:
+        """What to stream: the reasoning that has come since the last call, then the text."""
+        reasoning, self._unsent = "".join(self._unsent), []
+        if reasoning:
+            yield Reasoning(reasoning)
         if text:
             yield text
 
@@ -69,7 +69,7 @@ class ChunkAccumulator:
         """The whole reply; `model` names it where the server did not."""
         self.end()
         unopened, text = split_unopened("".join(self._text))
-        thought = "".join((*self._thought, unopened)).strip()
+        thought = "".join((*self._reasoning, unopened)).strip()
         # Some servers give calls no id; the answer to a call must be able to name it.
         calls = [
             {**call.more, "id": call.id or f"call_{number}", "type": "function", "function": call.joined()}
@@ -93,7 +93,7 @@ class ChunkAccumulator:
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
             return ""
-        self._think(delta)
+        self._add_reasoning(delta)
         for call in _mappings(delta.get("tool_calls")):
             slot = self._slot(call)
             slot.extend(call.get("function"))
@@ -103,24 +103,24 @@ class ChunkAccumulator:
             self._function = self._function or _Call()
             self._function.extend(delta["function_call"])
         # A refusal (structured output) stands in the place of the content.
-        return self._parted(self._splitter.add(_text(delta.get("content")) or _text(delta.get("refusal"))))
+        return self._record(self._splitter.add(_text(delta.get("content")) or _text(delta.get("refusal"))))
 
-    def _think(self, delta: Mapping[str, Any]) -> None:
+    def _add_reasoning(self, delta: Mapping[str, Any]) -> None:
         details = list(_mappings(delta.get("reasoning_details")))
         for detail in details:
             _extend(self._details, detail)
         # A server may send the same words in several fields.
         for name in ("reasoning_content", "reasoning"):
             if isinstance(delta.get(name), str) and delta[name]:
-                self._parted((delta[name], ""))
+                self._record((delta[name], ""))
                 return
-        self._parted(("".join(str(each.get("text") or each.get("summary") or "") for each in details), ""))
+        self._record(("".join(str(each.get("text") or each.get("summary") or "") for each in details), ""))
 
-    def _parted(self, parts: tuple[str, str]) -> str:
+    def _record(self, parts: tuple[str, str]) -> str:
         thought, text = parts
         if thought:
-            self._thought.append(thought)
-            self._untold.append(thought)
+            self._reasoning.append(thought)
+            self._unsent.append(thought)
         if text:
             self._text.append(text)
         return text

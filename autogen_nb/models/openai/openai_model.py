@@ -305,7 +305,8 @@ class OpenAIModel:
     def _made(self, account: Account) -> "openai.AsyncOpenAI":
         import openai
 
-        warm_up()
+        if is_listed_at(account.url):
+            warm_up()
         url = account.url or ""
         options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
         options["http_client"] = self._http_client or self._sender(url)

@@ -51,7 +51,7 @@ async def _whole(
     text = _fold(b"".join(parts), server, fold)
     if not fold.finish_reason:
         raise server.unavailable("answered with JSON that is no reply")
-    for piece in fold.told(text + fold.end()):
+    for piece in fold.pieces(text + fold.end()):
         yield piece
 
 
@@ -66,11 +66,11 @@ async def _streamed(
         found = events.end() if block is None else events.feed(block)
         done = any(data.startswith(_DONE) for data in found)
         text = "".join([_fold(data, server, fold) for data in found if not data.startswith(_DONE)])
-        for piece in fold.told(text):
+        for piece in fold.pieces(text):
             yield piece
     if not fold.finish_reason and not (done and fold.begun):
         raise server.unavailable("broke off before the reply was whole")
-    for piece in fold.told(fold.end()):
+    for piece in fold.pieces(fold.end()):
         yield piece
     if not ended:
         await _drain(blocks)

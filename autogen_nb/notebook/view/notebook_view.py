@@ -136,10 +136,10 @@ class NotebookView:
                 self._tidy()
                 self.awaiting(f"{agent} is thinking")
             case ModelDelta(agent=agent, text=text):
-                self._drafted(agent).write(text)
+                self._draft_of(agent).write(text)
                 self._write()
             case ReasoningDelta(agent=agent, text=text):
-                self._drafted(agent).think(text)
+                self._draft_of(agent).think(text)
                 self._write()
             case ModelReplied():
                 self._replied = event
@@ -272,7 +272,7 @@ class NotebookView:
 
     # What a model says
 
-    def _drafted(self, agent: str) -> ReplyDraft:
+    def _draft_of(self, agent: str) -> ReplyDraft:
         if self._draft is None:
             self._draft = ReplyDraft(agent, self._clock)
         return self._draft
