@@ -49,10 +49,26 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_evidence_is_there(page: Path) -> None:
-    """Each file or folder of the project that a page names exists."""
-    named = re.findall(r"`((?:tests|benchmarks|docs|scripts|notebooks|autogen_nb)/[^`:]*)", text(page))
+    """Each file or folder of the project or the package that a page names exists."""
+    package = PROJECT / "autogen_nb"
+    tops = "|".join(
+        path.name
+        for folder in (PROJECT, package)
+        for path in folder.iterdir()
+        if path.is_dir() and path.name.isidentifier()
+    )
+    named = re.findall(rf"`((?:{tops})/[\w./]*)`", text(page))
 
-    assert [path for path in named if not (PROJECT / path).exists()] == []
+    assert [path for path in named if not ((PROJECT / path).exists() or (package / path).exists())] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_names_are_there(page: Path) -> None:
+    """Each module, class or function of the package that a page names by its path exists."""
+    named = {*re.findall(r"`(autogen_nb(?:\.\w+)+)(?:\(\))?`", text(page))}
+
+    # `autogen_nb.last` is None before the first cell.
+    assert {name for name in named if pydoc.locate(name) is None} <= {"autogen_nb.last"}
 
 
 def test_the_commands_are_those_of_the_makefile() -> None:
