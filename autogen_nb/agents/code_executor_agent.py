@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.core.chats.team_replies import Respond, RunLast, WriteAndRun
@@ -70,7 +71,7 @@ class CodeExecutorAgent(ConversableAgent):
             name,
             system_message,
             human_input_mode="NEVER",
-            code_execution_config={"executor": code_executor, "confirm": confirm},
+            code_execution_config=CodeConfig(code_executor, confirm=confirm),
             llm_config=model_client or False,
             description=description,
         )

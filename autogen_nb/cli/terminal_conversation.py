@@ -10,6 +10,7 @@ from typing import Any
 from autogen_nb import run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
@@ -105,7 +106,7 @@ class TerminalConversation:
             WithoutCode(),
             setting.max_turns - 1,
             "NEVER",
-            code_execution_config={"executor": self._executor, "confirm": confirm},
+            code_execution_config=CodeConfig(self._executor, confirm=confirm),
             default_auto_reply=None,
         )
         self._human = RuleBasedApprover(

@@ -131,6 +131,7 @@ class AttendedExecutor(Executor, Protocol):
         inquirer: Inquirer | None,
         permissions: Permissions | None = None,
         scope: PathScope | None = None,
+        timeout: float | None = None,
     ) -> AsyncIterator[Output | RunEnded]:
         """What `run` gives, with somebody there to ask, unless that is None.
 
@@ -140,4 +141,6 @@ class AttendedExecutor(Executor, Protocol):
             What the blocks may do without a question; None for everything.
         scope
             Whose the paths are that they use.
+        timeout
+            Seconds for one block; None leaves it to the executor.
         """

@@ -94,8 +94,17 @@ class CommandLineExecutor:
         if not self._place.here:
             await self._said(["true"])
 
-    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
+    async def run(
+        self,
+        blocks: Sequence[CodeBlock],
+        timeout: float | None = None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
+    ) -> AsyncGenerator[Output | RunEnded]:
         """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
+
+        Parameters
+        ----------
+        timeout
+            Seconds for one block; None leaves it to the executor.
 
         Raises
         ------
@@ -103,7 +112,8 @@ class CommandLineExecutor:
             When the code cannot be run at all.
         """
         self._make()
-        async with aclosing(in_order(blocks, self._block)) as items:
+        seconds = self.timeout if timeout is None else timeout
+        async with aclosing(in_order(blocks, lambda block: self._block(block, seconds))) as items:
             async for item in items:
                 yield item
 
@@ -161,7 +171,7 @@ class CommandLineExecutor:
         except BlockRefused:
             return None
 
-    async def _block(self, block: CodeBlock) -> AsyncGenerator[Output | BlockOutcome]:
+    async def _block(self, block: CodeBlock, seconds: float | None) -> AsyncGenerator[Output | BlockOutcome]:
         path: Path | None = None
         try:
             program = self._program(block.language)
@@ -170,7 +180,7 @@ class CommandLineExecutor:
             ran: AsyncGenerator[Output | BlockOutcome] = refused(refusal)
         else:
             kept = block.language in self._only_saved
-            ran = _not_run(path) if kept else self._shell.run([*program, str(path)], self.timeout)
+            ran = _not_run(path) if kept else self._shell.run([*program, str(path)], seconds)
         async with aclosing(ran) as items:
             async for item in items:
                 yield item

@@ -130,10 +130,7 @@ class DockerExecutor:
         ExecutionError
             When no image can be had, or the container or the kernel does not start.
         """
-        inner = await self._chosen()
-        if isinstance(inner, JupyterExecutor):
-            inner.ask = self.ask
-        async with aclosing(self._noted(inner, inner.run(blocks))) as items:
+        async with aclosing(self.attended(blocks, None)) as items:
             async for item in items:
                 yield item
 
@@ -143,17 +140,19 @@ class DockerExecutor:
         inquirer: Inquirer | None,
         permissions: Permissions | None = None,
         scope: PathScope | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
     ) -> AsyncGenerator[Output | RunEnded]:
         """What `run` gives, with somebody to ask where the image has a kernel (`JupyterExecutor.attended`)."""
         inner = await self._chosen()
+        seconds = self.timeout if timeout is None else timeout
         if isinstance(inner, JupyterExecutor):
             inner.ask = self.ask
-            run = inner.attended(blocks, inquirer, permissions, scope)
+            run = inner.attended(blocks, inquirer, permissions, scope, seconds)
         else:
-            run = inner.run(blocks)
-        async with aclosing(self._noted(inner, run)) as items:
+            run = inner.run(blocks, seconds)
+        async with aclosing(run) as items:
             async for item in items:
-                yield item
+                yield self._with_note(item) if isinstance(item, RunEnded) else item
 
     async def restart(self) -> None:
         """Ends the kernel in the container, whatever it does, and starts a fresh one.
@@ -195,14 +194,6 @@ class DockerExecutor:
     async def variables(self) -> tuple[HandedVariable, ...]:
         """The variables that the agent's code made (`Kernel.variables`)."""
         return await (await self._kernel()).variables()
-
-    async def _noted(
-        self, inner: JupyterExecutor | CommandLineExecutor, run: AsyncGenerator[Output | RunEnded]
-    ) -> AsyncGenerator[Output | RunEnded]:
-        inner.timeout = self.timeout
-        async with aclosing(run) as items:
-            async for item in items:
-                yield self._with_note(item) if isinstance(item, RunEnded) else item
 
     async def _kernel(self) -> JupyterExecutor:
         inner = await self._chosen()

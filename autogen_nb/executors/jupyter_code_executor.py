@@ -77,9 +77,11 @@ class JupyterCodeExecutor(OwnedExecutor):
         inquirer: Inquirer | None,
         permissions: Permissions | None = None,
         scope: PathScope | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
     ) -> AsyncGenerator[Output | RunEnded]:
         """What `run` gives, with somebody there to ask; see `autogen_nb.core.ports.AttendedExecutor`."""
-        async with aclosing(self._told(self._kernel.attended(blocks, inquirer, permissions, scope))) as items:
+        run = self._kernel.attended(blocks, inquirer, permissions, scope, timeout)
+        async with aclosing(self._told(run)) as items:
             async for item in items:
                 yield item
 

@@ -168,7 +168,7 @@ class JupyterExecutor:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        async with aclosing(self._run(blocks, _Company(self.ask))) as items:
+        async with aclosing(self._run(blocks, _Company(self.ask, self.timeout))) as items:
             async for item in items:
                 yield item
 
@@ -178,6 +178,7 @@ class JupyterExecutor:
         inquirer: Inquirer | None,
         permissions: Permissions | None = None,
         scope: PathScope | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
     ) -> AsyncGenerator[Output | RunEnded]:
         """What `run` gives, with somebody there to ask (`autogen_nb.core.ports.AttendedExecutor`).
 
@@ -189,21 +190,25 @@ class JupyterExecutor:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        company = self._company(inquirer, permissions, scope)
+        company = self._company(inquirer, permissions, scope, self.timeout if timeout is None else timeout)
         async with aclosing(self._run(blocks, company)) as items:
             async for item in items:
                 yield item
 
     def _company(
-        self, inquirer: Inquirer | None, permissions: Permissions | None, scope: PathScope | None
+        self,
+        inquirer: Inquirer | None,
+        permissions: Permissions | None,
+        scope: PathScope | None,
+        timeout: float | None,
     ) -> "_Company":
         ask, allow = self.ask, None
         if inquirer is not None:
             ask, allow = ask or _typing(inquirer), inquirer.allow
         if permissions is None:
-            return _Company(ask)
+            return _Company(ask, timeout)
         scope = scope or PathScope(str(self.cwd), "", str(Path("~").expanduser()))
-        return _Company(ask, Guarded(permissions, scope, allow))
+        return _Company(ask, timeout, Guarded(permissions, scope, allow))
 
     async def _run(self, blocks: Sequence[CodeBlock], company: "_Company") -> AsyncGenerator[Output | RunEnded]:
         self._make()
@@ -285,21 +290,23 @@ class JupyterExecutor:
         if inside:
             steps.append(self._inside(block.code, company))
         elif self._place.beside:
-            steps.append(self._shell.execute(block.language, block.code, self.timeout))
+            steps.append(self._shell.execute(block.language, block.code, company.timeout))
         else:
             program = "bash" if block.language in BASH else "sh"
-            steps.append(self._kernel.execute(shelling(program, block.code), timeout=self.timeout, permissions="ours"))
+            steps.append(
+                self._kernel.execute(shelling(program, block.code), timeout=company.timeout, permissions="ours")
+            )
         return steps
 
     async def _inside(self, code: str, company: "_Company") -> AsyncGenerator[Output | BlockOutcome]:
         """What comes of a block in the kernel, whose lost state is restored before and after it if that is wanted."""
         notes: list[str] = []
         if self._kernel.lost:
-            async for output in self._again(notes, company.ask):
+            async for output in self._again(notes, company):
                 yield output
         finished = BlockOutcome(0)
         async with aclosing(
-            self._kernel.execute(code, timeout=self.timeout, ask=company.ask, permissions=company.permissions)
+            self._kernel.execute(code, timeout=company.timeout, ask=company.ask, permissions=company.permissions)
         ) as items:
             async for item in items:
                 if isinstance(item, BlockOutcome):
@@ -310,15 +317,15 @@ class JupyterExecutor:
                         notes.append(wanting(item, self._dropped))
                     yield item
         if finished.lost:
-            async for output in self._again(notes, company.ask):
+            async for output in self._again(notes, company):
                 yield output
         elif finished.ok and self._restore == "replay":
             self._history.add(HistoryStep(code, company.permissions))
         yield replace(finished, note=" ".join(filter(None, notes)))
 
-    async def _again(self, notes: list[str], ask: Ask | None) -> AsyncGenerator[Output]:
+    async def _again(self, notes: list[str], company: "_Company") -> AsyncGenerator[Output]:
         """Runs again what had succeeded, and adds what is to be told to the notes."""
-        async with aclosing(self._history.again(self._kernel, timeout=self.timeout, ask=ask)) as items:
+        async with aclosing(self._history.again(self._kernel, timeout=company.timeout, ask=company.ask)) as items:
             async for item in items:
                 if isinstance(item, BlockOutcome):
                     notes.append(item.note)
@@ -334,9 +341,10 @@ class JupyterExecutor:
 
 @dataclass(frozen=True, slots=True)
 class _Company:
-    """Who is there while blocks run, and what these may do unasked."""
+    """Who is there while blocks run, how many seconds each has, and what these may do unasked."""
 
     ask: Ask | None
+    timeout: float | None
     permissions: BlockPermissions = None
 
 

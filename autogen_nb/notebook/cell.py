@@ -15,6 +15,7 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.chats.person_tool import register_ask_person
 from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
@@ -253,7 +254,6 @@ class CellRun:
         return chat.stuckness.asking(self._aside)
 
     async def _chat(self, conversation: NotebookConversation, turn: CellTurn, model: Model) -> ChatResult:
-        conversation.executor.timeout = self._terms.block_timeout
         user, assistant = self._agents(conversation, turn, model)
         chat = TwoAgentChat(
             user,
@@ -314,12 +314,13 @@ class CellRun:
             WithoutCode(),
             self._terms.max_turns - 1,
             self._terms.human_input,
-            code_execution_config={
-                "executor": conversation.executor,
-                "confirm": self._terms.confirm,
-                "output_dir": conversation.cwd / conversation.folder,
-                "pictures": self._terms.pictures,
-            },
+            code_execution_config=CodeConfig(
+                conversation.executor,
+                confirm=self._terms.confirm,
+                output_dir=conversation.cwd / conversation.folder,
+                pictures=self._terms.pictures,
+                timeout=self._terms.block_timeout,
+            ),
             default_auto_reply=None,
         )
         if self._terms.asks:

@@ -157,6 +157,17 @@ def test_a_python_block_that_runs_out_of_time_is_ended(tmp_path: Path) -> None:
     assert "variables are kept" in end.note
 
 
+@pytest.mark.parametrize(("language", "code"), [("sh", "sleep 99"), ("python", "while True: pass")])
+def test_a_time_limit_is_given_with_the_call(agent: Shared, language: str, code: str) -> None:
+    """A run may have a limit of its own; that of the executor, which others use too, stays as it is."""
+    before = agent.executor.timeout
+
+    end = agent.loop.run(all_of(agent.executor.attended([CodeBlock(language, code)], None, timeout=0.5)))[-1]
+
+    assert isinstance(end, RunEnded)
+    assert (end.exit_code, agent.executor.timeout) == (124, before)
+
+
 @pytest.mark.parametrize(
     ("language", "code"), [("sh", "echo on; sleep 99"), ("python", "print('on')\nwhile True: pass")]
 )

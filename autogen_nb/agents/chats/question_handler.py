@@ -10,7 +10,6 @@ from autogen_nb.agents.chats import person_tool, speaker_questions
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.user_overrides import UserOverrides
 from autogen_nb.agents.parts import code_execution, tool_use
-from autogen_nb.agents.parts.full_output_file import FullOutputFile
 from autogen_nb.agents.parts.prompts import REFLECT
 from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.people import Human
@@ -133,14 +132,11 @@ class QuestionHandler:
 
     def _code(self, asked: CodeAsked) -> OnCaller | OnEngine:
         agent = self._agents[asked.agent]
-        assert agent.code is not None
+        config = agent.code
+        assert config is not None
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return OnCaller(lambda: _own_run(agent, asked))
-        executor, folder = agent.code.executor, agent.code.output_dir
-        cwd, scope = getattr(executor, "cwd", None), agent.code.scope
-        return OnEngine(
-            lambda: code_execution.run_blocks(executor, asked, FullOutputFile(folder, cwd), self._human, scope)
-        )
+        return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human))
 
     def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
         return self._words(asked) if isinstance(asked, HumanInputAsked) else self._human.approve(asked)

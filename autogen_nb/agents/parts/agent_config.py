@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -25,10 +25,18 @@ _RESTORES: tuple[Literal["nothing", "replay"], ...] = ("nothing", "replay")
 
 @dataclass(frozen=True, slots=True)
 class CodeConfig:
-    """How an agent runs code; `release` ends an executor that was made for the agent.
+    """How an agent runs code.
 
-    Output that is too long to be shown is kept whole in a file in `output_dir`, if there is one. With `pictures`, who
-    reads the output is sent the plots, too.
+    Parameters
+    ----------
+    release
+        Ends an executor that was made for the agent.
+    output_dir
+        Where output that is too long to be shown is kept whole in a file, if anywhere.
+    pictures
+        Whether who reads the output is sent the plots, too.
+    timeout
+        Seconds for one block; None leaves it to the executor.
     """
 
     executor: Executor
@@ -37,6 +45,7 @@ class CodeConfig:
     release: Callable[[], object] | None = None
     output_dir: Path | None = None
     pictures: bool = False
+    timeout: float | None = None
 
     @property
     def scope(self) -> PathScope:
@@ -71,7 +80,7 @@ def read_llm_config(llm_config: Any) -> Model | None:
 
 
 def read_code_config(config: Any) -> CodeConfig | None:
-    """How code is run for a ``code_execution_config``; None where it is not.
+    """How code is run for a ``code_execution_config``, as the organisation's policy has it; None where it is not.
 
     Raises
     ------
@@ -82,6 +91,10 @@ def read_code_config(config: Any) -> CodeConfig | None:
     """
     if config is False:
         return None
+    law = policy()
+    if isinstance(config, CodeConfig):
+        executor, confirm = _usable(config.executor, law), law.confirmed(_confirm(config.confirm))
+        return replace(config, executor=executor, confirm=confirm)
     if config is None:
         config = {}
     if not isinstance(config, Mapping):
@@ -94,8 +107,10 @@ def read_code_config(config: Any) -> CodeConfig | None:
             near = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(_CODE_KEYS)}"
             raise WrongType(f"code_execution_config has no key {key!r}; {hint}")
-    law = policy()
-    reach, confirm = _reach(given.get("last_n_messages", "auto")), law.confirmed(_confirm(given))
+    reach, confirm = (
+        _reach(given.get("last_n_messages", "auto")),
+        law.confirmed(_confirm(given.get("confirm", "never"))),
+    )
     executor = _executor(given, law)
     release = None if given.get("executor") is not None else _kept_until_exit(executor)
     return CodeConfig(executor, reach, confirm, release, _output_dir(given.get("output_dir")), _pictures(given))
@@ -123,8 +138,7 @@ def _pictures(given: Mapping[str, Any]) -> bool:
     return pictures
 
 
-def _confirm(given: Mapping[str, Any]) -> Confirm:
-    value = given.get("confirm", "never")
+def _confirm(value: Any) -> Confirm:
     for known in CONFIRMS:
         if value == known:
             return known
@@ -137,8 +151,7 @@ def _executor(given: Mapping[str, Any], law: OrganisationPolicy) -> Executor:
     if executor is not None:
         if settings:
             raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
-        law.check_walls(getattr(executor, "walls", "none"), "the executor")
-        return _given(executor)
+        return _usable(executor, law)
     timeout, work_dir = given.get("timeout"), given.get("work_dir")
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
@@ -153,7 +166,8 @@ def _executor(given: Mapping[str, Any], law: OrganisationPolicy) -> Executor:
     )
 
 
-def _given(executor: Any) -> Executor:
+def _usable(executor: Any, law: OrganisationPolicy) -> Executor:
+    law.check_walls(getattr(executor, "walls", "none"), "the executor")
     if hasattr(executor, "run"):
         chosen: Executor = executor
         return chosen

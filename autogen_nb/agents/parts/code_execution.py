@@ -14,8 +14,7 @@ from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.full_output_file import FullOutputFile
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
-from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
+from autogen_nb.core.ports import AttendedExecutor, RunEnded
 from autogen_nb.core.text.bounded_output import BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.effects import Effect, EffectJudged
@@ -47,13 +46,14 @@ def answer_code_question(human: Human, question: EffectAsked | CodeInputAsked) -
 
 
 async def run_blocks(
-    executor: Executor, asked: CodeAsked, whole: FullOutputFile, human: Human, scope: PathScope | None = None
+    config: CodeConfig, asked: CodeAsked, human: Human
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
     """What comes of the blocks, and between it what their code asks."""
     begun = time.monotonic()
+    whole = FullOutputFile(config.output_dir, getattr(config.executor, "cwd", None))
     outputs = BoundedOutputs()
     inquiries = _Inquiries(asked.agent)
-    async with aclosing(cast("Any", _items(executor, asked, inquiries, human, scope))) as items:
+    async with aclosing(cast("Any", _items(config, asked, inquiries, human))) as items:
         async for item in items:
             if isinstance(item, Inquiry):
                 yield item
@@ -67,15 +67,14 @@ async def run_blocks(
                 yield OutputAdded(asked.agent, item)
 
 
-def _items(
-    executor: Executor, asked: CodeAsked, inquiries: "_Inquiries", human: Human, scope: PathScope | None
-) -> AsyncIterator[_Item]:
-    if not hasattr(executor, "attended"):
-        return executor.run(asked.blocks)
-    attended = cast("AttendedExecutor", executor)
-    if not can_answer_code(human):
-        return attended.attended(asked.blocks, None, asked.permissions, scope)
-    return inquiries.among(attended.attended(asked.blocks, inquiries, asked.permissions, scope))
+def _items(config: CodeConfig, asked: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
+    if not hasattr(config.executor, "attended"):
+        return config.executor.run(asked.blocks)
+    inquirer = inquiries if can_answer_code(human) else None
+    run = cast("AttendedExecutor", config.executor).attended(
+        asked.blocks, inquirer, asked.permissions, config.scope, config.timeout
+    )
+    return run if inquirer is None else inquirer.among(run)
 
 
 class _Inquiries:
