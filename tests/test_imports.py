@@ -252,6 +252,13 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert _loaded("import autogen_nb", HEAVY) == []
 
 
+def test_agents_of_a_chat_load_no_library_that_only_teams_and_tools_need() -> None:
+    """The agents of a cell wait for nothing that their chat may not need."""
+    source = "import autogen_nb.agents.assistant, autogen_nb.agents.user_proxy, autogen_nb.agents.chats.initiated_chat"
+
+    assert _loaded(source, ("pydantic", "autogen_nb.agents.teams.team_messages")) == []
+
+
 def test_loading_the_extension_loads_no_library_that_only_a_chat_needs() -> None:
     """`%load_ext autogen_nb` loads neither a vendor's client nor what only the agent's kernel works with."""
     source = """

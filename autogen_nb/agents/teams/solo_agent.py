@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response, TaskResult
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
     from autogen_nb.agents.teams.message_stream import MessageStream
     from autogen_nb.agents.teams.team_chats import BaseGroupChat
+    from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response, TaskResult
 
 
 class SoloAgent(TeamMember):
@@ -25,7 +25,7 @@ class SoloAgent(TeamMember):
         task: Any = None,
         cancellation_token: CancellationToken | None = None,
         output_task_messages: bool = True,
-    ) -> TaskResult:
+    ) -> "TaskResult":
         """What the agent answers to a task, or to what it has heard."""
         stream = self.run_stream(
             task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
@@ -45,9 +45,11 @@ class SoloAgent(TeamMember):
         )
 
     async def on_messages(
-        self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken | None = None
-    ) -> Response:
+        self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
+    ) -> "Response":
         """What the agent answers to these messages."""
+        from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response
+
         done = await self.run(
             task=list(messages) or None, cancellation_token=cancellation_token, output_task_messages=False
         )

@@ -1,14 +1,16 @@
 """What a team needs of its members: how they answer, and what they have heard."""
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.teams.team_messages import BaseChatMessage
 from autogen_nb.core.chats.team_replies import Respond
 from autogen_nb.errors import SessionError
 from autogen_nb.events import ModelReplied, ReplyGiven
 from autogen_nb.run import CancellationToken
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.teams.team_messages import BaseChatMessage
 
 
 class TeamMember(Agent):
@@ -34,7 +36,7 @@ class TeamMember(Agent):
         """How it answers in a team."""
         raise NotImplementedError
 
-    def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
+    def answer(self, messages: "Sequence[BaseChatMessage]") -> ReplyGiven | Awaitable[ReplyGiven]:
         """What its own code says to messages, where `respond` says that this is to be asked."""
         raise NotImplementedError
 
