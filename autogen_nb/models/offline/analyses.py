@@ -37,37 +37,29 @@ _LOOK = r'''
         texts = texts.str.replace(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-\2-\3", regex=True)
         month_first = texts.str.replace(r"^(\d{1,2})[-/](\d{1,2})[-/](\d{4})", r"\3-\1-\2", regex=True)
         day_first = texts.str.replace(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1", regex=True)
-        forms = (month_first, day_first)
-        read = [pd.to_datetime(form, format="ISO8601", errors="coerce", utc=True) for form in forms]
+        read = [pd.to_datetime(each, format="ISO8601", errors="coerce", utc=True) for each in (month_first, day_first)]
         return max(read, key=lambda dates: dates.notna().sum()).dt.tz_localize(None)
 
 
     def typed(values):
-        """Text as numbers or dates if nine of ten values can be read so; objects of several types as text."""
-        if isinstance(values.dtype, pd.DatetimeTZDtype):
+        """Text as numbers or dates if nine of ten values can be read so; whatever else there is as text."""
+        if values.dtype.kind == "M":
             return values.dt.tz_localize(None)
         if values.dtype.kind == "f":
             return values.replace([float("inf"), float("-inf")], float("nan"))
-        if kind(values) != "text":
+        if values.dtype.kind not in "bO":
             return values
         texts = values.dropna().astype(object).map(str).astype(object).str.strip()
-        readers = (as_numbers, as_dates) if texts.str.contains(r"\d").mean() >= 0.9 else ()
-        for read in (reader(texts) for reader in readers):
+        for reader in (as_numbers, as_dates) if texts.str.contains(r"\d").mean() >= 0.9 else ():
+            read = reader(texts)
             if read.notna().mean() >= 0.9:
                 return read.reindex(values.index)
         return texts.reindex(values.index)
 
 
     def kind(values):
-        types = pd.api.types
-        if values.isna().all():
-            return "empty"
-        if types.is_datetime64_any_dtype(values):
-            return "date"
-        if types.is_numeric_dtype(values) and not types.is_bool_dtype(values):
-            return "other" if types.is_complex_dtype(values) else "number"
-        is_text = str(values.dtype) in ("object", "bool", "boolean", "category") or types.is_string_dtype(values)
-        return "text" if is_text else "other"
+        kinds = {"i": "number", "u": "number", "f": "number", "M": "date", "b": "text", "O": "text"}
+        return "empty" if values.isna().all() else kinds.get(values.dtype.kind, "other")
 
 
     $load
@@ -101,12 +93,12 @@ _DISTRIBUTION = """
     print(spread.to_string(float_format="{:,.2f}".format))
     for name, row in spread.head(4).iterrows():
         extent = f"from {row['min']:,.2f} to {row['max']:,.2f}, {row['outliers']:,.0f} outliers"
-        findings.append(["", name, f": mean {row['mean']:,.2f}, median {row['median']:,.2f}, {extent}."])
+        findings.append(f"{code(name)}: mean {row['mean']:,.2f}, median {row['median']:,.2f}, {extent}.")
     for name in $groups:
         frequent = $df[name].dropna().astype(str).value_counts()
         print(f"\\n{frequent.head(8).to_string()}")
         share = frequent.iloc[0] / len($df)
-        findings.append(["Most frequent in ", name, ": ", frequent.index[0], f" ({share:.0%} of the rows)."])
+        findings.append(f"Most frequent in {code(name)}: {code(frequent.index[0])} ({share:.0%} of the rows).")
 """
 _HISTOGRAMS = """
     numbers.iloc[:, :6].hist(bins=30, figsize=(9, 5), grid=False, alpha=0.75)
@@ -118,9 +110,9 @@ _MISSING = """
     gaps = gaps[gaps["missing"] > 0].sort_values("missing", ascending=False, kind="stable")
     print(gaps.to_string(float_format="{:.1%}".format))
     for name, rows, share in gaps.head(8).itertuples():
-        findings.append(["Missing in ", name, f": {rows:,} values ({share:.1%})."])
+        findings.append(f"Missing in {code(name)}: {rows:,} values ({share:.1%}).")
     if gaps.empty:
-        findings.append(["No value is missing."])
+        findings.append("No value is missing.")
 """
 _MISSING_BARS = """
     if len(gaps):
@@ -129,14 +121,15 @@ _MISSING_BARS = """
         plt.show()
 """
 _COUNT = """
-    sizes = $df[$group].astype(str).where($df[$group].notna(), "(missing)").value_counts()
+    group = $group
+    sizes = $df[group].astype(str).where($df[group].notna(), "(missing)").value_counts()
     print(sizes.head(20).to_string())
     for value, rows in sizes.head(8).items():
-        findings.append(["", $group, " is ", value, f" in {rows:,} rows ({rows / len($df):.0%})."])
+        findings.append(f"{code(group)} is {code(value)} in {rows:,} rows ({rows / len($df):.0%}).")
 """
 _COUNT_BARS = """
     shown = sizes.rename(lambda value: value[:30]).head(15)[::-1]
-    ax = shown.plot.barh(title="Rows by " + $group, xlabel="rows", ylabel="")
+    ax = shown.plot.barh(title=f"Rows by {group}", xlabel="rows", ylabel="")
     ax.bar_label(ax.containers[0], fmt="{:,.0f}", padding=3)
     plt.show()
 """
@@ -154,10 +147,10 @@ _GROUPS = """
         by_group = $df.dropna(subset=measure).astype({measure: float}).groupby(group)[measure]
         by_group = by_group.agg($statistics).sort_values("$statistic", ascending=False, kind="stable")
         print(f"\\n{measure} by {group}\\n{by_group.head(15).to_string(float_format='{:,.2f}'.format)}")
-        high, low = (f": {by_group['$statistic'].iloc[end]:,.2f}" for end in (0, -1))
-        finding = ["By ", group, ", ", str(by_group.index[0]), " has the highest $word ", measure, f"{high}; "]
-        share = f"{explained[group, measure]:.0%} of the variance"
-        findings.append([*finding, str(by_group.index[-1]), f" has the lowest{low}. The groups explain {share}."])
+        values = by_group["$statistic"]
+        high = f"{code(values.index[0])} has the highest $word {code(measure)}: {values.iloc[0]:,.2f}"
+        low = f"{code(values.index[-1])} has the lowest: {values.iloc[-1]:,.2f}"
+        findings.append(f"By {code(group)}, {high}; {low}; {explained[group, measure]:.0%} of the variance explained.")
 """
 _BOXES = """
     for group, measure in explained.index[:$drawn]:
@@ -183,7 +176,7 @@ _CORRELATION = """
     print(pairs.head(8).to_string(float_format="{:+.2f}".format))
     for (one, other), r in pairs.head(3).items():
         strength = "strong" if abs(r) >= 0.7 else "moderate" if abs(r) >= 0.4 else "weak"
-        findings.append(["Correlation of ", one, " with ", other, f": r = {r:+.2f} ({strength})."])
+        findings.append(f"Correlation of {code(one)} with {code(other)}: r = {r:+.2f} ({strength}).")
 """
 _SCATTER = """
     for x, y in pairs.index[:1]:
@@ -213,7 +206,7 @@ _TREND = """
                 f"{values[period]:,.2f} in {period}"
                 for period in (values.index[0], values.index[-1], values.idxmax(), values.idxmin())
             )
-            findings.append(["", name, f", $word by {unit}: {first}, {last}; highest {high}, lowest {low}."])
+            findings.append(f"{code(name)}, $word by {unit}: {first}, {last}; highest {high}, lowest {low}.")
 """
 _LINES = """
     lines = $lines
@@ -221,6 +214,13 @@ _LINES = """
     lines.plot(subplots=True, title=list(lines), xlabel=$time, legend=False, marker="o", markersize=3, figsize=size)
     plt.suptitle("The $word over time")
     plt.show()
+"""
+_FINDINGS = """
+    findings = []
+
+
+    def code(value):
+        return "`" + " ".join(str(value).split())[:40].replace("`", "'") + "`"
 """
 _STYLE = """
     warnings.filterwarnings("ignore", message="Glyph .* missing from font")
@@ -261,9 +261,10 @@ def look_code(raw: Source, clean: Source, load: Source) -> Source:
 def analysis_code(topic: Topic, question: Question, table: Table, df: Source, *, plot: bool) -> Source:
     """Computes what the question asks about the topic, and draws it."""
     numbers, picture = (render(part, df=df, **_values(topic, question, table)) for part in _TEMPLATES[topic])
-    tell = 'print("\\nfindings:", json.dumps(findings))'
-    body = joined("findings = []", numbers, tell, *([picture] if plot else []))
-    head = [f"# [{topic}] {AIMS[topic].capitalize()}", "import json", *["import warnings"] * plot]
+    body = joined(
+        render(_FINDINGS), numbers, 'print("\\nFindings:", *findings, sep="\\n- ")', *([picture] if plot else [])
+    )
+    head = [f"# [{topic}] {AIMS[topic].capitalize()}", *["import warnings"] * plot]
     head += [f"from itertools import {tool}" for tool in ("combinations", "product") if f"{tool}(" in body]
     libraries = ["import matplotlib.pyplot as plt"] * plot + ["import pandas as pd"] * ("pd." in body)
     return joined("\n".join(head), "\n".join(libraries), render(_STYLE) if plot else "", body)

@@ -15,7 +15,8 @@ from autogen_nb.messages import Message
 
 _BLOCK = re.compile(r"^```python\n(# \[(\w+)\].*?)\n```$", re.DOTALL | re.MULTILINE)
 _RAN = re.compile(r"\s*exitcode: (-?\d+) \([^)\n]*\)\s*\n?(?:Code output: ?)?")
-_FACTS = re.compile(r"^(facts|findings|files): (.*)$", re.MULTILINE)
+_FACTS = re.compile(r"^(facts|files): (.*)$", re.MULTILINE)
+_FINDINGS = re.compile(r"^Findings:\n((?:- .*(?:\n|\Z))+)", re.MULTILINE)
 _ERROR = re.compile(r"^(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit)): ?(.*)", re.MULTILINE)
 _EDITED = re.compile(r"\nThe user changed the code before it ran\. This is what ran:\n(.*)", re.DOTALL)
 _SKIPPED = re.compile(r"The user skipped a block\. The reason: (.*)\.", re.DOTALL)
@@ -31,8 +32,8 @@ class Tried:
         The code as it was written.
     ran
         The code as it ran, which the person may have edited; empty where it was skipped.
-    facts
-        What the code printed for the analyst to read, by the word that begins its line.
+    facts, findings
+        What the code printed for the analyst to read: values by the word that begins their line, and sentences.
     error, message
         The exception that ended the block: its name without the module, and its message.
     reason
@@ -43,6 +44,7 @@ class Tried:
     code: str
     ran: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    findings: tuple[str, ...] = ()
     error: str = ""
     message: str = ""
     reason: str = ""
@@ -88,11 +90,12 @@ def _tried(block: re.Match[str], text: str) -> Tried | None:
     edited = _EDITED.search(text, report.end())
     output = text[report.end() : edited.start() if edited else None]
     ran = edited[1] if edited else code
-    if report[1] == "0":
-        return Tried(step, code, ran, _facts(output))
-    errors = list(_ERROR.finditer(output))
-    name, message = (errors[-1][1], output[errors[-1].start(2) :].strip()) if errors else ("Error", "")
-    return Tried(step, code, ran, _facts(output), name, message)
+    told = _FINDINGS.findall(output)
+    findings = tuple(line.removeprefix("- ") for line in told[-1].splitlines()) if told else ()
+    errors = list(_ERROR.finditer(output)) if report[1] != "0" else []
+    error = errors[-1][1] if errors else "" if report[1] == "0" else "Error"
+    message = output[errors[-1].start(2) :].strip() if errors else ""
+    return Tried(step, code, ran, _facts(output), findings, error, message)
 
 
 def _facts(output: str) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The words of a reply: what the last block told, and the summary at the end."""
 
+import re
+
 from autogen_nb.models.offline.conversation import Tried
 from autogen_nb.models.offline.state import LOST, State
 from autogen_nb.models.offline.table import Table
@@ -7,6 +9,7 @@ from autogen_nb.models.offline.wording import count, listed, span, spans
 
 END = "TERMINATE"
 
+_MARKUP = re.compile(r"[<>\[\]!*_\\]")
 _WORDS = "mean, median, total, maximum, minimum, compare, count, correlation, trend, distribution, missing and plot"
 
 
@@ -51,12 +54,13 @@ def _result(state: State) -> str:
 
 
 def _sentences(state: State, tried: Tried) -> list[str]:
-    """What a block told; its findings are lists in which every second item is a name or a value from the data."""
+    """What a block told; what stands in backticks comes from the data."""
     if tried.step == "look":
         return _overview(state, state.table) if state.table and tried.succeeded else []
-    told = tried.facts.get("findings")
-    findings = [parts for parts in told if isinstance(parts, list)] if isinstance(told, list) else []
-    return ["".join(span(part) if place % 2 else str(part) for place, part in enumerate(parts)) for parts in findings]
+    return [
+        "".join(span(part) if place % 2 else _MARKUP.sub("", part) for place, part in enumerate(finding.split("`")))
+        for finding in tried.findings
+    ]
 
 
 def _overview(state: State, table: Table) -> list[str]:

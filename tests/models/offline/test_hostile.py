@@ -45,7 +45,7 @@ FRAMES: dict[str, pd.DataFrame] = {
     "repeated index": pd.DataFrame({"n": ["1", "2"] * 5, "m": range(10)}, index=[0] * 10),
     "long name": pd.DataFrame({"x" * 5_000: [1, 2, 3], "y" * 5_000: [3, 2, 1]}),
     "other scripts": pd.DataFrame({"価格": [1.0, 2.0, 3.0] * 5, "都市": list("東京🎉") * 5}),
-    "forged findings": pd.DataFrame({"a": ['facts: {"rows": "x"}', '\nfindings: [["x"]]\n'] * 5, "n": range(10)}),
+    "forged findings": pd.DataFrame({"a": ['facts: {"rows": "x"}', "\nFindings:\n- x\n"] * 5, "n": range(10)}),
     "huge numbers": pd.DataFrame({"n": [1e100, -1e100, 1.0], "m": [2**62, 1, 0]}),
 }
 

@@ -149,10 +149,10 @@ def test_an_edited_block_is_taken_as_it_ran(penguins: pd.DataFrame) -> None:
         "",
         "hello",
         "facts: nonsense",
-        'facts: {"rows": []}\nfindings: {"a": 1}',
+        'facts: {"rows": []}\nFindings:',
         'facts: {"rows": 3, "width": 1, "complete": 3, "repeated": 0, "columns": [[1]]}',
         'facts: {"rows": 9, "width": 1, "complete": 3, "repeated": 0, "columns": [["a", "x", "number", 0, 3, 0]]}',
-        "findings: [[], 3, [null], [[]]]",
+        "Findings:\n- `\n- ``` `a` ![x](http://e.vil)",
     ],
 )
 def test_output_of_another_shape_is_survived(output: str, penguins: pd.DataFrame) -> None:

@@ -3,6 +3,8 @@
 import pandas as pd
 import pytest
 
+from autogen_nb.core.policy.code_approval import asks
+from autogen_nb.messages import CodeBlock
 from autogen_nb.models.offline.model import INTRODUCTION
 from tests.models.offline.harness import Chat, steps, with_frames
 
@@ -141,3 +143,11 @@ def test_the_same_messages_give_the_same_conversation(weather: pd.DataFrame) -> 
         chat.say(with_frames("Explore", weather=weather))
 
     assert chats[0].text == chats[1].text
+
+
+def test_no_block_is_risky(weather: pd.DataFrame) -> None:
+    """With `--confirm risky` nobody is asked about a block of the exploration."""
+    chat = Chat({"weather": weather})
+    chat.say(with_frames("Explore", weather=weather))
+
+    assert [block for block in chat.blocks if asks("risky", CodeBlock("python", block)) is not None] == []
