@@ -13,7 +13,7 @@ from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPo
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import Defaults, terms
+from autogen_nb.notebook.settings import Defaults, cell_settings
 from autogen_nb.testing import FakeOpenAI, ScriptedExecutor
 from autogen_nb.trusted import policy_file
 from tests.models.asking import ask
@@ -122,15 +122,15 @@ def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "confirm"),
+    ("options", "confirm"),
     [(CellOptions("go", confirm="never"), "risky"), (CellOptions("go", confirm="always"), "always")],
 )
-def test_cell_may_only_be_stricter(order: CellOptions, confirm: str) -> None:
+def test_cell_may_only_be_stricter(options: CellOptions, confirm: str) -> None:
     """A cell's option loosens nothing, and the status line says whose policy holds."""
-    found = terms(order, Defaults(), attended=True, law=OrganisationPolicy(confirm="risky", budget="0.50"))
+    found = cell_settings(options, Defaults(), attended=True, policy=OrganisationPolicy(confirm="risky", budget="0.50"))
 
     assert found.confirm == confirm
-    assert found.most == "0.50"
+    assert found.policy_budget == "0.50"
     assert found.remark == "your organisation's policy: confirm risky, budget 0.50"
 
 
@@ -138,8 +138,8 @@ def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatc
     """AUTOGEN_NB_CONFIRM=never is honoured unless the policy forbids it."""
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "never")
 
-    free = terms(CellOptions("go"), Defaults(), attended=True)
-    bound = terms(CellOptions("go"), Defaults(), attended=True, law=OrganisationPolicy(confirm="always"))
+    free = cell_settings(CellOptions("go"), Defaults(), attended=True)
+    bound = cell_settings(CellOptions("go"), Defaults(), attended=True, policy=OrganisationPolicy(confirm="always"))
 
     assert (free.confirm, free.remark) == ("never", "code runs unasked (AUTOGEN_NB_CONFIRM=never)")
     assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
@@ -157,4 +157,4 @@ def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
 def test_budget_that_cannot_be_is_told() -> None:
     """What the policy's budget may be is what a person's may."""
     with pytest.raises(ConfigError, match=r"your organisation's policy: the budget is 'much'"):
-        terms(CellOptions("go"), Defaults(), attended=True, law=OrganisationPolicy(budget="much"))
+        cell_settings(CellOptions("go"), Defaults(), attended=True, policy=OrganisationPolicy(budget="much"))

@@ -26,7 +26,7 @@ from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, Trans
 from autogen_nb.events import ApprovalGiven
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.kernels.kernel_status import OnStuck
-from autogen_nb.kernels.transfer.describe import Share, describe, size_of, told
+from autogen_nb.kernels.transfer.describe import describe, size_of, told
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, clashes
 from autogen_nb.models.capabilities import sees
 from autogen_nb.models.config import model_connection
@@ -37,7 +37,6 @@ from autogen_nb.notebook.asking.cell_people import AbsentPerson, Person, Stoppin
 from autogen_nb.notebook.chat_folder import made
 from autogen_nb.notebook.conversations import CellTurn, NotebookConversation, Origin
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.settings import CellSettings
 from autogen_nb.run import View, Waits, interruptible, result, ticking
@@ -83,8 +82,7 @@ class CellRun:
     def __init__(
         self,
         notebook: Notebook,
-        options: CellOptions,
-        terms: CellSettings,
+        settings: CellSettings,
         *,
         origin: Origin,
         person: Person,
@@ -94,8 +92,7 @@ class CellRun:
         aside: Callable[[str], Awaitable[Stopping]] | None = None,
     ) -> None:
         self._notebook = notebook
-        self._order = options
-        self._terms = terms
+        self._settings = settings
         self._origin = origin
         self._person = person
         self._view = view
@@ -135,14 +132,14 @@ class CellRun:
 
     def _checked(self) -> tuple[str, dict[str, Any]]:
         namespace = self._notebook.namespace
-        task = self._order.task
-        if self._order.template:
+        task = self._settings.task
+        if self._settings.template:
             task = variable_choice.filled(task, namespace)
-        return task, variable_choice.chosen(self._order.inputs, namespace, "--input")
+        return task, variable_choice.chosen(self._settings.inputs, namespace, "--input")
 
     async def _model(self) -> Model:
         notebook = self._notebook
-        named = self._order.model or notebook.defaults.model
+        named = self._settings.model
         spec = model_connection.choose(named, notebook.connection, os.environ)
         if spec is None:
             proposed = named or os.environ.get("AUTOGEN_NB_MODEL", "")
@@ -151,16 +148,18 @@ class CellRun:
             # The built-in analysis was chosen for this task alone; the next one is asked again.
             notebook.connection = None if given.model == "offline" else given
         for host in model_connection.hosts(spec, os.environ):
-            if (host, self._share) not in notebook.told:
-                notebook.told.add((host, self._share))
-                self._view.note(model_connection.receives(host, rows=self._share == "rows"), kind="host")
-        asks = model_connection.known_to_call(spec, os.environ) if self._terms.asks is None else self._terms.asks
-        self._terms = replace(self._terms, pictures=sees(spec or ""), asks=asks)
+            if (host, self._settings.share) not in notebook.told:
+                notebook.told.add((host, self._settings.share))
+                self._view.note(model_connection.receives(host, rows=self._settings.share == "rows"), kind="host")
+        asks = self._settings.ask_person
+        if asks is None:
+            asks = model_connection.known_to_call(spec, os.environ)
+        self._settings = replace(self._settings, pictures=sees(spec or ""), ask_person=asks)
         return notebook.model(spec or "")
 
     def _budgeted(self, model: Model) -> tuple[Model, list[Budget]]:
         """The model as the budgets let it be asked; what the chat has spent already is still to be counted."""
-        budgets = [Budget.parse(text) for text in (self._terms.budget, self._terms.most) if text]
+        budgets = [Budget.parse(text) for text in (self._settings.budget, self._settings.policy_budget) if text]
         for budget in budgets:
             model = budgeted(model, budget)
         if budgets:
@@ -170,12 +169,12 @@ class CellRun:
     def _conversation(self) -> tuple[NotebookConversation, str | None]:
         """The cell's conversation, and the name under which an older one is kept."""
         conversations = self._notebook.conversations
-        found = conversations.meant(self._order, self._origin)
+        found = conversations.meant(self._settings, self._origin)
         if found is not None:
             return found, None
-        return (
-            conversations.renew(self._order.chat) if self._order.new else (conversations.named(self._order.chat), None)
-        )
+        if self._settings.new:
+            return conversations.renew(self._settings.chat)
+        return conversations.named(self._settings.chat), None
 
     async def _offered(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The variables that the task names and that the person lets go over."""
@@ -202,7 +201,7 @@ class CellRun:
         """The turn with an open question that the cell goes on with, if it asks for the very same."""
         if not all(chat.holds(name, value) for name, value in inputs.items()):
             return None
-        resumed = chat.resume(self._origin, task, self._terms.flow)
+        resumed = chat.resume(self._origin, task, self._settings.chat_flow)
         if resumed is None:
             return None
         turn, forgotten = resumed
@@ -220,9 +219,9 @@ class CellRun:
                 self._view.note(variable_choice.replaced(taken, "the agent's kernel"))
         if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale(older, self._named(chat)), tone="warning")
-        message = task + told([describe(name, value, share=self._share) for name, value in inputs.items()])
-        turn, replaced = chat.begin(self._origin, task, message, self._terms.flow)
-        turn.options = self._order
+        message = task + told([describe(name, value, share=self._settings.share) for name, value in inputs.items()])
+        turn, replaced = chat.begin(self._origin, task, message, self._settings.chat_flow)
+        turn.options = self._settings.given
         if replaced:
             more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""
             self._view.note(
@@ -274,8 +273,8 @@ class CellRun:
         except BudgetReached as error:
             raise BudgetReached(
                 f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
-                f"pass it. Run this cell again with a larger --budget{self._terms.at_most}, and it goes on at its open "
-                "question; a new chat (--new) has a budget of its own.",
+                f"pass it. Run this cell again with a larger --budget{self._settings.at_most}, and it goes on at its "
+                "open question; a new chat (--new) has a budget of its own.",
                 model=error.model,
                 spent=error.spent,
             ) from error
@@ -287,7 +286,7 @@ class CellRun:
 
     def _offer_less(self, conversation: NotebookConversation) -> None:
         """Offers, once in a chat, to be asked less, where every block is let run all the same."""
-        if self._terms.confirm != "always" or conversation.offered:
+        if self._settings.confirm != "always" or conversation.offered:
             return
         if approval_habit.lets_all_run(event for turn in conversation.turns for event in turn.log):
             conversation.offered = True
@@ -312,18 +311,18 @@ class CellRun:
         user = UserProxyAgent(
             "user",
             WithoutCode(),
-            self._terms.max_turns - 1,
-            self._terms.human_input,
+            self._settings.max_turns - 1,
+            self._settings.human_input,
             code_execution_config=CodeConfig(
                 conversation.executor,
-                confirm=self._terms.confirm,
+                confirm=self._settings.confirm,
                 output_dir=conversation.cwd / conversation.folder,
-                pictures=self._terms.pictures,
-                timeout=self._terms.block_timeout,
+                pictures=self._settings.pictures,
+                timeout=self._settings.block_timeout,
             ),
             default_auto_reply=None,
         )
-        if self._terms.asks:
+        if self._settings.ask_person:
             register_ask_person(assistant, user)
         for earlier in conversation.turns[: conversation.turns.index(turn)]:
             for said in earlier.said():
@@ -337,17 +336,17 @@ class CellRun:
             raise ChatUnfinished("Stopped by you.", reason=ended.reason)
         if ended is not None and ended.reason == "max_auto_replies":
             raise ChatUnfinished(
-                f"Not finished: the limit of {self._terms.max_turns} turns was met. "
+                f"Not finished: the limit of {self._settings.max_turns} turns was met. "
                 "The next %%autogen cell goes on; --max-turns sets another limit.",
                 reason=ended.reason,
             )
 
     async def _hand_back(self, chat: NotebookConversation, turn: CellTurn, done: ChatResult) -> None:
         namespace = self._notebook.namespace
-        if self._order.answer:
-            namespace[self._order.answer] = without("TERMINATE", _last_words(turn) or done.summary)
-        unpickle = self._order.unpickle
-        values = {name: await self._engine(chat.executor.get(name, unpickle=unpickle)) for name in self._order.outputs}
+        if self._settings.answer:
+            namespace[self._settings.answer] = without("TERMINATE", _last_words(turn) or done.summary)
+        wanted, unpickle = self._settings.outputs, self._settings.unpickle
+        values = {name: await self._engine(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
         taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
         namespace.update(values)
         chat.hand(values)
@@ -360,10 +359,6 @@ class CellRun:
         chat.listed |= {each.name for each in new}
         if new:
             self._view.note(variable_choice.listed(new, self._named(chat)))
-
-    @property
-    def _share(self) -> Share:
-        return self._order.share or self._notebook.defaults.share
 
     def _named(self, chat: NotebookConversation) -> str | None:
         """The chat's name where a command must say it."""

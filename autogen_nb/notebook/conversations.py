@@ -25,6 +25,7 @@ from autogen_nb.notebook.asking.stop_question import StopQuestion
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.first_kernel import FirstKernel
 from autogen_nb.notebook.options import CellOptions
+from autogen_nb.notebook.settings import target_of
 from autogen_nb.run import engine
 
 FILES = "autogen_files"
@@ -152,7 +153,7 @@ class NotebookConversation:
         ConfigError
             When the chat's code runs elsewhere already, or what is wanted excludes itself.
         """
-        wanted = asked(options, self.where if self.turns and usual == self._usual else usual)
+        wanted = target_of(options, self.where if self.turns and usual == self._usual else usual)
         if self.turns and wanted != self.where:
             here, there = (each.text or "no sandbox" for each in (self.where, wanted))
             raise ConfigError(
@@ -262,24 +263,6 @@ class NotebookConversation:
             same = last >= 0 and self.turns[last].task == task and self.turns[last].resumable
             return last if same else None
         return next((index for index, turn in enumerate(self.turns) if origin.repeats(turn.origin)), None)
-
-
-def asked(options: CellOptions, otherwise: ExecutionTarget) -> ExecutionTarget:
-    """Where an order says that code runs, and `otherwise` where it says nothing.
-
-    Raises
-    ------
-    ConfigError
-        When its options exclude each other.
-    """
-    if options.sandbox is None and options.kernel is None and not options.net:
-        return otherwise
-    # A sandbox takes the place of a kernel that the settings name, and the other way round.
-    sandbox = options.sandbox or ("none" if options.kernel else otherwise.sandbox)
-    kernel = options.kernel or ("" if options.sandbox not in (None, "none") else otherwise.kernel)
-    if options.net and sandbox == "none":
-        raise ConfigError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
-    return ExecutionTarget(sandbox, sandbox != "none" and (options.net or otherwise.net), kernel, otherwise.images)
 
 
 def _same_as(value: object) -> Callable[[object], bool]:

@@ -39,7 +39,7 @@ class AutogenMagics(Magics, Defaults):
 
     async def awaited(self, line: str, cell: str) -> None:
         """Runs a cell that is awaited, as the input transformer calls it."""
-        await self._session().awaited(lambda: _order(line, cell))
+        await self._session().awaited(lambda: _options(line, cell))
 
     async def shown(self, line: str) -> None:
         """Shows a chat again and asks its open question, as the input transformer calls it."""
@@ -47,8 +47,8 @@ class AutogenMagics(Magics, Defaults):
 
     def waited(self, line: str, cell: str) -> None:
         """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
-        self._session().waited(lambda: _order(line, cell))
+        self._session().waited(lambda: _options(line, cell))
 
 
-def _order(line: str, cell: str) -> CellOptions:
+def _options(line: str, cell: str) -> CellOptions:
     return read_options(AutogenMagics.autogen_cell.parser, line, cell)

@@ -1,20 +1,23 @@
-"""What a cell's first line asks for, read into one exact value before anything starts.
+"""The options of ``%%autogen``: one row for each, read from a cell's first line before anything starts.
 
-The options are documented and parsed by `IPython.core.magic_arguments`; what follows them is the task's text, kept
+A row of `CellOptions` says all of an option: how it is spelled and documented, what a value must be, and the setting
+of ``%config AutogenMagics`` that holds where no cell gives it. What follows the options is the task's text, kept
 letter by letter, apostrophes included.
 """
+# ruff: noqa: RUF009 - a row is a dataclass's field, which a function makes
 
+import argparse
 import difflib
 import math
 import re
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from keyword import iskeyword
 from typing import Any, TypeVar, get_args
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
+from traitlets import Bool, CFloat, CInt, Enum, TraitType, Unicode
 
 from autogen_nb.agents.parts.execution_target import SANDBOXES, Sandbox
 from autogen_nb.core.chats.human_input import Mode
@@ -26,174 +29,364 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 HUMAN_INPUTS: Mapping[str, Mode] = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
 
-SHARES: tuple[Share, ...] = get_args(Share)
-
+_SHARES: tuple[Share, ...] = get_args(Share)
 _QUOTED = r'"[^"]*"|\'[^\']*\''
 _TOKEN = re.compile(rf"--[\w-]+=(?:{_QUOTED})|{_QUOTED}|\S+")
 
 
+# What a value must be. Each takes the value and the option's name, and raises ConfigError for what cannot be meant.
+
+
+def _model(value: str, option: str) -> str:
+    if not value.strip():
+        raise ConfigError(f"{option} is empty; name one, such as 'offline'")
+    return value
+
+
+def _kernel(value: str, option: str) -> str:
+    if not value.strip():
+        raise ConfigError(f"{option} is empty; name an installed kernel, or a server's address")
+    return value
+
+
+def _chat_name(value: str, _: str) -> str:
+    if not re.fullmatch(r"[\w][\w .-]{0,60}", value):
+        raise ConfigError(f"a chat cannot be called {value!r}; use letters, digits, '-', '_' and '.'")
+    return value
+
+
+def _names(values: list[str], option: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for value in values for part in value.split(","))
+    for name in names:
+        if not name.isidentifier() or iskeyword(name):
+            raise ConfigError(f"{option} {name!r} is not a variable's name (names are joined by commas)")
+    return names
+
+
+def _one_name(value: str, option: str) -> str:
+    first, *more = _names([value], option)
+    if more:
+        raise ConfigError(f"{option} takes one name, not {value!r}")
+    return first
+
+
+def _count(value: int, option: str) -> int:
+    if value < 1:
+        raise ConfigError(f"{option} is {value}; it must be at least 1")
+    return value
+
+
+def _seconds(value: float, option: str) -> float:
+    if not 0 < value < math.inf:
+        raise ConfigError(f"{option} is {value}; it must be seconds above 0")
+    return value
+
+
+def _budget(value: str, _: str) -> str:
+    # Not before a cell names one: the models come with it.
+    from autogen_nb.models.wrappers.budget import Budget
+
+    Budget.parse(value)
+    return value
+
+
+def _human_input(value: str, _: str) -> Mode:
+    return HUMAN_INPUTS[value]
+
+
+def _yes_or_no(value: bool | str, _: str) -> bool | None:
+    """Whether it is so; None for a setting that leaves it open."""
+    return value if isinstance(value, bool) else {"on": True, "off": False}.get(value)
+
+
+def _confirm(value: str, _: str) -> str:
+    if value not in CONFIRMS:
+        raise ConfigError(f"confirm is {value!r}; it must be one of {', '.join(CONFIRMS)}")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """All that is known of an option.
+
+    Parameters
+    ----------
+    flags
+        How it is written; the last one is its name in messages.
+    default
+        The value where neither a cell nor a setting gives one.
+    argument
+        What `argparse` has to know of it.
+    check
+        Makes the field's value of what was given.
+    setting
+        The setting of the same name; None where there is none.
+    environ
+        The environment's variable that comes before the setting; empty where there is none.
+    for_team
+        Whether a cell with ``--team`` may give it; a team brings all else.
+    """
+
+    flags: tuple[str, ...]
+    default: Any
+    argument: Mapping[str, Any]
+    check: Callable[[Any, str], Any] | None
+    setting: "TraitType[Any, Any] | None"
+    environ: str
+    for_team: bool
+
+    def value(self, given: Any, source: str) -> Any:
+        """The option's value.
+
+        Parameters
+        ----------
+        source
+            What gives the value, as the beginning of an error's text.
+
+        Raises
+        ------
+        ConfigError
+            When it cannot be meant.
+        """
+        if self.check is None:
+            return given
+        try:
+            return self.check(given, self.flags[-1])
+        except ConfigError as error:
+            raise ConfigError(f"{source}{error}") from None
+
+
+def _option(
+    *flags: str,
+    default: Any = None,
+    check: Callable[[Any, str], Any] | None = None,
+    setting: "TraitType[Any, Any] | None" = None,
+    environ: str = "",
+    for_team: bool = False,
+    secret: bool = False,
+    **argument: Any,
+) -> Any:
+    """A row: a field of `CellOptions`; `argument` is what `argparse` has to know of it, its help among them."""
+    if setting is not None:
+        setting.help = setting.help or argument["help"]
+        setting.tag(config=True)
+    row = Option(flags, default, argument, check, setting, environ, for_team)
+    return field(default=default, repr=not secret, metadata={"option": row})
+
+
 @dataclass(frozen=True, slots=True)
 class CellOptions:
-    """What one cell asks for; None stands for the default of ``%config AutogenMagics``."""
+    """What one cell asks for, a row for each option; a default stands for the setting of the same name."""
 
     task: str
-    model: str | None = None
-    chat: str | None = None
-    team: str | None = None
-    new: bool = False
-    template: bool = False
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    answer: str | None = None
-    human_input: Mode | None = None
-    confirm: Confirm | None = None
-    max_turns: int | None = None
-    block_timeout: float | None = None
-    human_timeout: float | None = None
-    ask_person: bool | None = None
-    budget: str | None = None
-    sandbox: Sandbox | None = None
-    net: bool = False
+    model: str | None = _option(
+        "-m", "--model", check=_model, setting=Unicode(""), help="a model's name, 'offline', or 'replay:FILE'"
+    )
+    chat: str | None = _option(
+        "-c", "--chat", metavar="NAME", check=_chat_name, help="the chat that this cell belongs to"
+    )
+    team: str | None = _option(
+        "--team",
+        metavar="NAME",
+        check=_one_name,
+        for_team=True,
+        help="the team that does the task: a variable of the notebook",
+    )
+    new: bool = _option(
+        "--new", default=False, action="store_true", help="begin a new chat; the old one is kept under another name"
+    )
+    template: bool = _option(
+        "--template",
+        default=False,
+        action="store_true",
+        for_team=True,
+        help="fill {name} in the task with the notebook's variables",
+    )
+    inputs: tuple[str, ...] = _option(
+        "-i",
+        "--input",
+        default=(),
+        metavar="NAMES",
+        action="append",
+        check=_names,
+        help="variables to copy to the agent's kernel",
+    )
+    outputs: tuple[str, ...] = _option(
+        "-o",
+        "--output",
+        default=(),
+        metavar="NAMES",
+        action="append",
+        check=_names,
+        help="variables to copy back, as data only",
+    )
+    answer: str | None = _option(
+        "-a",
+        "--answer",
+        metavar="NAME",
+        check=_one_name,
+        for_team=True,
+        help="the variable that takes the text of the final answer",
+    )
+    human_input: Mode | None = _option(
+        "--human-input",
+        choices=sorted(HUMAN_INPUTS),
+        check=_human_input,
+        setting=Enum(tuple(HUMAN_INPUTS), "never"),
+        help="when the agents ask for your words [never]",
+    )
+    confirm: Confirm | None = _option(
+        "--confirm",
+        choices=CONFIRMS,
+        check=_confirm,
+        setting=Enum(
+            ("", *CONFIRMS), "", help="when you are asked before code runs; '' for always, and for risky in a sandbox"
+        ),
+        environ="AUTOGEN_NB_CONFIRM",
+        help="when you are asked before code runs [always; risky in a sandbox]",
+    )
+    max_turns: int | None = _option(
+        "--max-turns",
+        type=int,
+        metavar="N",
+        check=_count,
+        setting=CInt(20, min=1),
+        help="replies of the assistant in one cell at most [20]",
+    )
+    block_timeout: float | None = _option(
+        "--block-timeout",
+        type=float,
+        metavar="SECONDS",
+        check=_seconds,
+        setting=CFloat(
+            0.0, min=0.0, help="seconds for one block of code; 0 for no limit where a person is there, else 300"
+        ),
+        help="time for one block of code [none where a person is there, else 300]",
+    )
+    human_timeout: float | None = _option(
+        "--human-timeout",
+        type=float,
+        metavar="SECONDS",
+        check=_seconds,
+        setting=CFloat(0.0, min=0.0, help="seconds that a panel waits for you; 0 for no limit"),
+        for_team=True,
+        help="how long a panel waits for you before it gives up: nothing runs unasked, and the cell can be run "
+        "again [no limit]",
+    )
+    budget: str | None = _option(
+        "--budget",
+        metavar="SUM",
+        check=_budget,
+        setting=Unicode("", help="dollars ('0.50') or tokens ('20000 tokens') that one chat may take"),
+        environ="AUTOGEN_NB_BUDGET",
+        help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may take, its "
+        "earlier cells counted: it stops before the request that would pass it [no limit]",
+    )
+    sandbox: Sandbox | None = _option(
+        "--sandbox",
+        choices=SANDBOXES,
+        setting=Enum(SANDBOXES, "none"),
+        help="walls around the chat's code; it runs behind them or not [none]",
+    )
+    ask_person: bool | None = _option(
+        "--ask-person",
+        action=argparse.BooleanOptionalAction,
+        check=_yes_or_no,
+        setting=Enum(
+            ("auto", "on", "off"),
+            "auto",
+            help="whether the model may ask you by a tool; auto where models are known to call",
+        ),
+        help="let the model ask you questions by a tool of its own, or do not [with models of OpenAI and Azure]",
+    )
+    net: bool = _option(
+        "--net",
+        default=False,
+        action="store_true",
+        setting=Bool(False),  # traitlets' way
+        help="let code in the sandbox use the network",
+    )
     # An address may hold a token.
-    kernel: str | None = field(default=None, repr=False)
-    share: Share | None = None
-    unpickle: bool = False
+    kernel: str | None = _option(
+        "--kernel",
+        metavar="NAME|URL",
+        secret=True,
+        check=_kernel,
+        setting=Unicode(""),
+        help="an installed kernel, or a Jupyter server whose kernel to use",
+    )
+    share: Share | None = _option(
+        "--share",
+        choices=_SHARES,
+        setting=Enum(_SHARES, "schema"),
+        help="what the model is told of variables: schema, or some rows too [schema]",
+    )
+    unpickle: bool = _option(
+        "--unpickle",
+        default=False,
+        action="store_true",
+        help="let -o bring back anything, by code that the agent can choose",
+    )
+
+
+OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(CellOptions) if each.metadata}
+"""The rows by the names of their fields."""
 
 
 def documented(magic: F) -> F:
     """The magic with its options documented, as ``%%autogen?`` shows them."""
-    options = [
-        argument("-m", "--model", help="a model's name, 'offline', or 'replay:FILE'"),
-        argument("-c", "--chat", metavar="NAME", help="the chat that this cell belongs to"),
-        argument("--team", metavar="NAME", help="the team that does the task: a variable of the notebook"),
-        argument("--new", action="store_true", help="begin a new chat; the old one is kept under another name"),
-        argument("--template", action="store_true", help="fill {name} in the task with the notebook's variables"),
-        argument("-i", "--input", metavar="NAMES", action="append", help="variables to copy to the agent's kernel"),
-        argument("-o", "--output", metavar="NAMES", action="append", help="variables to copy back, as data only"),
-        argument("-a", "--answer", metavar="NAME", help="the variable that takes the text of the final answer"),
-        argument("--human-input", choices=sorted(HUMAN_INPUTS), help="when the agents ask for your words [never]"),
-        argument(
-            "--confirm", choices=CONFIRMS, help="when you are asked before code runs [always; risky in a sandbox]"
-        ),
-        argument("--max-turns", type=int, metavar="N", help="replies of the assistant in this cell at most [20]"),
-        argument(
-            "--block-timeout",
-            type=float,
-            metavar="SECONDS",
-            help="time for one block of code [none where a person is there, else 300]",
-        ),
-        argument(
-            "--human-timeout",
-            type=float,
-            metavar="SECONDS",
-            help="how long a panel waits for you before it gives up: nothing runs unasked, and the cell can be run "
-            "again [no limit]",
-        ),
-        argument(
-            "--budget",
-            metavar="SUM",
-            help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may take, its "
-            "earlier cells counted: it stops before the request that would pass it [no limit]",
-        ),
-        argument(
-            "--sandbox", choices=SANDBOXES, help="walls around the chat's code; it runs behind them or not [none]"
-        ),
-        argument(
-            "--ask-person",
-            action="store_true",
-            default=None,
-            help="let the model ask you questions by a tool of its own [with models of OpenAI and Azure]",
-        ),
-        argument("--no-ask-person", dest="ask_person", action="store_false", default=None, help="do not"),
-        argument("--net", action="store_true", help="let code in the sandbox use the network"),
-        argument("--kernel", metavar="NAME|URL", help="an installed kernel, or a Jupyter server whose kernel to use"),
-        argument(
-            "--share", choices=SHARES, help="what the model is told of variables: schema, or some rows too [schema]"
-        ),
-        argument(
-            "--unpickle", action="store_true", help="let -o bring back anything, by code that the agent can choose"
-        ),
-        argument("task", nargs="*", help="the task, or its beginning; the cell's body follows it"),
-    ]
-    for option in reversed(options):
-        magic = option(magic)
+    rows = [argument(*option.flags, dest=name, **option.argument) for name, option in OPTIONS.items()]
+    task = argument("task", nargs="*", help="the task, or its beginning; the cell's body follows it")
+    for row in (task, *reversed(rows)):
+        magic = row(magic)
     return magic_arguments()(magic)  # type: ignore[no-any-return]  # IPython's decorators are untyped
 
 
 def read_options(parser: MagicArgumentParser, line: str, cell: str | None) -> CellOptions:
-    """The order that the first line and the body of a cell give.
+    """The options that the first line of a cell gives, with the task.
 
     Raises
     ------
     ConfigError
         For an unknown option, a bad value, or no task; nothing has started then.
     """
-    options, text = _split(parser, line)
+    words, text = _split(line)
     try:
         # IPython's parser raises UsageError in place of argparse's exit.
-        parsed = parser.parse_args([_unquoted(token) for token in options])
+        parsed = vars(parser.parse_args([_unquoted(word) for word in words]))
     except UsageError as error:
         raise ConfigError(f"%%autogen: {str(error).strip().splitlines()[-1]}") from None
-    _check_budget(parsed.budget, text)
+    given = {name: parsed[name] for name, option in OPTIONS.items() if parsed[name] not in (None, option.default)}
+    values = {name: OPTIONS[name].value(value, "%%autogen: ") for name, value in given.items()}
+    _check_unit(values.get("budget"), text)
     task = "\n".join(part for part in (text, (cell or "").strip("\n")) if part.strip()).strip()
     if not task:
         raise ConfigError("%%autogen: there is no task; write it below, or behind the options")
-    return _order(task, parsed)
+    return CellOptions(task, **values)
 
 
-def _order(task: str, parsed: Namespace) -> CellOptions:
-    if parsed.max_turns is not None and parsed.max_turns < 1:
-        raise ConfigError(f"%%autogen: --max-turns is {parsed.max_turns}; it must be at least 1")
-    for option, seconds in (("--block-timeout", parsed.block_timeout), ("--human-timeout", parsed.human_timeout)):
-        if seconds is not None and not 0 < seconds < math.inf:
-            raise ConfigError(f"%%autogen: {option} is {seconds}; it must be seconds above 0")
-    if parsed.model is not None and not parsed.model.strip():
-        raise ConfigError("%%autogen: --model is empty; name one, such as 'offline'")
-    return CellOptions(
-        task,
-        model=parsed.model,
-        chat=None if parsed.chat is None else _chat_name(parsed.chat),
-        team=_one_name("--team", parsed.team),
-        new=parsed.new,
-        template=parsed.template,
-        inputs=tuple(_names("--input", parsed.input)),
-        outputs=tuple(_names("--output", parsed.output)),
-        answer=_one_name("--answer", parsed.answer),
-        human_input=HUMAN_INPUTS[parsed.human_input] if parsed.human_input else None,
-        confirm=parsed.confirm,
-        max_turns=parsed.max_turns,
-        block_timeout=parsed.block_timeout,
-        human_timeout=parsed.human_timeout,
-        ask_person=parsed.ask_person,
-        budget=parsed.budget,
-        sandbox=parsed.sandbox,
-        net=parsed.net,
-        kernel=_kernel(parsed.kernel),
-        share=parsed.share,
-        unpickle=parsed.unpickle,
-    )
-
-
-def _check_budget(budget: str | None, text: str) -> None:
-    if budget is None:
-        return
-    try:
-        # Not before a cell names one: the models come with it.
-        from autogen_nb.models.wrappers.budget import Budget
-
-        Budget.parse(budget)
-    except ConfigError as error:
-        raise ConfigError(f"%%autogen: {error}") from None
-    if re.fullmatch(r"[\d.,_]+", budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
+def _check_unit(budget: str | None, text: str) -> None:
+    if budget and re.fullmatch(r"[\d.,_]+", budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
         raise ConfigError(
             f"%%autogen: --budget {budget} is in dollars; a sum of tokens is one word, --budget {budget}tokens"
         )
 
 
-def _split(parser: MagicArgumentParser, line: str) -> tuple[list[str], str]:
+def _flags() -> Iterator[tuple[str, bool]]:
+    """Every way to write an option, and whether a value follows it."""
+    for option in OPTIONS.values():
+        action = option.argument.get("action", "store")
+        for flag in option.flags:
+            yield flag, action in ("store", "append")
+            if action is argparse.BooleanOptionalAction:
+                yield flag.replace("--", "--no-", 1), False
+
+
+_TAKES_VALUE = dict(_flags())
+
+
+def _split(line: str) -> tuple[list[str], str]:
     """The options and their values, and the text behind them as it was typed."""
-    # argparse has no public table of its options; their names and arities are all that is read.
-    known = parser._option_string_actions  # noqa: SLF001
     taken: list[str] = []
     tokens = _TOKEN.finditer(line)
     for token in tokens:
@@ -203,46 +396,20 @@ def _split(parser: MagicArgumentParser, line: str) -> tuple[list[str], str]:
         if not re.match(r"--?[A-Za-z]", word):
             return taken, line[token.start() :].strip()
         name, has_value, given = word.partition("=")
-        if name not in known:
-            raise ConfigError(_unknown(name, known))
+        if name not in _TAKES_VALUE:
+            raise ConfigError(_unknown(name))
         taken.append(f"{name}={_unquoted(given)}" if has_value else word)
-        if known[name].nargs != 0 and not has_value:
+        if _TAKES_VALUE[name] and not has_value:
             value = next(tokens, None)
             taken += [] if value is None else [value[0]]
     return taken, ""
 
 
-def _unknown(name: str, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(name, [option for option in known if option.startswith("--")], n=1)
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, [flag for flag in _TAKES_VALUE if flag.startswith("--")], n=1)
     hint = f"did you mean {near[0]}?" if near else "%%autogen? lists the options"
     return f"%%autogen: there is no option {name}; {hint} (A task that begins with a dash goes behind --.)"
 
 
 def _unquoted(token: str) -> str:
     return token[1:-1] if len(token) > 1 and token[0] == token[-1] and token[0] in "\"'" else token
-
-
-def _names(option: str, values: list[str] | None) -> Iterator[str]:
-    for name in (part.strip() for value in values or () for part in value.split(",")):
-        if not name.isidentifier() or iskeyword(name):
-            raise ConfigError(f"%%autogen: {option} {name!r} is not a variable's name (names are joined by commas)")
-        yield name
-
-
-def _one_name(option: str, value: str | None) -> str | None:
-    names = [] if value is None else list(_names(option, [value]))
-    if len(names) > 1:
-        raise ConfigError(f"%%autogen: {option} takes one name, not {value!r}")
-    return names[0] if names else None
-
-
-def _kernel(name: str | None) -> str | None:
-    if name is not None and not name.strip():
-        raise ConfigError("%%autogen: --kernel is empty; name an installed kernel, or a server's address")
-    return name
-
-
-def _chat_name(name: str) -> str:
-    if not re.fullmatch(r"[\w][\w .-]{0,60}", name):
-        raise ConfigError(f"%%autogen: a chat cannot be called {name!r}; use letters, digits, '-', '_' and '.'")
-    return name

@@ -21,11 +21,11 @@ from autogen_nb.notebook.cell import CellRun
 from autogen_nb.notebook.cell_errors import CellInterrupted, one_line
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.commands.line_command import Commands
-from autogen_nb.notebook.conversations import Conversations, Origin, asked
+from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.settings import Defaults, terms
+from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
 from autogen_nb.notebook.team_cell import TeamCell, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
@@ -100,27 +100,27 @@ class Session:
 
     async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         found = self._delivery(waits)
-        attended, law = found.way != "nobody", run.policy()
+        attended, policy = found.way != "nobody", run.policy()
         running = reruns.origin(self._shell)
         origin = running if cell is None else replace(running, cell=cell or None)
         if options.team is not None:
-            chosen = terms(options, self._defaults, attended=attended, law=law)
-            return await self._run_team(options, waits, found, origin, chosen.human_timeout)
+            settings = cell_settings(options, self._defaults, attended=attended, policy=policy)
+            return await self._run_team(options, waits, found, origin, settings.human_timeout)
         where = self._where(options, origin)
         self.conversations.keeping.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
         self.conversations.keeping.saying(copy_context(), self._commands.say)
-        law.check_walls(where.sandbox, "this cell")
-        chosen = terms(options, self._defaults, attended=attended, walled=where.sandbox != "none", law=law)
-        remark = " · ".join(filter(None, (where.text, chosen.remark)))
+        policy.check_walls(where.sandbox, "this cell")
+        sandboxed = where.sandbox != "none"
+        settings = cell_settings(options, self._defaults, attended=attended, sandboxed=sandboxed, policy=policy)
+        remark = " · ".join(filter(None, (where.text, settings.remark)))
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
         aside = _asked_aside if found.way == "buttons" else None
         with found.open(self._shell, running) as superseded:
             return await CellRun(
                 self._notebook,
-                options,
-                chosen,
+                settings,
                 origin=origin,
-                person=self._person(found, view, superseded, chosen.human_timeout),
+                person=self._person(found, view, superseded, settings.human_timeout),
                 view=view,
                 waits=waits,
                 where=where,
@@ -168,7 +168,7 @@ class Session:
         """Where the cell's code runs, once it is known that it can run there."""
         usual = self._defaults.where
         chat = self.conversations.meant(options, origin)
-        where = asked(options, usual) if chat is None else chat.wanted(options, usual)
+        where = target_of(options, usual) if chat is None else chat.wanted(options, usual)
         if chat is None or chat.where != where:
             where.check(self.conversations.cwd)
         return where

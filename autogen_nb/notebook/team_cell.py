@@ -7,7 +7,6 @@ The team remembers what it said, so that the next cell goes on with it.
 import difflib
 from collections.abc import Mapping
 from contextlib import aclosing, closing
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,25 +24,22 @@ from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.cell_people import Person
 from autogen_nb.notebook.cell import ShownCell
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.options import CellOptions
+from autogen_nb.notebook.options import OPTIONS, CellOptions
 from autogen_nb.run import Waits
-
-_TAKEN = frozenset({"task", "team", "template", "answer", "human_timeout"})
-_OPTIONS = {"inputs": "--input", "outputs": "--output"}
 
 
 def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat:
-    """The team that an order names.
+    """The team that a cell names.
 
     Raises
     ------
     ConfigError
-        When there is none of that name, or the order says what a team has of its own.
+        When there is none of that name, or the cell says what a team has of its own.
     """
     refused = [
-        _OPTIONS.get(each.name, f"--{each.name.replace('_', '-')}")
-        for each in fields(options)
-        if each.name not in _TAKEN and each.default is not MISSING and getattr(options, each.name) != each.default
+        option.flags[-1]
+        for name, option in OPTIONS.items()
+        if not option.for_team and getattr(options, name) != option.default
     ]
     if refused:
         verb = "is" if len(refused) == 1 else "are"
@@ -83,7 +79,7 @@ class TeamCell:
         waits: Waits,
     ) -> None:
         self._notebook = notebook
-        self._order = options
+        self._options = options
         self._team = team
         self._person = person
         self._view = view
@@ -98,8 +94,8 @@ class TeamCell:
             When the cell cannot start, or did not come to its end.
         """
         namespace = self._notebook.namespace
-        task = variable_choice.filled(self._order.task, namespace) if self._order.template else self._order.task
-        name = self._order.team or ""
+        task = variable_choice.filled(self._options.task, namespace) if self._options.template else self._options.task
+        name = self._options.team or ""
         with closing(self._view):
             exchange = self._team.exchange(task, human=self._ruled(), waits=self._waits)
             self._notebook.teams[name] = self._team
@@ -110,8 +106,8 @@ class TeamCell:
         if isinstance(last, Ended) and last.reason == "stopped":
             raise ChatUnfinished("Stopped by you.", reason=last.reason)
         self._notebook.publish(done)
-        if self._order.answer:
-            namespace[self._order.answer] = _answer(done)
+        if self._options.answer:
+            namespace[self._options.answer] = _answer(done)
         return done
 
     async def _shown(self, exchange: TeamExchange) -> TaskResult:

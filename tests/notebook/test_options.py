@@ -242,7 +242,7 @@ def test_a_bad_environment_is_refused(notebook: FrontEnd, model: FakeOpenAI) -> 
     notebook.run("import os\nos.environ['AUTOGEN_NB_CONFIRM'] = 'nevr'", "environ")
     cell = notebook.run("%%autogen\nGo.")
 
-    assert "AUTOGEN_NB_CONFIRM is 'nevr'" in cell.error
+    assert "AUTOGEN_NB_CONFIRM: confirm is 'nevr'" in cell.error
     assert model.requests == []
 
 

@@ -5,14 +5,13 @@ import pytest
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.limits import machine_memory
-from autogen_nb.notebook.conversations import asked
 from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import Defaults, terms
+from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
 
 
 def test_the_defaults() -> None:
     """By default code is asked for, words are not, a cell has twenty turns, and a block no limit."""
-    found = terms(CellOptions("go"), Defaults(), attended=True)
+    found = cell_settings(CellOptions("go"), Defaults(), attended=True)
 
     assert (found.confirm, found.human_input, found.max_turns, found.block_timeout) == ("always", "NEVER", 20, None)
     assert found.remark == ""
@@ -31,14 +30,18 @@ def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_sandbox_is_asked_about_less() -> None:
     """In a sandbox only risky code is asked about, unless something says otherwise."""
-    assert terms(CellOptions("go"), Defaults(), attended=True, walled=True).confirm == "risky"
-    assert terms(CellOptions("go"), Defaults(confirm="always"), attended=True, walled=True).confirm == "always"
-    assert terms(CellOptions("go", confirm="never"), Defaults(), attended=True, walled=True).confirm == "never"
+
+    def confirm(options: CellOptions, defaults: Defaults) -> str:
+        return cell_settings(options, defaults, attended=True, sandboxed=True).confirm
+
+    assert confirm(CellOptions("go"), Defaults()) == "risky"
+    assert confirm(CellOptions("go"), Defaults(confirm="always")) == "always"
+    assert confirm(CellOptions("go", confirm="never"), Defaults()) == "never"
 
 
 def test_a_limit_where_nobody_is_there() -> None:
     """Without a person a block may take 300 seconds."""
-    assert terms(CellOptions("go"), Defaults(), attended=False).block_timeout == 300
+    assert cell_settings(CellOptions("go"), Defaults(), attended=False).block_timeout == 300
 
 
 @pytest.mark.parametrize("attended", [True, False])
@@ -46,17 +49,17 @@ def test_a_limit_that_was_set(attended: bool) -> None:
     """The setting holds whoever is there, and the option wins over it."""
     defaults = Defaults(block_timeout=7)
 
-    assert terms(CellOptions("go"), defaults, attended=attended).block_timeout == 7
-    assert terms(CellOptions("go", block_timeout=1), defaults, attended=attended).block_timeout == 1
+    assert cell_settings(CellOptions("go"), defaults, attended=attended).block_timeout == 7
+    assert cell_settings(CellOptions("go", block_timeout=1), defaults, attended=attended).block_timeout == 1
 
 
 def test_patience_with_the_person() -> None:
     """A panel waits for ever, unless the setting or the option says how long."""
     defaults = Defaults(human_timeout=60)
 
-    assert terms(CellOptions("go"), Defaults(), attended=True).human_timeout is None
-    assert terms(CellOptions("go"), defaults, attended=True).human_timeout == 60
-    assert terms(CellOptions("go", human_timeout=5), defaults, attended=True).human_timeout == 5
+    assert cell_settings(CellOptions("go"), Defaults(), attended=True).human_timeout is None
+    assert cell_settings(CellOptions("go"), defaults, attended=True).human_timeout == 60
+    assert cell_settings(CellOptions("go", human_timeout=5), defaults, attended=True).human_timeout == 5
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_who_decides_whether_code_is_asked_for(
     """The option wins over the environment, that over the setting; what runs unasked says why."""
     monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_CONFIRM": environment})
 
-    found = terms(CellOptions("go", confirm=option), Defaults(confirm=setting), attended=True)  # type: ignore[arg-type]  # the parameters are texts
+    found = cell_settings(CellOptions("go", confirm=option), Defaults(confirm=setting), attended=True)  # type: ignore[arg-type]  # the parameters are texts
 
     assert (found.confirm, found.remark) == (confirm, remark)
 
@@ -89,7 +92,7 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "yes")
 
     with pytest.raises(ConfigError, match="'yes'; it must be one of always, risky, never"):
-        terms(CellOptions("go"), Defaults(), attended=True)
+        cell_settings(CellOptions("go"), Defaults(), attended=True)
 
 
 @pytest.mark.parametrize(
@@ -108,16 +111,16 @@ def test_the_budget(
     """The option wins over the environment, that over the setting; by default there is no limit."""
     monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_BUDGET": environment})
 
-    assert terms(CellOptions("go", budget=option), Defaults(budget=setting), attended=True).budget == budget
+    assert cell_settings(CellOptions("go", budget=option), Defaults(budget=setting), attended=True).budget == budget
 
 
 def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be a sum is refused, and the place that says it is named."""
     with pytest.raises(ConfigError, match=r"%config AutogenMagics.budget: the budget is 'much'"):
-        terms(CellOptions("go"), Defaults(budget="much"), attended=True)
+        cell_settings(CellOptions("go"), Defaults(budget="much"), attended=True)
     monkeypatch.setenv("AUTOGEN_NB_BUDGET", "-1")
     with pytest.raises(ConfigError, match="AUTOGEN_NB_BUDGET: the budget is '-1'"):
-        terms(CellOptions("go"), Defaults(), attended=True)
+        cell_settings(CellOptions("go"), Defaults(), attended=True)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +136,15 @@ def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_where_code_runs(options: CellOptions, otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
     """A cell's options win over the settings; a kernel and a sandbox take each other's place."""
-    assert asked(options, otherwise) == where
+    assert target_of(options, otherwise) == where
 
 
 def test_the_network_of_no_sandbox() -> None:
     """Without a sandbox there is no network to be let through, and a kernel by name has no walls of ours."""
     with pytest.raises(ConfigError, match="name one with --sandbox"):
-        asked(CellOptions("go", net=True), ExecutionTarget())
+        target_of(CellOptions("go", net=True), ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
-        asked(CellOptions("go", sandbox="bwrap", kernel="bash"), ExecutionTarget())
+        target_of(CellOptions("go", sandbox="bwrap", kernel="bash"), ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
         _ = Defaults(sandbox="bwrap", kernel="bash").where
 

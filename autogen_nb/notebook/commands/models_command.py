@@ -24,7 +24,7 @@ def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str]
     """
     if words:
         raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
-    taken = model_list.taken(notebook.defaults.model, notebook.connection, environ)
+    taken = model_list.taken(notebook.defaults.usual("model"), notebook.connection, environ)
     here = servers.listening()
     rows = [_OFFLINE]
     rows += [_row(each) for each in (*([taken] if taken else []), *model_list.listed(environ))]
