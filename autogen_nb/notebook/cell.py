@@ -5,9 +5,10 @@ awaited cell and the one that waits: in the latter it never suspends (`autogen_n
 """
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import aclosing, closing, nullcontext
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
@@ -22,7 +23,7 @@ from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.chats.termination_checks import WithoutCode, without
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
-from autogen_nb.errors import BudgetReached, ChatUnfinished, ModelRefused, TransferError
+from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused, TransferError
 from autogen_nb.events import ApprovalGiven
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.kernels.kernel_status import OnStuck
@@ -34,7 +35,6 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import approval_habit, stop_question
 from autogen_nb.notebook.asking.cell_people import AbsentPerson, Person, Stopping
-from autogen_nb.notebook.chat_folder import made
 from autogen_nb.notebook.conversations import CellTurn, NotebookConversation, Origin
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.styles import Tone
@@ -119,7 +119,7 @@ class CellRun:
             if kept is not None:
                 self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
             await self._unstuck(chat)
-            with made(chat.cwd / chat.folder):
+            with _chat_folder(chat.cwd / chat.folder):
                 turn = self._resumed(chat, task, inputs) or await self._begun(chat, task, inputs)
                 done = await self._chat(chat, turn, model)
             try:
@@ -375,6 +375,21 @@ class CellRun:
 
     async def _engine(self, work: Coroutine[Any, Any, T]) -> T:
         return await result(work, waits=self._waits)
+
+
+@contextmanager
+def _chat_folder(folder: Path) -> Iterator[None]:
+    """The folder for a chat's files, which is there while a cell runs, and afterwards where something was written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
+    try:
+        yield
+    finally:
+        for empty in (folder, folder.parent):
+            with suppress(OSError):
+                empty.rmdir()
 
 
 def _never(_: dict[str, Any]) -> bool:

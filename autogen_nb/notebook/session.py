@@ -96,7 +96,7 @@ class Session:
     def command(self, line: str) -> None:
         """Does what ``%autogen`` is told."""
         with one_line():
-            self._commands.obey(line)
+            self._commands.run(line)
 
     async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         found = self._delivery(waits)

@@ -75,7 +75,7 @@ def test_the_command_shows_it(notebook: Notebook, published: list[dict[str, Any]
     shell: Any = InteractiveShell.instance()
     shell.kernel = object()
     with serving(models("llama3")) as local:
-        Commands(shell, notebook, LocalServers({"Ollama": local.port}, timeout=20)).obey("models")
+        Commands(shell, notebook, LocalServers({"Ollama": local.port}, timeout=20)).run("models")
 
     assert "llama3" in published[-1]["data"]["text/plain"]
     assert "<table>" in published[-1]["data"]["text/html"]

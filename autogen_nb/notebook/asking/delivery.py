@@ -6,8 +6,9 @@ Buttons are used where a click is heard while the cell runs. Where that cannot b
 
 import inspect
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +16,6 @@ from ipykernel._version import __version__ as release
 
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
-from autogen_nb.notebook.console_terminal import terminal
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.settings import Defaults
 
@@ -72,7 +72,7 @@ def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
     if not request.get("content", {}).get("allow_stdin", False):
         return QuestionDelivery("nobody")
     if _types(request):
-        return QuestionDelivery("words", _NO_WIDGETS, plain=True, terminal=terminal())
+        return QuestionDelivery("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
     found = intercept(kernel)
     if held:
         if found is None or not found.hears_while_held:
@@ -104,3 +104,17 @@ def _serves(kernel: Any) -> bool:
         return "concurrent" in inspect.signature(kernel.dispatch_shell).parameters
     except (AttributeError, TypeError, ValueError):
         return False
+
+
+def _console_terminal() -> Path | None:
+    """The terminal in which the jupyter console runs that has started this kernel; None where none has.
+
+    A server, too, may have been started in a terminal, at which nobody may be: it is no console.
+    """
+    psutil: Any = import_module("psutil")
+    with suppress(psutil.Error):
+        parent = psutil.Process().parent()
+        if parent is not None and any("jupyter-console" in part.replace("_", "-") for part in parent.cmdline()):
+            device = parent.terminal()
+            return Path(device) if device else None
+    return None

@@ -1,9 +1,10 @@
-"""``%autogen``: what its first word leads to; each command lives in a module of its own."""
+"""``%autogen``: the table of its commands, from which the usage and the hints follow."""
 
 import difflib
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -23,21 +24,6 @@ from autogen_nb.notebook.rendering.tables_html import Shown
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 
-_USAGE = (
-    "%autogen pull NAME [NAME ...] [-c CHAT]   copies variables of the agent's kernel here, as data only;\n"
-    "                                          with --unpickle anything, by code that the agent can choose\n"
-    "%autogen push NAME [NAME ...] [-c CHAT]   copies variables of the notebook to the agent's kernel\n"
-    "%autogen kernel status|vars|interrupt|restart|stop [CHAT]   looks after the agent's kernel\n"
-    "%autogen chats                            lists the chats of this notebook\n"
-    "%autogen rules                            lists what code may do without being asked about;\n"
-    "                                          'rules add network api.example.org', 'rules remove N', 'rules clear'\n"
-    "%autogen audit [CHAT] [--sent]            lists what was asked, answered and run; --sent what went to models\n"
-    "%autogen show [CHAT]                      shows the chat again, and asks its open question again\n"
-    "%autogen models                           lists the models that are set up, and those that this machine serves\n"
-    "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"
-)
-_COMMANDS = ("pull", "push", "kernel", "chats", "rules", "audit", "show", "models")
-
 
 class Commands:
     """What a person does with a notebook's chats, beside running cells."""
@@ -48,8 +34,8 @@ class Commands:
         self._chats = notebook.conversations
         self._servers = servers or LocalServers()
 
-    def obey(self, line: str) -> None:  # noqa: C901  # one row for each command
-        """Does what a line says, and shows what comes of it.
+    def run(self, line: str) -> None:
+        """Runs the command of a line, and shows what comes of it; without one, says which there are.
 
         Raises
         ------
@@ -57,54 +43,78 @@ class Commands:
             When the line is no command, or it cannot be done.
         """
         # A rule may name a command line with quotes of its own.
-        words = line.split() if line.split()[:1] == ["rules"] else _words(line)
-        match words[:1]:
-            case []:
-                print(_USAGE)  # noqa: T201  # it is the answer
-            case ["pull" | "push" as way] if len(words) > 1:
-                names, chat = self._named(words[1:])
-                if way == "pull":
-                    unpickle = "--unpickle" in names
-                    self._pull([name for name in names if name != "--unpickle"], chat, unpickle=unpickle)
-                else:
-                    self._push(names, chat)
-            case ["kernel"]:
-                self._kernel(words[1:])
-            case ["chats"]:
-                self._list()
-            case ["show"]:
-                chat = self.chat_of(words[1:])
-                show_command.show(chat.turns, self._view())
-                if show_command.waiting(chat) is not None:
-                    self._show(tables_html.line(show_command.WAITS))
-            case ["models"]:
-                self._show(models_command.execute(words[1:], self._notebook, os.environ, self._servers))
-            case ["rules"]:
-                self._show(rules_command.execute(words[1:], self._notebook.rules, self._chats.cwd, sure))
-            case ["audit"]:
-                options, chat = self._one(words[1:])
-                self._show(audit_command.execute(options, chat))
-            case _:
-                near = difflib.get_close_matches(words[0], _COMMANDS, n=1)
-                hint = f" (did you mean {near[0]!r}?)" if near and near[0] != words[0] else ""
-                raise ConfigError(f"%autogen {' '.join(words)} is not a command{hint}.\n{_USAGE}")
+        name, *words = (line.split() if line.split()[:1] == ["rules"] else _words(line)) or [""]
+        command = next((each for each in COMMANDS if each.name == name), None)
+        if not name:
+            print(_usage())  # noqa: T201  # it is the answer
+        elif command is None or (command.needs_words and not words):
+            near = difflib.get_close_matches(name, [each.name for each in COMMANDS], n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near and command is None else ""
+            raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command{hint}.\n{_usage()}")
+        else:
+            command.run(self, words)
 
     def say(self, text: str) -> None:
         """Shows a line."""
         self._show(tables_html.line(text, kind="kernel"))
 
-    def _list(self) -> None:
-        for each in self._chats:
-            print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # it is the answer
-        for name, team in self._notebook.teams.items():
-            print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
+    def pull(self, words: Sequence[str]) -> None:
+        """Copies variables of the agent's kernel to the notebook."""
+        names, chat = self._named(words)
+        unpickle = "--unpickle" in names
+        if not chat.executor.alive:
+            raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
+        namespace = self._notebook.namespace
+        wanted = [name for name in names if name != "--unpickle"]
+        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
+        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
+        namespace.update(values)
+        chat.hand(values)
+        if taken:
+            print(variable_choice.replaced(taken, "your notebook"))  # noqa: T201  # it is what happened
 
-    def _kernel(self, words: Sequence[str]) -> None:
+    def push(self, words: Sequence[str]) -> None:
+        """Copies variables of the notebook to the agent's kernel."""
+        names, chat = self._named(words)
+        values = variable_choice.chosen(names, self._notebook.namespace, "%autogen push")
+        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
+        if taken:
+            print(variable_choice.replaced(taken, "the agent's kernel"))  # noqa: T201  # it is what happened
+
+    def kernel(self, words: Sequence[str]) -> None:
+        """Looks after a chat's kernel."""
         rest, chat = self._named(words)
         verb, *more = rest or ["status"]
         if len(more) > 1 or (more and chat is not self._chats.named()):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
         self._show(kernel_command.execute(verb, self._known(more[0]) if more else chat))
+
+    def list_chats(self, words: Sequence[str]) -> None:
+        """Lists the chats and the teams of the notebook."""
+        del words
+        for each in self._chats:
+            print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # it is the answer
+        for name, team in self._notebook.teams.items():
+            print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
+
+    def rules(self, words: Sequence[str]) -> None:
+        """Lists, makes and revokes the person's rules."""
+        self._show(rules_command.execute(words, self._notebook.rules, self._chats.cwd, sure))
+
+    def audit(self, words: Sequence[str]) -> None:
+        """Shows the record of a chat."""
+        self._show(audit_command.execute(*self._one(words)))
+
+    def show(self, words: Sequence[str]) -> None:
+        """Shows a chat again."""
+        chat = self.chat_of(words)
+        show_command.show(chat.turns, self._view())
+        if show_command.waiting(chat) is not None:
+            self._show(tables_html.line(show_command.WAITS))
+
+    def models(self, words: Sequence[str]) -> None:
+        """Lists the models that there are."""
+        self._show(models_command.execute(words, self._notebook, os.environ, self._servers))
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
         """The chat that the words name, or the current one.
@@ -155,22 +165,79 @@ class Commands:
             publisher: Any = self._shell.display_pub
             publisher.publish(data=data, metadata=metadata)
 
-    def _pull(self, names: list[str], chat: NotebookConversation, *, unpickle: bool) -> None:
-        if not chat.executor.alive:
-            raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
-        namespace = self._notebook.namespace
-        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in names}
-        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
-        namespace.update(values)
-        chat.hand(values)
-        if taken:
-            print(variable_choice.replaced(taken, "your notebook"))  # noqa: T201  # it is what happened
 
-    def _push(self, names: list[str], chat: NotebookConversation) -> None:
-        values = variable_choice.chosen(names, self._notebook.namespace, "%autogen push")
-        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
-        if taken:
-            print(variable_choice.replaced(taken, "the agent's kernel"))  # noqa: T201  # as above
+@dataclass(frozen=True, slots=True)
+class LineCommand:
+    """A command of ``%autogen``.
+
+    Parameters
+    ----------
+    arguments
+        What may follow the name, as the usage says it.
+    help
+        What it does; further lines stand below the first.
+    run
+        Does it, given the words behind the name.
+    needs_words
+        Whether it is none without them.
+    """
+
+    name: str
+    arguments: str
+    help: str
+    run: Callable[[Commands, Sequence[str]], None]
+    needs_words: bool = False
+
+
+COMMANDS = (
+    LineCommand(
+        "pull",
+        "NAME [NAME ...] [-c CHAT]",
+        "copies variables of the agent's kernel here, as data only;\n"
+        "with --unpickle anything, by code that the agent can choose",
+        Commands.pull,
+        needs_words=True,
+    ),
+    LineCommand(
+        "push",
+        "NAME [NAME ...] [-c CHAT]",
+        "copies variables of the notebook to the agent's kernel",
+        Commands.push,
+        needs_words=True,
+    ),
+    LineCommand(
+        "kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "looks after the agent's kernel", Commands.kernel
+    ),
+    LineCommand("chats", "", "lists the chats of this notebook", Commands.list_chats),
+    LineCommand(
+        "rules",
+        "",
+        "lists what code may do without being asked about;\n"
+        "'rules add network api.example.org', 'rules remove N', 'rules clear'",
+        Commands.rules,
+    ),
+    LineCommand(
+        "audit",
+        "[CHAT] [--sent]",
+        "lists what was asked, answered and run; --sent what went to models",
+        Commands.audit,
+    ),
+    LineCommand("show", "[CHAT]", "shows the chat again, and asks its open question again", Commands.show),
+    LineCommand("models", "", "lists the models that are set up, and those that this machine serves", Commands.models),
+)
+
+_WIDTH = 42
+"""The column in which the usage says what a command does."""
+
+
+def _usage() -> str:
+    lines = []
+    for each in COMMANDS:
+        head = f"%autogen {each.name} {each.arguments}".rstrip()
+        first, *more = each.help.split("\n")
+        lines.append(f"{head:<{_WIDTH}}{first}" if len(head) < _WIDTH else f"{head}   {first}")
+        lines += (" " * _WIDTH + line for line in more)
+    return "\n".join((*lines, "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"))
 
 
 def _words(line: str) -> list[str]:
