@@ -7,14 +7,18 @@ DATA ?=
 WORKERS ?= 2
 
 export PYTHON
-export VENV := .venv
+export VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := scripts/setup.sh
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadgroup
+# What `make test` leaves out: what takes long, and what has a target of its own.
+SLOW := slow or browser
+APART := places or torture or matrix
 AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-matrix torture places lab lint docs bench bench-quick bench-peers bench-policy lock clean browser sandbox
+.PHONY: help demo test test-slow test-all test-newer test-matrix torture places lab lint docs bench bench-quick bench-peers bench-policy lock clean browser sandbox
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,19 +29,28 @@ demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA
 lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
-test: $(VENV)/.has-dev browser sandbox ## The whole test suite but for `torture`, `places` and `test-matrix`; core/ must be covered to the last branch
-	scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not places and not torture and not matrix" --cov --cov-report=
+test: $(VENV)/.has-dev ## The quick tests, in less than five minutes; core/ must be covered to the last branch
+	$(PYTEST) -m "not ($(SLOW) or $(APART))" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
+	@echo 'left out, for `make test-all`: $(SLOW) or $(APART)'
+
+test-slow: $(VENV)/.has-dev browser sandbox ## The tests that take longer, those of the browser among them
+	$(PYTEST) -m "($(SLOW)) and not ($(APART))"
+
+test-all: test test-slow test-matrix torture places ## Every test there is
 
 torture: $(VENV)/.has-dev ## Floods of output, bombs and a resume at every event, a quarter of an hour at most
-	$(AT_MOST) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m torture tests/torture tests/agents/test_team_resuming.py
+	$(AT_MOST) $(PYTEST) -m torture tests/torture tests/agents/test_team_resuming.py
 
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
-	$(AT_MOST) scripts/containers.sh scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m places
+	$(AT_MOST) scripts/containers.sh $(PYTEST) -m places
 
 test-matrix: $(VENV)/.has-dev ## The person's decisions, in each release of ipykernel that is supported
 	$(BIN)/python -m tests.matrix.environments build/ipykernels
-	IPYKERNELS=build/ipykernels $(AT_MOST) scripts/suite.sh $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m matrix tests/matrix
+	IPYKERNELS=build/ipykernels $(AT_MOST) $(PYTEST) -m matrix tests/matrix
+
+test-newer: ## The quick tests in the newest other Python that is here, in an environment of its own
+	scripts/newer.sh $(MAKE) test
 
 lint: $(VENV)/.has-dev ## ruff and mypy
 	$(BIN)/ruff check
