@@ -10,11 +10,11 @@ from tests.driven import in_process
 INTERRUPTED = """
 import asyncio, json, os, signal, threading, time
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
-from autogen_nb.core.chats.reply_steps import Party, generate_oai_reply
+from autogen_nb.core.chats.reply_steps import AgentSpec, generate_oai_reply
 from autogen_nb.event_json import to_json
 from autogen_nb.events import ModelDelta, ModelReplied
 from autogen_nb.messages import Message
-from autogen_nb.run import Here, There, aevents, events
+from autogen_nb.run import OnCaller, OnEngine, aevents, events
 
 begun, let_go = threading.Event(), threading.Event()
 times = {}
@@ -36,13 +36,13 @@ async def answer():
     yield ModelReplied(Message("hello"))
 
 def flow():
-    return two_agent_chat(Party("user"), Party("assistant", (generate_oai_reply,)), opening=Message("go"))
+    return two_agent_chat(AgentSpec("user"), AgentSpec("assistant", (generate_oai_reply,)), opening=Message("go"))
 
 def waited(log):
-    list(events(flow(), lambda _: There(hanging), log))
+    list(events(flow(), lambda _: OnEngine(hanging), log))
 
 async def awaiting(log):
-    async for _ in aevents(flow(), lambda _: There(hanging), log):
+    async for _ in aevents(flow(), lambda _: OnEngine(hanging), log):
         pass
 
 def awaited(log):
@@ -66,7 +66,7 @@ for _ in range(3):
     assert let_go.is_set()
 
 broken = [to_json(event)["type"] for event in log]
-list(events(flow(), lambda _: There(answer), log))
+list(events(flow(), lambda _: OnEngine(answer), log))
 print(json.dumps({"took": min(took), "broken": broken, "resumed": to_json(log[-1])["type"]}))
 """
 
@@ -86,8 +86,8 @@ def test_interrupt_lands_in_the_caller_and_leaves_a_log(way: str) -> None:
 PEOPLE = """
 import asyncio, os, signal, threading, time
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
-from autogen_nb.core.chats.reply_steps import Party
-from autogen_nb.run import Here, aevents, events
+from autogen_nb.core.chats.reply_steps import AgentSpec
+from autogen_nb.run import OnCaller, aevents, events
 
 begun = threading.Event()
 
@@ -109,13 +109,13 @@ async def patient():
         print("let go")
 
 def flow():
-    return two_agent_chat(Party("user"), Party("assistant"), opening="person")
+    return two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
 
 def waited(log):
-    list(events(flow(), lambda _: Here(CALL), log))
+    list(events(flow(), lambda _: OnCaller(CALL), log))
 
 async def awaiting(log):
-    async for _ in aevents(flow(), lambda _: Here(CALL), log):
+    async for _ in aevents(flow(), lambda _: OnCaller(CALL), log):
         pass
 
 def awaited(log):
@@ -189,23 +189,23 @@ def test_endings_run_when_the_process_ends(endings: str, told: str) -> None:
 LONG = """
 import asyncio, sys
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
-from autogen_nb.core.chats.reply_steps import Party, check_termination_and_human_reply, generate_oai_reply
+from autogen_nb.core.chats.reply_steps import AgentSpec, check_termination_and_human_reply, generate_oai_reply
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.event_json import to_json
 from autogen_nb.events import CodeRan, Ended, ModelReplied, Said, CodeAsked
 from autogen_nb.messages import Message
-from autogen_nb.run import Here, aevents, events
+from autogen_nb.run import OnCaller, aevents, events
 
-user = Party("user", (check_termination_and_human_reply, RunCode()), max_auto_replies=10_000,
+user = AgentSpec("user", (check_termination_and_human_reply, RunCode()), max_auto_replies=10_000,
              termination=lambda _: False, default_reply=Message("on"))
-assistant = Party("assistant", (generate_oai_reply,))
+assistant = AgentSpec("assistant", (generate_oai_reply,))
 
 def flow():
     return two_agent_chat(user, assistant, opening=Message("go"), max_turns=2_500)
 
 def world(question):
     answer = CodeRan(0) if isinstance(question, CodeAsked) else ModelReplied(Message(TEXT))
-    return Here(lambda: answer)
+    return OnCaller(lambda: answer)
 
 async def main():
     return [event async for event in aevents(flow(), world)]

@@ -49,7 +49,7 @@ def saved(code: str, folder: Path, *, otherwise: str | None = None) -> Path | No
 
     Raises
     ------
-    Refused
+    BlockRefused
         When the name leads out of the folder, or the file cannot be written.
     """
     name = named(code) or otherwise

@@ -32,7 +32,7 @@ class ScriptedHuman:
 
     Attributes
     ----------
-    asked : list of HumanInputAsked, ApprovalAsked, ActAsked or CodeInputAsked
+    asked : list of HumanInputAsked, ApprovalAsked, EffectAsked or CodeInputAsked
         The questions so far, in order.
     """
 

@@ -57,7 +57,7 @@ def scripted(*answers: Answer) -> World:
 def spec(name: str = "user", *steps: Step, **settings: object) -> AgentSpec:
     """An agent that tests nothing and says nothing, but for what is given."""
     settings.setdefault("termination", never)
-    # The settings are those of Party, which checks none of them.
+    # The settings are those of AgentSpec, which checks none of them.
     return AgentSpec(name, steps, **settings)  # type: ignore[arg-type]
 
 

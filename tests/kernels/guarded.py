@@ -19,7 +19,7 @@ class GuardedKernel:
 
     Attributes
     ----------
-    asked : list of (Act, str)
+    asked : list of (Effect, str)
         The questions of the last block, each with its line.
     """
 

@@ -9,9 +9,9 @@ from tests.notebook.scripts import python
 WORDS = "Your message to assistant instead"
 REASON = "Why? The assistant reads it (may be empty)"
 ASK = """
-from autogen_nb.effects import Act
+from autogen_nb.effects import Effect
 from autogen_nb.core.policy.rules import proposed
-from autogen_nb.events import ActAsked, ApprovalAsked, CodeInputAsked, HumanInputAsked
+from autogen_nb.events import EffectAsked, ApprovalAsked, CodeInputAsked, HumanInputAsked
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.asking.panels import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -24,7 +24,9 @@ answer = await person.{method}(question)
 view.show(answer)
 print(answer)
 """
-CONNECTS = 'ActAsked("user", Act("network", "api.example.org", "connects to api.example.org"), "requests.get(url)")'
+CONNECTS = (
+    'EffectAsked("user", Effect("network", "api.example.org", "connects to api.example.org"), "requests.get(url)")'
+)
 TYPED = 'CodeInputAsked("user", "Your name: ")'
 PASSWORD = 'CodeInputAsked("user", "Password: ", password=True)'
 
@@ -281,7 +283,7 @@ def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
 
 def test_nothing_is_accepted_that_was_not_ticked(notebook: FrontEnd) -> None:
     """Where several rules are offered, none is chosen beforehand, and without one the panel stays."""
-    cell = start(notebook, "allow", 'ActAsked("user", Act("write", "/srv/data/a.csv", "writes /srv/data/a.csv"))')
+    cell = start(notebook, "allow", 'EffectAsked("user", Effect("write", "/srv/data/a.csv", "writes /srv/data/a.csv"))')
 
     def complaint() -> dict[str, object]:
         """The layout of the row that says what is missing."""
@@ -376,7 +378,7 @@ def test_question_is_given_up_and_asked_again(either: FrontEnd, model: FakeOpenA
         (
             "allow",
             CONNECTS,
-            "ActJudged(allowed=False, reason='nobody answered within 0.3 s', by='nobody, in time'",
+            "EffectJudged(allowed=False, reason='nobody answered within 0.3 s', by='nobody, in time'",
             "Denied (nobody answered within 0.3 s): connects to api.example.org · by nobody, in time",
         ),
         (
