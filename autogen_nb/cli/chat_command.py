@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from autogen_nb.agents.parts.execution_target import SANDBOXES, ExecutionTarget
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import tables
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import AutogenError
+from autogen_nb.kernels.places import SANDBOXES
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.run import policy
 
@@ -44,8 +45,6 @@ def chat(data: tuple[Path, ...], sandbox: Any, kernel: str, *, net: bool, confir
 
     # A kernel that is named has the walls that it has.
     sandbox = sandbox or ("none" if kernel else policy().sandbox)
-    if net and sandbox == "none":
-        raise click.UsageError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
     where = ExecutionTarget(sandbox, net, kernel)
     setting = ConversationSetting(where=where, confirm=confirm_of(confirm, os.environ), **options)
     conversation = TerminalConversation(setting, _loaded(data), tell=_tell)

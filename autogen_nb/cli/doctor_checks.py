@@ -5,7 +5,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +15,7 @@ from autogen_nb._version import __version__
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import AutogenError
 from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.kernels.places import PLACES, SANDBOXES, PlaceOptions
 from autogen_nb.models.config import model_list
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.local_servers import USUAL, LocalServers
@@ -147,18 +148,15 @@ def _kernel() -> Iterator[Finding]:
 
 
 def _sandboxes() -> Iterator[Finding]:
-    from autogen_nb.kernels.places.container_engine import check_engine
-
-    def bubblewrap() -> None:
-        # Any folder but the home would do; this one is ours.
-        with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
-            ExecutionTarget("bwrap").check(Path(folder))
-
-    yield Finding("sandboxes", "none", "ok", "the default: code has your rights; --sandbox bwrap or docker gives walls")
-    ways: Mapping[str, Callable[[], None]] = {"bwrap": bubblewrap, "docker": check_engine}
-    for name, check in ways.items():
+    none, *walls = SANDBOXES
+    text = f"the default: code has your rights; --sandbox {' or '.join(walls)} gives walls"
+    yield Finding("sandboxes", none, "ok", text)
+    for name in walls:
+        kind = PLACES[name]
         try:
-            check()
+            # Any folder but the home would do; this one is ours.
+            with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
+                (kind.check or kind.make)(PlaceOptions(Path(folder)))
         except AutogenError as error:
             what, _, mend = str(error).partition(": ")
             yield Finding("sandboxes", name, "note", what, mend)

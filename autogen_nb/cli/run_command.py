@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from autogen_nb.agents.parts.execution_target import SANDBOXES
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.notebook_execution import ExecutionEnd, execute
 from autogen_nb.cli.notebook_file import check_place, save, sign
@@ -19,6 +18,7 @@ from autogen_nb.cli.table_files import TableFile, tables
 from autogen_nb.cli.transcript import Transcript
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.places import SANDBOXES, check_net, place_kind
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.wrappers.budget import Budget
@@ -172,8 +172,7 @@ def _check(asked: RunRequest) -> None:
     """Finds what is wrong before a kernel is started for it."""
     if asked.budget is not None:
         Budget.parse(asked.budget)
-    if asked.net and asked.sandbox not in ("bwrap", "docker"):
-        raise click.UsageError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
+    check_net(place_kind(asked.sandbox or "none", asked.kernel or ""), net=asked.net)
     address = urlsplit(asked.kernel or "")
     if address.scheme in ("http", "https") and ("token" in address.query or address.username):
         raise click.UsageError(

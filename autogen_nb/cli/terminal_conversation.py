@@ -94,7 +94,7 @@ class TerminalConversation:
         self._data = dict(data)
         self._tell = tell
         setting.where.check(Path.cwd())
-        confirm = setting.confirm or ("always" if setting.where.sandbox == "none" else "risky")
+        confirm = setting.confirm or ("risky" if setting.where.walled else "always")
         model = self._model()
         self._executor = setting.where.executor(
             cwd=Path.cwd(), timeout=setting.block_timeout, imports=machine_memory.preimports()

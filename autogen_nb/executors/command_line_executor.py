@@ -19,9 +19,9 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.block_runs import BlockRefused, in_order, make, named, refused, saved, unknown
 from autogen_nb.executors.shell_blocks import Shell
 from autogen_nb.kernels.kernel import BlockOutcome
-from autogen_nb.kernels.launch import LOCAL
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.messages import CodeBlock

@@ -1,4 +1,7 @@
-"""Runs code blocks in one Jupyter kernel of the agent's own; shell blocks run beside it."""
+"""Runs code blocks in one Jupyter kernel of the agent's own; shell blocks run beside it.
+
+Where the place can have no kernel, as in a container whose image has none, each block runs as a program of its own.
+"""
 
 import asyncio
 import os
@@ -6,24 +9,28 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.effects import Permissions
+from autogen_nb.errors import AutogenError, ExecutionError, TransferError
 from autogen_nb.executors.block_history import History, HistoryStep
 from autogen_nb.executors.block_runs import BlockRefused, in_order, make, named, refused, saved, unknown
+from autogen_nb.executors.command_line_executor import CommandLineExecutor
 from autogen_nb.executors.shell_blocks import Shell
 from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck
-from autogen_nb.kernels.launch import LOCAL
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.outcome import wanting
 from autogen_nb.kernels.places.environment import scrubbed, with_interpreter
 from autogen_nb.kernels.places.file_transfer import keeping, shelling
+from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.request import Ask
@@ -32,6 +39,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output
 
 _SHELL = SHELL | BASH
+_NO_KERNEL = "{why}, so each block runs as a program of its own, and no variables are kept between blocks."
 _NO_PYTHON = (
     "This kernel runs {language}: only a Python kernel can stop code at what it was not let through, "
     "hand variables over, take them back and list them, or keep what %pip installs apart."
@@ -52,7 +60,7 @@ class JupyterExecutor:
     ask
         Answers `input()` in the code; without it, `input()` raises there.
     environ
-        The environment of kernel and shell; None is what `scrubbed` leaves of this process's.
+        The environment of kernel and shell; None is what `scrubbed` leaves of this process's, on this machine.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
     place
@@ -90,8 +98,13 @@ class JupyterExecutor:
         self._told = False
         self._dropped = frozenset[str]()
         if environ is None:
-            environ = scrubbed(os.environ, passed)
-            self._dropped = frozenset(os.environ) - frozenset(environ)
+            environ = scrubbed(os.environ, passed) if place.here else {}
+            self._dropped = frozenset(os.environ) - frozenset(environ) if place.here else frozenset()
+        self._no_kernel = ""
+        self._programs: CommandLineExecutor | None = None
+        self._make_programs = partial(
+            CommandLineExecutor, cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits
+        )
         environ = with_interpreter(environ, sys.executable)
         # Elsewhere there is nothing of the notebook's to install into, and the place has an environment of its own.
         self._overlay = Overlay.of(place)
@@ -107,9 +120,9 @@ class JupyterExecutor:
         self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
 
     @property
-    def walls(self) -> str:
+    def walls(self) -> Walls:
         """The name of the sandbox around the code; "none" where there is none of ours."""
-        return str(getattr(self._place, "walls", "none"))
+        return self._place.walls
 
     @property
     def on_stuck(self) -> OnStuck | None:
@@ -150,15 +163,15 @@ class JupyterExecutor:
         return self._kernel.pid
 
     async def start(self) -> None:
-        """Starts the kernel where none runs; it may be called at any time, and by many at once.
+        """Starts the kernel where none runs and there can be one; it may be called at any time, and by many at once.
 
         Raises
         ------
         ExecutionError
             When the working directory cannot be made, or the kernel does not come up.
         """
-        self._make()
-        await self._kernel.start()
+        if await self._without_kernel() is None:
+            await self._kernel.start()
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
@@ -211,16 +224,40 @@ class JupyterExecutor:
         return _Company(ask, timeout, Guarded(permissions, scope, allow))
 
     async def _run(self, blocks: Sequence[CodeBlock], company: "_Company") -> AsyncGenerator[Output | RunEnded]:
-        self._make()
-        async with aclosing(in_order(blocks, lambda block: self._block(block, company))) as items:
+        programs = await self._without_kernel()
+        run = (
+            in_order(blocks, lambda block: self._block(block, company))
+            if programs is None
+            else programs.run(blocks, company.timeout)
+        )
+        async with aclosing(run) as items:
             async for item in items:
-                yield item
+                if programs is not None and isinstance(item, RunEnded) and not self._told:
+                    self._told = True
+                    note = _NO_KERNEL.format(why=self._no_kernel[:1].upper() + self._no_kernel[1:])
+                    yield replace(item, note=f"{item.note} {note}".strip())
+                else:
+                    yield item
+
+    async def _without_kernel(self) -> CommandLineExecutor | None:
+        """What runs blocks where there can be no kernel; None where there can."""
+        self._make()
+        if self._programs is None and (why := await self._place.why_no_kernel()):
+            self._no_kernel, self._programs = why, self._make_programs()
+        return self._programs
+
+    async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
+        """Raises the error where there can be no kernel; `what` says what it would be for."""
+        if await self._without_kernel() is not None:
+            raise error(f"{self._no_kernel}, and no kernel that could {what}")
 
     async def stop(self, told: str = "") -> None:
         """Ends the kernel and all that it or a shell block started; it may be called twice.
 
         `told` is what the next block is told of it.
         """
+        if self._programs is not None:
+            await self._programs.stop()
         await self._shell.stop()
         await self._kernel.shutdown(told)
         await self._place.close()
@@ -231,16 +268,23 @@ class JupyterExecutor:
     async def interrupt(self) -> None:
         """Interrupts the block that runs, if any; it costs the state only where the person says so (`on_stuck`)."""
         await self._kernel.interrupt()
-        await self._shell.interrupt()
+        await (self._shell if self._programs is None else self._programs).interrupt()
 
     async def restart(self) -> None:
-        """Ends the kernel, whatever it does, and starts a fresh one."""
+        """Ends the kernel, whatever it does, and starts a fresh one.
+
+        Raises
+        ------
+        ExecutionError
+            When there can be none, or it does not start.
+        """
+        await self._check_kernel("be restarted", ExecutionError)
         self._history.clear()
         await self._kernel.restart()
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         """Binds copies of the values to their names in the kernel: all of them, or none (`Kernel.put`)."""
-        self._make()
+        await self._check_kernel("hold variables", TransferError)
         handed = await self._kernel.put(values, limit=limit)
         if self._restore == "replay":
             self._history.add(dict(values))
@@ -248,10 +292,12 @@ class JupyterExecutor:
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """A copy of a variable's value, as data only unless `unpickle` says otherwise (`Kernel.get`)."""
+        await self._check_kernel("hold variables", TransferError)
         return await self._kernel.get(name, unpickle=unpickle)
 
     async def variables(self) -> tuple[HandedVariable, ...]:
         """The variables that the agent's code made (`Kernel.variables`)."""
+        await self._check_kernel("hold variables", TransferError)
         return await self._kernel.variables()
 
     async def _block(self, block: CodeBlock, company: "_Company") -> AsyncGenerator[Output | BlockOutcome]:

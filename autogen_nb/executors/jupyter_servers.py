@@ -9,10 +9,10 @@ from weakref import WeakSet
 
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.command_line_code_executor import left
-from autogen_nb.kernels.launch import LOCAL
-from autogen_nb.kernels.places.container import IMAGE, ContainerKernel, ContainerPlace
+from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
 from autogen_nb.kernels.places.container_engine import with_kernel
-from autogen_nb.kernels.places.place import LaunchSpec, Place
+from autogen_nb.kernels.places.local import LOCAL
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import engine, in_background
 
 KERNEL_IMAGE = "autogen-nb-kernel"
@@ -170,8 +170,8 @@ class KernelContainer(ContainerPlace):
         super().__init__(**more)
         self._base = base
 
-    async def start(self, launch_spec: LaunchSpec) -> ContainerKernel:
-        """A kernel in the container.
+    async def why_no_kernel(self) -> str:
+        """Nothing: a container without a kernel is an error.
 
         Raises
         ------
@@ -183,7 +183,7 @@ class KernelContainer(ContainerPlace):
                 f"the image {self.image!r} has no ipykernel: give it as DockerJupyterServer(base_image=...), from "
                 "which one is made that has, or run code by command line in it (DockerCommandLineCodeExecutor)"
             )
-        return await super().start(launch_spec)
+        return ""
 
     def _make(self) -> tuple[Any, Any]:
         if self._base is not None:

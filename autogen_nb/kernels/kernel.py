@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckBlock
-from autogen_nb.kernels.launch import LOCAL, Launched, launch
+from autogen_nb.kernels.launch import Launched, launch
 from autogen_nb.kernels.lifecycle import KernelLifecycle
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitPassed, LimitWatch
@@ -26,6 +26,7 @@ from autogen_nb.kernels.limits.resource_usage import measure, shared_out
 from autogen_nb.kernels.message_decoding import size
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, death
 from autogen_nb.kernels.places.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.preparation import packed, prepare, warm
 from autogen_nb.kernels.request import Ask, ExecuteRequest

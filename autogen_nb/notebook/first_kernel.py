@@ -11,7 +11,6 @@ from autogen_nb.errors import AutogenError
 from autogen_nb.notebook.settings import Defaults
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.docker_executor import DockerExecutor
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
 
 
@@ -20,7 +19,7 @@ class FirstKernel:
     """An executor that starts already, and where its code runs."""
 
     where: ExecutionTarget
-    executor: "JupyterExecutor | DockerExecutor"
+    executor: "JupyterExecutor"
 
 
 def begun(cwd: Path, defaults: Defaults) -> FirstKernel | None:

@@ -19,10 +19,11 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
 from traitlets import Bool, CFloat, CInt, Enum, TraitType, Unicode
 
-from autogen_nb.agents.parts.execution_target import SANDBOXES, Sandbox
+from autogen_nb.agents.parts.execution_target import Sandbox
 from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.places import SANDBOXES
 from autogen_nb.kernels.transfer.describe import Share
 
 F = TypeVar("F", bound=Callable[..., Any])

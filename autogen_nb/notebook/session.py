@@ -110,8 +110,7 @@ class Session:
         self.conversations.keeping.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
         self.conversations.keeping.saying(copy_context(), self._commands.say)
         policy.check_walls(where.sandbox, "this cell")
-        sandboxed = where.sandbox != "none"
-        settings = cell_settings(options, self._defaults, attended=attended, sandboxed=sandboxed, policy=policy)
+        settings = cell_settings(options, self._defaults, attended=attended, sandboxed=where.walled, policy=policy)
         remark = " · ".join(filter(None, (where.text, settings.remark)))
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
         aside = _asked_aside if found.way == "buttons" else None

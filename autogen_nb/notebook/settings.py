@@ -11,8 +11,8 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
 from autogen_nb.effects import Confirm
-from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.places import place_kind
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.notebook.options import OPTIONS, CellOptions
 from autogen_nb.trusted import policy_file
@@ -70,7 +70,7 @@ class Defaults(Configurable):
         """
         sandbox, kernel, net = self.usual("sandbox"), self.usual("kernel") or "", self.usual("net")
         images = (self.image,) if self.image else ()
-        where = ExecutionTarget(sandbox, net and sandbox != "none", kernel, images)
+        where = ExecutionTarget(sandbox, net and place_kind(sandbox).net, kernel, images)
         policy = policy_file.policy()
         if kernel or policy.suffices(sandbox):
             return where
@@ -183,6 +183,5 @@ def target_of(options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
     # A sandbox takes the place of a kernel that the settings name, and the other way round.
     sandbox = options.sandbox or ("none" if options.kernel else usual.sandbox)
     kernel = options.kernel or ("" if options.sandbox not in (None, "none") else usual.kernel)
-    if options.net and sandbox == "none":
-        raise ConfigError("--net is about a sandbox's network, and there is no sandbox; name one with --sandbox")
-    return ExecutionTarget(sandbox, sandbox != "none" and (options.net or usual.net), kernel, usual.images)
+    net = options.net or (usual.net and place_kind(sandbox, kernel).net)
+    return ExecutionTarget(sandbox, net, kernel, usual.images)

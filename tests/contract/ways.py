@@ -15,12 +15,12 @@ from autogen_nb.core.ports import Executor, RunEnded
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
 from autogen_nb.executors.command_line_executor import CommandLineExecutor
-from autogen_nb.executors.docker_executor import DockerExecutor
 from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor, JupyterCodeExecutor
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.executors.jupyter_servers import DockerJupyterServer
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.container import ContainerPlace
 from autogen_nb.kernels.places.container_engine import reached
 from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 from autogen_nb.messages import CodeBlock
@@ -194,17 +194,16 @@ def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[JupyterExecutor, P
     return make
 
 
-def _docker(folder: Path) -> DockerExecutor:
-    return _container(folder)
+def _docker(folder: Path) -> JupyterExecutor:
+    return JupyterExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_container(folder))
 
 
 def _docker_command_line(folder: Path) -> CommandLineExecutor:
-    place = _container(folder)._place
-    return CommandLineExecutor(cwd=folder, environ={}, grace=GRACE, limits=LIMITS, place=place)
+    return CommandLineExecutor(cwd=folder, environ={}, grace=GRACE, limits=LIMITS, place=_container(folder))
 
 
-def _container(folder: Path) -> DockerExecutor:
-    return DockerExecutor(cwd=folder, images=[image()], grace=GRACE, limits=LIMITS)
+def _container(folder: Path) -> ContainerPlace:
+    return ContainerPlace(cwd=folder, images=[image()], limits=LIMITS)
 
 
 def image() -> str:

@@ -15,9 +15,9 @@ import pytest
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.kernel import LIMITED
-from autogen_nb.kernels.launch import LOCAL
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup, counted
+from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.messages import CodeBlock
 from tests.contract.ways import Cannot, _bubblewrap

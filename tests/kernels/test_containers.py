@@ -13,9 +13,10 @@ import pytest
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.docker_executor import DockerExecutor
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places.container import _portable
+from autogen_nb.kernels.places.container import IMAGE as USUAL
+from autogen_nb.kernels.places.container import ContainerPlace, _portable
 from autogen_nb.kernels.places.container_engine import parted
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
@@ -37,7 +38,13 @@ def engine() -> Any:
     client.close()
 
 
-def ran(executor: DockerExecutor, code: str) -> Ran:
+def contained(folder: Path, *images: str, limits: Limits | None = None) -> JupyterExecutor:
+    """An executor in a container of the first of the images that can be had."""
+    place = ContainerPlace(cwd=folder, images=images or (USUAL,), limits=limits)
+    return JupyterExecutor(cwd=folder, place=place, limits=limits)
+
+
+def ran(executor: JupyterExecutor, code: str) -> Ran:
     """What comes of a block."""
 
     async def main() -> list[Output | RunEnded]:
@@ -54,13 +61,13 @@ def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
 
     with pytest.raises(ConfigError, match=r"no container engine answers .* set DOCKER_HOST .*use_docker=False"):
-        DockerExecutor(cwd=tmp_path)
+        contained(tmp_path)
 
 
 def test_processor_time_is_no_limit_of_a_container(tmp_path: Path) -> None:
     """A limit that no engine keeps is an error at construction, not a promise."""
     with pytest.raises(ConfigError, match=r"limits\['cpu'\] cannot be kept in a container"):
-        DockerExecutor(cwd=tmp_path, limits=Limits(cpu=3))
+        contained(tmp_path, limits=Limits(cpu=3))
 
 
 @pytest.mark.parametrize(
@@ -92,14 +99,14 @@ class TestForReal:
 
     def test_no_image_is_an_error_that_says_how(self, engine: Any, tmp_path: Path) -> None:
         """Where no image can be had, the error names each and how to bring one."""
-        executor = DockerExecutor(cwd=tmp_path, images=["localhost:1/not/there:1"])
+        executor = contained(tmp_path, "localhost:1/not/there:1")
 
         with pytest.raises(ExecutionError, match=r"no image can be had .*docker pull localhost:1/not/there:1"):
             ran(executor, "1")
 
     def test_the_first_image_that_can_be_had_is_taken(self, engine: Any, tmp_path: Path) -> None:
         """A list of images means the first of them that is there."""
-        executor = DockerExecutor(cwd=tmp_path, images=["localhost:1/not/there:1", os.environ[IMAGE]])
+        executor = contained(tmp_path, "localhost:1/not/there:1", os.environ[IMAGE])
 
         assert ran(executor, "print(1)").text == "1\n"
 
@@ -107,15 +114,18 @@ class TestForReal:
         """The code sees neither a network nor the person's files."""
         code = f"import os, socket\nprint(os.path.exists({str(Path(__file__))!r}), socket.if_nameindex())"
 
-        assert ran(DockerExecutor(cwd=tmp_path, images=[os.environ[IMAGE]]), code).text == "False [(1, 'lo')]\n"
+        assert ran(contained(tmp_path, os.environ[IMAGE]), code).text == "False [(1, 'lo')]\n"
 
     def test_the_container_ends_with_the_process(self, engine: Any, tmp_path: Path) -> None:
         """A process that is killed leaves no container."""
         program = (
             "import asyncio, os, signal, sys\n"
-            "from autogen_nb.executors.docker_executor import DockerExecutor\n"
+            "from pathlib import Path\n"
+            "from autogen_nb.executors.jupyter_executor import JupyterExecutor\n"
+            "from autogen_nb.kernels.places.container import ContainerPlace\n"
             "async def main():\n"
-            f"    executor = DockerExecutor(cwd={str(tmp_path)!r}, images=[{os.environ[IMAGE]!r}])\n"
+            f"    place = ContainerPlace(cwd=Path({str(tmp_path)!r}), images=[{os.environ[IMAGE]!r}])\n"
+            f"    executor = JupyterExecutor(cwd={str(tmp_path)!r}, place=place)\n"
             "    await executor.start()\n"
             "    print(executor._place._started.id, flush=True)\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -146,7 +156,7 @@ class TestForReal:
     ) -> None:
         """A block that takes too much in a container fails with the limit's name, and the next one runs."""
         limits = Limits(memory=300 * 10**6, processes=70)
-        executor = DockerExecutor(cwd=tmp_path, images=[os.environ[IMAGE]], limits=limits)
+        executor = contained(tmp_path, os.environ[IMAGE], limits=limits)
 
         async def main() -> list[Ran]:
             try:

@@ -11,8 +11,8 @@ import pytest
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.encryption import declared
-from autogen_nb.kernels.launch import manager_for
 from autogen_nb.kernels.places.kernelspec import KernelspecPlace
+from autogen_nb.kernels.places.local import manager_for
 from autogen_nb.kernels.places.place import LaunchSpec
 from tests.contract.ways import Agent, Way, plain, running
 

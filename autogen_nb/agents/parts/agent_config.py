@@ -187,8 +187,6 @@ def _where(given: Mapping[str, Any]) -> ExecutionTarget:
         raise ConfigError(f"kernel is {kernel!r}; it must be an installed kernel's name or a server's address")
     if net is not None and not isinstance(net, bool):
         raise ConfigError(f"net is {net!r}; it must be True or False")
-    if net is not None and sandbox == "none":
-        raise ConfigError("net is about a sandbox's network, and there is no sandbox; give sandbox= as well")
     # It checks its values itself.
     return ExecutionTarget(cast("Sandbox", sandbox), bool(net), kernel or "", _images(use_docker))
 

@@ -1,24 +1,22 @@
 """Where an agent's code runs, as a person says it: a sandbox, an installed kernel, or a kernel's server.
 
 What is asked for is what is had: a place that cannot be had is an error when it is checked, before anything starts.
+`autogen_nb.kernels.places` has the table of all places.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.places import SANDBOXES, PlaceKind, PlaceOptions, check_net, place_kind, place_label
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.docker_executor import DockerExecutor
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
-    from autogen_nb.kernels.places.place import Place
 
-Sandbox: TypeAlias = Literal["none", "bwrap", "docker"]
-SANDBOXES: tuple[Sandbox, ...] = get_args(Sandbox)
-_SERVERS = ("http://", "https://")
+Sandbox: TypeAlias = Walls
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,11 @@ class ExecutionTarget:
         The name of an installed kernelspec, or a server's address; empty for the notebook's own Python.
     images
         Names of container images, of which the first that can be had is taken; empty for the usual one.
+
+    Raises
+    ------
+    ConfigError
+        When the values exclude each other, or there is no such sandbox.
     """
 
     sandbox: Sandbox = "none"
@@ -49,27 +52,27 @@ class ExecutionTarget:
                 f"{self.text} cannot run in the sandbox {self.sandbox!r}: what walls a kernel of that kind has "
                 "is its own matter; give either a kernel or a sandbox"
             )
+        check_net(self.kind, net=self.net)
+
+    @property
+    def kind(self) -> PlaceKind:
+        """The kind of place that it is."""
+        return place_kind(self.sandbox, self.kernel)
 
     @property
     def text(self) -> str:
         """The place in a few words; "" for this machine without walls. Of an address, only the host is told."""
-        if self.remote:
-            return f"kernel on {urlsplit(self.kernel).hostname}"
-        if self.kernel:
-            return f"kernel {self.kernel}"
-        if self.sandbox == "none":
-            return ""
-        return f"sandbox {self.sandbox}, {'with' if self.net else 'no'} network"
+        return place_label(self.kind, self._options(Path()))
 
     @property
-    def remote(self) -> bool:
-        """Whether the code runs on a server."""
-        return self.kernel.startswith(_SERVERS)
+    def walled(self) -> bool:
+        """Whether the code runs in a sandbox."""
+        return self.kind.wall
 
     @property
     def costly(self) -> bool:
         """Whether starting it takes from others: nothing is started there before it is used."""
-        return self.remote or self.sandbox == "docker"
+        return self.kind.costly
 
     def check(self, cwd: Path) -> None:
         """Makes sure that the place can be had, as far as that can be told without starting anything.
@@ -79,15 +82,7 @@ class ExecutionTarget:
         AutogenError
             When it cannot be had; the message says why.
         """
-        from autogen_nb.kernels.places.place import HostProcesses
-
-        if self.sandbox == "docker":
-            self.executor(cwd=cwd)
-            return
-        place = self._place()
-        if isinstance(place, HostProcesses):
-            # Not every folder can be the one that is written in.
-            place.wrapped([], cwd, None)
+        (self.kind.check or self.kind.make)(self._options(cwd))
 
     def executor(
         self,
@@ -98,7 +93,7 @@ class ExecutionTarget:
         limits: Mapping[str, Any] | None = None,
         restore: Literal["nothing", "replay"] = "nothing",
         passed: Sequence[str] = (),
-    ) -> "JupyterExecutor | DockerExecutor":
+    ) -> "JupyterExecutor":
         """An executor there, which starts nothing before it is used; the other parameters are `JupyterExecutor`'s.
 
         Raises
@@ -106,49 +101,24 @@ class ExecutionTarget:
         ConfigError
             When the place cannot be had, or cannot keep what is asked for.
         """
+        from autogen_nb.executors.jupyter_executor import JupyterExecutor
         from autogen_nb.kernels.limits.block_limits import Limits
 
-        self._check_kept({"limits": limits, "restore": restore != "nothing", "passed": passed})
+        there, lacking = self.kind.lacks
+        wanted = {"limits": limits, "restore": restore != "nothing", "passed": passed}
+        for name in lacking:
+            if wanted[name]:
+                raise ConfigError(f"{name} cannot be kept {there}: leave it out, or have it set there")
         kept = None if limits is None else Limits.of(limits)
-        if self.sandbox == "docker":
-            from autogen_nb.executors.docker_executor import DockerExecutor
-            from autogen_nb.kernels.places.container import IMAGE
-
-            return DockerExecutor(cwd=cwd, timeout=timeout, net=self.net, images=self.images or (IMAGE,), limits=kept)
-        from autogen_nb.executors.jupyter_executor import JupyterExecutor
-
         return JupyterExecutor(
             cwd=cwd,
             timeout=timeout,
             imports=imports,
-            place=self._place(),
+            place=self.kind.make(self._options(cwd, kept)),
             limits=kept,
             restore=restore,
             passed=passed,
         )
 
-    def _place(self) -> "Place":
-        if self.remote:
-            from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
-
-            return JupyterServerPlace(self.kernel)
-        if self.kernel:
-            from autogen_nb.kernels.places.kernelspec import KernelspecPlace
-
-            return KernelspecPlace(self.kernel)
-        if self.sandbox == "bwrap":
-            from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
-
-            return BubblewrapPlace(net=self.net)
-        from autogen_nb.kernels.launch import LOCAL
-
-        return LOCAL
-
-    def _check_kept(self, asked: Mapping[str, Any]) -> None:
-        lacking = {"docker": ("restore", "passed")}.get(self.sandbox, ("limits", "passed"))
-        if self.sandbox != "docker" and not self.remote:
-            return
-        for name in lacking:
-            if asked[name]:
-                there = "in a container" if self.sandbox == "docker" else "on a server"
-                raise ConfigError(f"{name} cannot be kept {there}: leave it out, or have it set there")
+    def _options(self, cwd: Path, limits: Any = None) -> PlaceOptions:
+        return PlaceOptions(cwd, self.net, self.kernel, self.images, limits)

@@ -1,1 +1,179 @@
-"""Where a kernel runs: this machine, a sandbox, a container, a Jupyter server. `place` has the protocols of all."""
+"""The places where an agent's code runs, one row of `PLACES` for each kind; `place` has the protocol of them all.
+
+To add a place, a host that is reached by SSH for example:
+
+1. Write a module in this folder, with a class that is a `place.Place`, and what it starts, a `place.KernelHandle`.
+2. Give it a row in `PLACES`: how it is made, what a person is told of it, and how it is asked for.
+
+Options, settings, status lines and `autogen-nb doctor` read the row. A new kind of sandbox also needs its rank in
+`core.policy.organisation_policy.WALLS`, since an organisation can lay down the least that there must be.
+Rows import their modules when they are used: this one is loaded before the first kernel starts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from autogen_nb.core.policy.organisation_policy import WALLS, Walls
+from autogen_nb.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceOptions:
+    """What a place is made of.
+
+    Parameters
+    ----------
+    cwd
+        The directory that code runs in.
+    net
+        Whether code may use the network, where the place has a say in that.
+    kernel
+        A kernelspec's name, or an address.
+    images
+        Names of container images, of which the first that can be had is taken; empty for the usual one.
+    limits
+        What a block may use at most (`limits.block_limits.Limits`); None is the usual limits.
+    """
+
+    cwd: Path
+    net: bool = False
+    # An address may hold a token.
+    kernel: str = field(default="", repr=False)
+    images: tuple[str, ...] = ()
+    limits: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceKind:
+    """One kind of place.
+
+    Parameters
+    ----------
+    make
+        The `place.Place` itself; a `ConfigError` says why it cannot be had.
+    check
+        Makes sure that it can be had, as far as that can be told without starting anything; None has it made for that.
+    label
+        The place in a few words, where ``{network}``, ``{kernel}`` and ``{host}`` are filled in.
+    wall
+        Whether it is a sandbox, which ``--sandbox`` names; other places are named by ``--kernel``.
+    net
+        Whether ``--net`` concerns it.
+    schemes
+        How the addresses begin by which ``--kernel`` names it.
+    costly
+        Whether starting it takes from others: nothing is started there before it is used.
+    lacks
+        Settings of executors that it cannot keep, and in words where that is.
+    """
+
+    make: Callable[[PlaceOptions], Any]
+    check: Callable[[PlaceOptions], object] | None = None
+    label: str = ""
+    wall: bool = False
+    net: bool = False
+    schemes: tuple[str, ...] = ()
+    costly: bool = False
+    lacks: tuple[str, tuple[str, ...]] = ("", ())
+
+
+def _local(options: PlaceOptions) -> Any:  # noqa: ARG001 - every place is made alike
+    from autogen_nb.kernels.places.local import LOCAL
+
+    return LOCAL
+
+
+def _bubblewrap(options: PlaceOptions) -> Any:
+    from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+
+    return BubblewrapPlace(net=options.net)
+
+
+def _check_bubblewrap(options: PlaceOptions) -> None:
+    # Not every folder can be the one that is written in.
+    _bubblewrap(options).wrapped([], options.cwd, None)
+
+
+def _container(options: PlaceOptions) -> Any:
+    from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
+
+    images = options.images or (IMAGE,)
+    return ContainerPlace(cwd=options.cwd, images=images, net=options.net, limits=options.limits)
+
+
+def _check_container(options: PlaceOptions) -> None:  # noqa: ARG001 - every place is checked alike
+    from autogen_nb.kernels.places.container_engine import check_engine
+
+    check_engine()
+
+
+def _kernelspec(options: PlaceOptions) -> Any:
+    from autogen_nb.kernels.places.kernelspec import KernelspecPlace
+
+    return KernelspecPlace(options.kernel)
+
+
+def _server(options: PlaceOptions) -> Any:
+    from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
+
+    return JupyterServerPlace(options.kernel)
+
+
+PLACES: Mapping[str, PlaceKind] = {
+    "none": PlaceKind(_local),
+    "bwrap": PlaceKind(_bubblewrap, _check_bubblewrap, "sandbox bwrap, {network}", wall=True, net=True),
+    "docker": PlaceKind(
+        _container,
+        _check_container,
+        "sandbox docker, {network}",
+        wall=True,
+        net=True,
+        costly=True,
+        lacks=("in a container", ("restore", "passed")),
+    ),
+    "kernelspec": PlaceKind(_kernelspec, label="kernel {kernel}"),
+    "server": PlaceKind(
+        _server,
+        label="kernel on {host}",
+        schemes=("http://", "https://"),
+        costly=True,
+        lacks=("on a server", ("limits", "passed")),
+    ),
+}
+"""Every kind of place by its name; that of a sandbox is its value of ``--sandbox``."""
+
+SANDBOXES: tuple[Walls, ...] = tuple(name for name in WALLS if name in PLACES)
+"""The values of ``--sandbox``, from the least on."""
+
+
+def place_kind(sandbox: str, kernel: str = "") -> PlaceKind:
+    """The kind of place that a sandbox's name, or a kernel's name or address, stands for."""
+    if not kernel:
+        return PLACES[sandbox]
+    addressed = (kind for kind in PLACES.values() if kernel.startswith(kind.schemes))
+    return next(addressed, PLACES["kernelspec"])
+
+
+def place_label(kind: PlaceKind, options: PlaceOptions) -> str:
+    """The place in a few words; "" for this machine without walls. Of an address, only the host is told."""
+    network = "with network" if options.net else "no network"
+    host = urlsplit(options.kernel).hostname if kind.schemes else ""
+    return kind.label.format(network=network, kernel=options.kernel, host=host)
+
+
+def check_net(kind: PlaceKind, *, net: bool) -> None:
+    """Nothing where the place has a say in whether code may use the network, or nobody asked for it.
+
+    Raises
+    ------
+    ConfigError
+        Where it has none.
+    """
+    if net and not kind.net:
+        raise ConfigError(
+            "the option net is about a sandbox's network, and there is no sandbox; "
+            "name one with --sandbox (in a program: sandbox=)"
+        )

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels.launch import START, LocalKernel, kernel_environ, manager_for, started
+from autogen_nb.kernels.places.local import START, LocalKernel, kernel_environ, manager_for, start_kernel
 from autogen_nb.kernels.places.place import HostProcesses, LaunchSpec, by_signal
 
 _HOMES = ("/home", "/root")
@@ -42,7 +43,7 @@ class BubblewrapPlace(HostProcesses):
         When the sandbox cannot be had here; the message says why.
     """
 
-    walls = "bwrap"
+    walls: Walls = "bwrap"
 
     def __init__(self, *, net: bool = False, readable: Iterable[str | Path] = ()) -> None:
         self._program = _found()
@@ -64,7 +65,7 @@ class BubblewrapPlace(HostProcesses):
         spec.interrupt_mode = "message"
         spec.argv = self._behind(spec.argv, launch_spec.cwd, launch_spec.folder, launch_spec.python)
         environ = {**kernel_environ(launch_spec), "XDG_CACHE_HOME": "/tmp/cache", "MPLCONFIGDIR": "/tmp/matplotlib"}  # noqa: S108 - the sandbox's own
-        body = await started(manager, launch_spec, environ)
+        body = await start_kernel(manager, launch_spec, environ)
         body.exited = by_signal(body.exited)
         return body
 

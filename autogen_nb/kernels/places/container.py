@@ -20,15 +20,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.errors import ExecutionError
+from autogen_nb.core.policy.organisation_policy import Walls
+from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.channels import Channels
 from autogen_nb.kernels.inside import overlay_env
-from autogen_nb.kernels.launch import START, kernel_environ, manager_for
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import counted
 from autogen_nb.kernels.places.container_engine import image, reached
 from autogen_nb.kernels.places.container_exec import Exec, hang_up, tell
 from autogen_nb.kernels.places.environment import scrubbed
+from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
 from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, SameDisk, by_signal
 
 IMAGE = "python:3-slim"
@@ -79,12 +80,14 @@ class ContainerPlace:
     Raises
     ------
     ConfigError
-        When there is no engine, or no Docker library; the message says what to do.
+        When there is no engine, no Docker library, or a limit that a container cannot keep; the message says what to
+        do.
     """
 
     here = False
     beside = True
     language: str | None = "python"
+    walls: Walls = "docker"
 
     def __init__(
         self,
@@ -99,6 +102,8 @@ class ContainerPlace:
         limits: Limits | None = None,
         more: Mapping[str, Any] | None = None,
     ) -> None:
+        if limits is not None and limits.cpu is not None:
+            raise ConfigError("limits['cpu'] cannot be kept in a container: leave it out, or use timeout=")
         self._client = reached()
         self._more = dict(more or {})
         self._limits = limits
@@ -134,6 +139,16 @@ class ContainerPlace:
             if job is not None:
                 os.close(job.pipe)
         return self._probed
+
+    async def why_no_kernel(self) -> str:
+        """That the image has no ipykernel, or "" where it has.
+
+        Raises
+        ------
+        ExecutionError
+            When no image can be had, or the container cannot be started.
+        """
+        return "" if await self.has_kernel() else f"the image {self.image!r} has no ipykernel that could be used"
 
     async def start(self, launch_spec: LaunchSpec) -> "ContainerKernel":
         """A kernel in the container.
@@ -272,7 +287,7 @@ class ContainerPlace:
 
 
 class ContainerKernel:
-    """A kernel that runs in a container; a `place.Body`."""
+    """A kernel that runs in a container; a `place.KernelHandle`."""
 
     pid = None
     root = None

@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.httputil import url_concat
 
+from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer
@@ -61,6 +62,7 @@ class JupyterServerPlace:
     beside = False
     language: str | None = None
     folders: Path | None = None
+    walls: Walls = "none"
 
     def __init__(self, url: str, *, token: Token | None = None, spec: str | None = None, patience: float = 60) -> None:
         parts = urlsplit(url)
@@ -73,6 +75,10 @@ class JupyterServerPlace:
         self._base = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
         self._spec = spec
         self._patience = patience
+
+    async def why_no_kernel(self) -> str:
+        """Nothing: a server has kernels, and nothing else."""
+        return ""
 
     async def start(self, launch_spec: LaunchSpec) -> "ServerKernel":
         """A kernel on the server.
@@ -154,7 +160,7 @@ class JupyterServerPlace:
 
 
 class ServerKernel:
-    """A kernel that a server runs; a `place.Body`."""
+    """A kernel that a server runs; a `place.KernelHandle`."""
 
     pid = None
     root = None

@@ -7,7 +7,7 @@ from typing import Any
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.channels import Channels
 from autogen_nb.kernels.encryption import encrypt
-from autogen_nb.kernels.launch import started
+from autogen_nb.kernels.places.local import start_kernel
 from autogen_nb.kernels.places.place import (
     HostProcesses,
     KernelChannels,
@@ -54,13 +54,13 @@ class KernelspecPlace(HostProcesses):
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
         encrypt(manager)
         if _is_local(manager):
-            return await started(manager, launch_spec, launch_spec.environ)
+            return await start_kernel(manager, launch_spec, launch_spec.environ)
         await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(launch_spec.environ))
         return ProvisionedKernel(manager)
 
 
 class ProvisionedKernel:
-    """A kernel whose provisioner keeps its process to itself; a `place.Body`."""
+    """A kernel whose provisioner keeps its process to itself; a `place.KernelHandle`."""
 
     pid = None
     root = None

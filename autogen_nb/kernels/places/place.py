@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.processes.jobs import Job, spawned
@@ -143,6 +144,8 @@ class Place(Protocol):
         What its kernel runs, in lower case; None where only the kernel itself can tell.
     folders
         Where private folders must be made for the kernel to see them; None is anywhere.
+    walls
+        The name of the sandbox that it is; "none" where it is none of ours.
     """
 
     @property
@@ -156,6 +159,18 @@ class Place(Protocol):
 
     @property
     def folders(self) -> Path | None: ...  # noqa: D102 - told above
+
+    @property
+    def walls(self) -> Walls: ...  # noqa: D102 - told above
+
+    async def why_no_kernel(self) -> str:
+        """Why no kernel can be started there; "" where one can. Without one, each block runs as a program of its own.
+
+        Raises
+        ------
+        ExecutionError
+            When the place cannot be had.
+        """
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         """A kernel that is starting.
@@ -197,6 +212,11 @@ class HostProcesses:
     beside = True
     language: str | None = "python"
     folders: Path | None = None
+    walls: Walls = "none"
+
+    async def why_no_kernel(self) -> str:
+        """Nothing: a kernel can be started on this machine."""
+        return ""
 
     def open(self, folder: Path) -> None:
         """Has the code write in this folder too, where it may not write everywhere."""

@@ -1,0 +1,37 @@
+"""The table of places: one row says all that the rest of the package knows of a kind of place."""
+
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.core.policy.organisation_policy import WALLS
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.places import PLACES, SANDBOXES, PlaceKind, PlaceOptions
+from autogen_nb.kernels.places.place import HostProcesses
+
+
+def test_each_sandbox_has_a_rank_in_the_policy() -> None:
+    """An organisation can ask for each sandbox, and for no other."""
+    assert {name for name, kind in PLACES.items() if kind.wall} == set(WALLS[1:])
+    assert SANDBOXES == WALLS
+
+
+def test_a_row_makes_a_place_that_can_be_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new kind of place is named by its address, has its label, and keeps no promise that its row denies."""
+
+    class Host(HostProcesses):
+        def __init__(self, options: PlaceOptions) -> None:
+            self.address = options.kernel
+
+    row = PlaceKind(Host, label="host {host}", schemes=("ssh://",), costly=True, lacks=("by SSH", ("limits",)))
+    monkeypatch.setitem(PLACES, "ssh", row)
+    target = ExecutionTarget(kernel="ssh://me@there/python3")
+    executor = target.executor(cwd=tmp_path)
+
+    assert (target.text, target.costly, target.walled) == ("host there", True, False)
+    assert executor.walls == "none"
+    with pytest.raises(ConfigError, match="limits cannot be kept by SSH"):
+        target.executor(cwd=tmp_path, limits={"memory": 10**9})
+    with pytest.raises(ConfigError, match="there is no sandbox"):
+        ExecutionTarget(kernel="ssh://me@there/python3", net=True)
