@@ -50,6 +50,8 @@ def ended(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future
             # Not reaped yet, so the group's number cannot have been given to someone else.
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        else:
+            process.wait()
         if group:
             signal_group(process.pid, "SIGKILL")
         code = process.wait()

@@ -27,13 +27,11 @@ _LIFELINE = 0
 _PATIENCE = 10.0
 _PAUSE = 0.005
 
-_prctl = ctypes.CDLL(None).prctl
-
 
 def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[str], command: list[str]) -> int:
     """Runs the command; returns its exit code, a signal's number negated."""
     os.set_inheritable(report, False)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     woken, wake = os.pipe()
     for end in (woken, wake):
         os.set_blocking(end, False)
@@ -62,6 +60,11 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
     return 0 if code is None else code
 
 
+def _prctl(option: int, value: int) -> None:
+    # Looked up here, since only Linux has it.
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
 def _started(command: list[str], cgroups: list[str]) -> int:
     supervisor = os.getpid()
     child = os.fork()
@@ -69,7 +72,7 @@ def _started(command: list[str], cgroups: list[str]) -> int:
         return child
     try:
         os.setsid()
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != supervisor:
             os._exit(1)
         signal.set_wakeup_fd(-1)

@@ -1,0 +1,93 @@
+"""Other systems than Linux: nothing that only Linux has is called by an import, and code runs without it."""
+
+import subprocess
+import sys
+
+import pytest
+
+# What Linux has and macOS has not, as far as a program could come to use it; see docs/safety.md.
+AS_ON_MACOS = """
+import ctypes, os, pkgutil, resource, select, signal, sys
+
+LINUX_ONLY = {
+    os: '''pidfd_open sched_getaffinity sched_setaffinity sched_setscheduler memfd_create eventfd splice unshare setns
+        copy_file_range posix_fadvise posix_fallocate getrandom pipe2 waitid getresuid getresgid setresuid
+        O_PATH O_TMPFILE O_DIRECT O_LARGEFILE O_NOATIME''',
+    signal: "SIGRTMIN SIGRTMAX SIGPWR SIGSTKFLT SIGPOLL SIGCLD sigwaitinfo sigtimedwait",
+    resource: "prlimit RLIMIT_SIGPENDING RLIMIT_MSGQUEUE RLIMIT_RTPRIO RLIMIT_NICE",
+    select: "epoll",
+}
+
+def modules():
+    import autogen_nb
+    found = pkgutil.walk_packages(autogen_nb.__path__, "autogen_nb.")
+    return [each.name for each in found if not each.name.endswith("__main__")]
+
+def load():
+    for name in modules():
+        __import__(name)
+
+class LibraryOfMacOS(ctypes.CDLL):
+    def __getattr__(self, name):
+        if name == "prctl":
+            raise AttributeError(name)
+        return super().__getattr__(name)
+
+# The libraries that it stands on are those of this system: they are there before.
+import psutil
+load()
+for name in [name for name in sys.modules if name.split(".")[0] == "autogen_nb"]:
+    del sys.modules[name]
+sys.platform = "darwin"
+ctypes.CDLL = LibraryOfMacOS
+for module, names in LINUX_ONLY.items():
+    for name in names.split():
+        if hasattr(module, name):
+            delattr(module, name)
+load()
+"""
+
+RUN = """
+import asyncio, tempfile
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.errors import ConfigError
+from autogen_nb.messages import CodeBlock
+
+async def main(folder):
+    executor = JupyterExecutor(cwd=folder, timeout=60)
+    try:
+        blocks = [CodeBlock("python", "x = 6 * 7\\nprint(x)"), CodeBlock("sh", "echo shell")]
+        return [getattr(each, "text", "") for block in blocks async for each in executor.run([block])]
+    finally:
+        await executor.stop()
+
+with tempfile.TemporaryDirectory() as folder:
+    print("ran", *"".join(asyncio.run(main(folder))).split())
+try:
+    BubblewrapPlace()
+except ConfigError as error:
+    print(error)
+"""
+
+
+def as_on_macos(more: str = "") -> str:
+    """What a process prints that has loaded the package as on macOS."""
+    program = f"{AS_ON_MACOS}{more}"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_every_module_can_be_imported_on_macos() -> None:
+    """No module of the package, those for the agent's kernel included, needs at its import what only Linux has."""
+    assert as_on_macos("print('loaded', len(modules()) > 200)") == "loaded True\n"
+
+
+@pytest.mark.kernel
+def test_code_runs_without_what_only_linux_has() -> None:
+    """A kernel and a shell block run with neither supervisor nor cgroup, and the sandbox of Linux says that it is."""
+    told = as_on_macos(RUN)
+
+    assert "ran 42 shell\n" in told
+    assert "cannot be had on darwin" in told
