@@ -123,8 +123,8 @@ class Calls:
                 yield from found_effects.writes(text, self._ground)
         elif name == "numpy.load" and any(each.arg in ("allow_pickle", None) for each in call.keywords):
             yield from found_effects.unknown("unpickles a file, which can run code")
-        elif name in library_effects.files():
-            yield from self._file(*library_effects.files()[name], call)
+        elif name in library_effects.FILES:
+            yield from self._file(*library_effects.FILES[name], call)
             if name in library_effects.OTHER_FILES:
                 yield from self._file(*library_effects.OTHER_FILES[name], call)
         elif (kind := library_effects.default(name)) in library_effects.KINDS:

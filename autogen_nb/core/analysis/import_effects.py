@@ -52,9 +52,9 @@ def _from(module: str, name: str, bound: str, scope: PathScope) -> Iterator[Effe
             yield from found_effects.unknown(f"imports {full}")
         return
     kind = library_effects.default(full)
-    if full in library_effects.files():
-        if (library_effects.files()[full][0] in ("delete", "process") or bound != name) and ALIASES.get(bound) != full:
-            yield from library_effects.handed_on(library_effects.files()[full][0], scope, full)
+    if full in library_effects.FILES:
+        if (library_effects.FILES[full][0] in ("delete", "process") or bound != name) and ALIASES.get(bound) != full:
+            yield from library_effects.handed_on(library_effects.FILES[full][0], scope, full)
     elif not kind:
         yield from found_effects.unknown(f"imports {full}, which is not known")
     elif kind in library_effects.KINDS:

@@ -291,8 +291,8 @@ class _PythonReader:
             if effect in ("write", "delete") and library_effects.default(name) == "compute":
                 yield from library_effects.handed_on(effect, self._ground, name)
             return
-        if name in library_effects.files():
-            kind = library_effects.files()[name][0]
+        if name in library_effects.FILES:
+            kind = library_effects.FILES[name][0]
             yield from library_effects.handed_on(kind, self._ground, name)
         elif name == "open":
             yield from found_effects.unknown("hands open on")

@@ -5,46 +5,24 @@ import re
 from collections.abc import Generator, Iterator
 
 from autogen_nb.core.analysis import found_effects
+from autogen_nb.core.analysis.known_names import names
 from autogen_nb.core.analysis.shell_parser import Command, commands, known
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect
 
-_LOOKS = frozenset(
-    "ls cat head tail wc grep egrep fgrep rg find file stat du tree sort uniq cut tr jq md5sum sha1sum sha256sum nl "
-    "od xxd "
-    "hexdump strings diff cmp comm join paste column zcat zgrep bzcat xzcat tac rev fold expand cksum test [ [[ dir "
-    "sed awk gawk less more csvlook csvstat xsv".split()
-)
-_TELLS = frozenset(
-    "echo printf pwd date whoami hostname uname id true false sleep seq which type nproc free uptime cal wait exit "
-    "return : "
-    "lscpu arch nvidia-smi ps basename dirname realpath readlink expr for in case select function df break continue "
-    "shift "
-    "local read let tput clear".split()
-)
-_TEXT_FIRST = frozenset("grep egrep fgrep rg sed awk gawk jq tr zgrep".split())
-_WRITES = frozenset(
-    "tee touch mkdir truncate chmod chown dd tar zip unzip gzip gunzip bzip2 xz unxz split csplit patch "
-    "mkfifo mktemp "
-    "gunzip".split()
-)
-_COPIES = frozenset("cp ln rsync install".split())
-_VERSIONED = frozenset("python python3 git node R bash pip pip3".split())
-_REMOTE = frozenset("clone fetch pull push remote ls-remote submodule".split())
-_BY_HOST = frozenset("ssh ping telnet nc dig curl wget sftp ftp host nslookup".split())
-_DELETES = frozenset("rm rmdir mv unlink shred".split())
-_NETWORK = frozenset(
-    "curl wget ssh scp sftp ftp nc ncat netcat telnet ping dig nslookup host aws gcloud gsutil az kaggle hf "
-    "huggingface-cli "
-    "http https aria2c lynx w3m openssl whois traceroute mosh rclone s3cmd psql mysql mongo redis-cli".split()
-)
-_INSTALLS = frozenset(
-    "pip pip3 conda mamba micromamba uv apt apt-get aptitude dnf yum brew npm yarn pnpm cargo gem apk snap "
-    "easy_install poetry "
-    "pipx pixi".split()
-)
-_LOOKING = frozenset("list show freeze check --version -V info config search help --help env".split())
-_ENVIRONMENT = frozenset("declare typeset export unset env printenv set source . alias ulimit umask hash trap".split())
+_LOOKS = names("shell", "looks")
+_TELLS = names("shell", "tells")
+_TEXT_FIRST = names("shell", "text_first")
+_WRITES = names("shell", "writes")
+_COPIES = names("shell", "copies")
+_VERSIONED = names("shell", "versioned")
+_REMOTE = names("shell", "remote")
+_BY_HOST = names("shell", "by_host")
+_DELETES = names("shell", "deletes")
+_NETWORK = names("shell", "network")
+_INSTALLS = names("shell", "installs")
+_LOOKING = names("shell", "looking")
+_ENVIRONMENT = names("shell", "environment")
 _PROGRAM = re.compile(r"-f.*|--file.*|.*(system\s*\(|getline|print[^;}]*[>|]|[>|]\s*[\"']|ENVIRON).*", re.DOTALL)
 _DANGEROUS = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
