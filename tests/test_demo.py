@@ -174,6 +174,7 @@ def ragged(path: Path) -> None:
     path.write_text("a,b\n1,2\n1,2,3,4,5\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [missing, a_folder, empty, only_a_header, a_picture, ragged])
 def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Path) -> None:
     """A path without a table gives one line and exit code 2 before anything starts or is written."""
@@ -186,6 +187,7 @@ def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Pa
     assert not ran.build.exists()
 
 
+@pytest.mark.slow
 def test_a_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind of file whose reader is not installed is told with the command that installs it."""
     # An import of a name that is None in `sys.modules` fails as if it were not installed.
@@ -202,6 +204,7 @@ def test_a_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
 # When it does not go well
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_a_chat_that_fails_ends_the_demo(tmp_path: Path) -> None:
     """A chat that fails gives its one line and exit code 1, runs no later cell, and leaves what was executed."""
@@ -217,6 +220,7 @@ def test_a_chat_that_fails_ends_the_demo(tmp_path: Path) -> None:
     assert "load_ext" in ran.page
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
 def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_path: Path) -> None:
@@ -234,6 +238,7 @@ def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_
         os.kill(kernel, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_a_cell_that_does_not_yield_is_killed(tmp_path: Path) -> None:
     """Code that takes no notice of Ctrl-C ends with its kernel, and the demo says no more than that it was stopped."""

@@ -20,6 +20,7 @@ LINKING = (*PAGES, *sorted((PROJECT / "notebooks").glob("*.ipynb")))
 PROGRAMS = tuple(page for page in PAGES if code(page) and not has_magics(page))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PROGRAMS, ids=names(PROGRAMS))
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python blocks of a page run in order, as one program."""

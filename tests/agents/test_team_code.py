@@ -134,6 +134,7 @@ def test_retries_are_counted() -> None:
         CodeExecutorAgent("runner", prints(), max_retries_on_error=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_jupyter_executor_in_a_team(tmp_path: Path) -> None:
     """In a team the kernel starts at first use and ends with the run; within `async with` it keeps its variables."""

@@ -76,6 +76,7 @@ def untimed(events: Sequence[Event]) -> list[Event]:
 QUARTERS = [pytest.param(TURNS, start, 4, marks=pytest.mark.torture) for start in range(4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("turns", "start", "step"), [(9, 0, 1), (TURNS, 0, 97), *QUARTERS])
 def test_resumable_at_every_event(turns: int, start: int, step: int) -> None:
     """Wherever a run broke off, new agents go on with it at the question that was open, to the same end."""
@@ -162,6 +163,7 @@ print(json.dumps([(more - few) / 25, (many - more) / 150]))
 """
 
 
+@pytest.mark.slow
 def test_work_is_linear() -> None:
     """A turn late in a run of 200 costs as many instructions as an early one, but for the requests to models."""
     done = in_process(COUNTED)

@@ -50,6 +50,7 @@ def terminal(tmp_path: Path, model: FakeOpenAI) -> Iterator[Any]:
     child.close(force=True)
 
 
+@pytest.mark.slow
 def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenAI) -> None:
     """The second task goes on where the first ended: the model knows it, and the kernel holds its variables."""
     (tmp_path / "sales.csv").write_text("amount\n3\n4\n")
@@ -68,6 +69,7 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
     assert any("`sales`: DataFrame" in text for text in last)
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_ends_what_comes_from_a_pipe(tmp_path: Path, model: FakeOpenAI) -> None:
     """The exit code is that of the task, and the next one is not begun."""
     model.add(FakeReply(status=401), "Never.")
@@ -79,6 +81,7 @@ def test_a_task_that_fails_ends_what_comes_from_a_pipe(tmp_path: Path, model: Fa
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOpenAI) -> None:
     """Each block is shown and asked about; where nobody answers, it does not run."""
     model.add(python("open('ran', 'w')"))
@@ -90,6 +93,7 @@ def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOp
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.slow
 def test_without_a_model_it_does_not_begin(tmp_path: Path) -> None:
     """What is missing is told in one line before a task is asked for."""
     done = ran("chat", cwd=tmp_path, typed="Go.\n")
@@ -98,6 +102,7 @@ def test_without_a_model_it_does_not_begin(tmp_path: Path) -> None:
     assert "no model is configured" in done.err
 
 
+@pytest.mark.slow
 def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
     """Run, skip with a reason, and stop, as in a notebook's panel."""
     model.add(python("print('one', 6 * 7)"), "It is 42.", python("print('two')"), python("print('three')"))

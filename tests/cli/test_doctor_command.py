@@ -37,6 +37,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str
     return {(each["area"], each["name"]): each for each in told["findings"]}
 
 
+@pytest.mark.slow
 def test_it_tells_what_is_installed(findings: Mapping[tuple[str, str], Any]) -> None:
     """Each library that the package needs is there with its version."""
     assert {"click", "ipykernel", "nbclient", "openai"} <= {name for area, name in findings if area == "libraries"}
@@ -44,6 +45,7 @@ def test_it_tells_what_is_installed(findings: Mapping[tuple[str, str], Any]) -> 
     assert "hears a click" in findings["clicks", "buttons"]["text"]
 
 
+@pytest.mark.slow
 def test_it_starts_the_agents_kernel(findings: Mapping[tuple[str, str], Any]) -> None:
     """A kernel was really started, and its time told."""
     assert findings["kernel", "agent's kernel"]["text"].startswith("starts in ")
@@ -64,6 +66,7 @@ def test_models_are_told_by_name_and_host(findings: Mapping[tuple[str, str], Any
     assert findings["models", "small"]["text"] == "in OAI_CONFIG_LIST; asks localhost"
 
 
+@pytest.mark.slow
 def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> None:
     """What is missing never keeps it from working: it is told, each with the command that brings it."""
     hidden = (
@@ -89,6 +92,7 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
     assert "Traceback" not in done.out
 
 
+@pytest.mark.slow
 def test_a_list_that_cannot_be_read_is_to_be_mended(tmp_path: Path) -> None:
     """A broken OAI_CONFIG_LIST is named, and nothing of it is quoted."""
     (tmp_path / "OAI_CONFIG_LIST").write_text(f'[{{"api_key": "{KEY}"')

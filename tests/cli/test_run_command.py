@@ -36,6 +36,7 @@ def asked(model: FakeOpenAI) -> dict[str, str]:
     return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
 
 
+@pytest.mark.slow
 def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenAI) -> None:
     """The table is read in a cell and handed over, the chat is below its own cell, and the numbers are computed."""
     model.add(python("print(sales.groupby('region').amount.sum())"), "North sold 8.")
@@ -62,6 +63,7 @@ def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenA
         assert notary.check_signature(book(folder / "r.ipynb"))
 
 
+@pytest.mark.slow
 def test_quiet_prints_the_answer_alone(folder: Path, model: FakeOpenAI) -> None:
     """With `--quiet`, the standard output is the answer; the task may come from the standard input."""
     model.add("It is 42.")
@@ -74,6 +76,7 @@ def test_quiet_prints_the_answer_alone(folder: Path, model: FakeOpenAI) -> None:
     assert book(folder / "r.ipynb").cells[-1].source.endswith("\nWhat is it?")
 
 
+@pytest.mark.slow
 def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
     """Without a person, what would have been asked is refused: exit code 5, and the notebook keeps the code."""
     model.add(python("import shutil; shutil.rmtree('sales')"))
@@ -86,6 +89,7 @@ def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
     assert any("rmtree" in text for text in texts(book(folder / "r.ipynb").cells[-1]))
 
 
+@pytest.mark.slow
 def test_a_harmless_block_runs_without_anyone(folder: Path, model: FakeOpenAI) -> None:
     """With `--confirm risky`, plainly harmless code runs."""
     model.add(python("print(6 * 7)"), "It is 42.")
@@ -95,6 +99,7 @@ def test_a_harmless_block_runs_without_anyone(folder: Path, model: FakeOpenAI) -
     assert (done.code, done.out) == (0, "It is 42.\n")
 
 
+@pytest.mark.slow
 def test_a_limit_of_turns_is_unfinished(folder: Path, model: FakeOpenAI) -> None:
     """A limit that is met gives exit code 3."""
     model.add(python("print(1)"), python("print(2)"))
@@ -105,6 +110,7 @@ def test_a_limit_of_turns_is_unfinished(folder: Path, model: FakeOpenAI) -> None
     assert "the limit of 1 turns was met" in done.err
 
 
+@pytest.mark.slow
 def test_a_model_that_refuses_is_an_error_of_the_model(folder: Path, model: FakeOpenAI) -> None:
     """A server that says no gives exit code 4, in one line."""
     model.add(FakeReply(status=401))
@@ -116,6 +122,7 @@ def test_a_model_that_refuses_is_an_error_of_the_model(folder: Path, model: Fake
     assert "Traceback" not in done.out + done.err
 
 
+@pytest.mark.slow
 def test_without_a_model_nothing_is_written(folder: Path) -> None:
     """What cannot begin gives exit code 2 and leaves no file."""
     done = ran("run", "Hello.", "-q", "-o", "r.ipynb", "--confirm", "never", cwd=folder)
@@ -125,6 +132,7 @@ def test_without_a_model_nothing_is_written(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["sales.csv"]
 
 
+@pytest.mark.slow
 def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> None:
     """`--timeout` ends the run as unfinished, and the notebook is kept."""
     model.add(python("print('begun', flush=True)\nimport time\ntime.sleep(600)"))

@@ -102,6 +102,7 @@ def test_text_of_any_script_and_bytes_of_none(agent: Agent) -> None:
     assert agent.run(("bash", r"printf 'ä\377b'")).text == "ä\N{REPLACEMENT CHARACTER}b"
 
 
+@pytest.mark.slow
 def test_much_output_comes_whole(agent: Agent) -> None:
     """A million characters in many lines come without loss, in order."""
     lines = agent.python("for i in range(100_000):\n    print(f'{i:09}')").text.splitlines()
@@ -109,6 +110,7 @@ def test_much_output_comes_whole(agent: Agent) -> None:
     assert lines == [f"{number:09}" for number in range(100_000)]
 
 
+@pytest.mark.slow
 def test_a_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
     """At the time limit a block ends with exit code 124, its output so far is kept, and the next one runs."""
     ran = agent.python("import time\nprint('on', flush=True)\ntime.sleep(99)", timeout=3)
@@ -119,6 +121,7 @@ def test_a_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
     assert agent.python("print(1)").text == "1\n"
 
 
+@pytest.mark.slow
 def test_a_shell_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
     """A shell block ends at its time limit too, with the processes that it started."""
     ran = agent.run(("bash", "echo on; sleep 98765 | cat"), timeout=3)
@@ -128,6 +131,7 @@ def test_a_shell_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
     assert agent.run(("sh", "echo 1")).text == "1\n"
 
 
+@pytest.mark.slow
 def test_a_block_that_does_not_yield_is_killed(agent: Agent) -> None:
     """Code that swallows the interrupt is killed after the grace; the next block runs."""
     ran = agent.python(SWALLOWING, timeout=3)
@@ -164,6 +168,7 @@ def test_an_interrupt_ends_the_block(agent: Agent, language: str, code: str) -> 
     assert agent.python("print(1)").text == "1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["os._exit(9)", "os.kill(os.getpid(), 9)"], ids=["exit", "kill"])
 def test_a_crash_is_a_failure_and_the_next_block_runs(agent: Agent, end: str) -> None:
     """Code that ends its own process fails, its output so far is kept, and the next block runs."""
@@ -237,6 +242,7 @@ def test_variables_survive_an_error_and_a_time_limit(kernel: Agent) -> None:
     assert kernel.python("b").text == "7\n"
 
 
+@pytest.mark.slow
 def test_a_loss_of_variables_is_told(kernel: Agent) -> None:
     """A crash tells that the variables are lost, and they are."""
     ran = kernel.python("c = 1\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
@@ -264,6 +270,7 @@ def test_rich_output_comes_beside_text(kernel: Agent) -> None:
     assert ran.text == "2\n"
 
 
+@pytest.mark.slow
 def test_values_pass_both_ways(kernel: Agent) -> None:
     """Values are handed to the code and come back, large ones too."""
     value = {"numbers": list(range(200_000)), "text": "ä" * 3_000_000, 1: (2, None)}
@@ -288,6 +295,7 @@ def test_the_interpreter_is_this_one(agent: Agent) -> None:
     assert agent.run(("sh", "python3 -c 'print(1)'")).text == "1\n"
 
 
+@pytest.mark.slow
 def test_what_is_installed_is_the_chats_own(agent: Agent) -> None:
     """What the code installs is there for later blocks of both languages, and never in the notebook's environment."""
     package = wheel(agent.folder, "autogen_nb_sample")
@@ -319,6 +327,7 @@ def test_a_block_that_prints_too_much_is_ended(limited: Agent, language: str, co
     assert limited.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "code"),
     [("python", GROWS), ("sh", f"python3 -c '{GROWS}'")],
@@ -334,6 +343,7 @@ def test_a_block_that_takes_too_much_memory_is_ended(watched: Agent, language: s
     assert watched.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "code"),
     [("python", SPAWNS), ("sh", "for _ in $(seq 200); do sleep 60 & done; wait")],
@@ -348,6 +358,7 @@ def test_a_block_that_starts_too_many_processes_is_ended(watched: Agent, languag
     assert watched.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
 
 
+@pytest.mark.slow
 def test_a_block_that_leaves_no_room_for_processes_is_ended(watched: Agent) -> None:
     """Where no process can be started any more, a block is ended all the same, and what it left is gone."""
     ran = watched.run(("python", FILLS), timeout=5)

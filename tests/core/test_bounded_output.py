@@ -2,6 +2,7 @@
 
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ def told(pieces: list[str], limit: int) -> tuple[str, HeadAndTail]:
     return found.text(), found
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("ab\n", max_size=20)), st.integers(0, 30))
 def test_head_and_tail_are_exact(pieces: list[str], limit: int) -> None:
     """However the text comes, its first and last characters are kept, and the number between them is told."""
@@ -42,6 +44,7 @@ def test_more_may_come_after_a_look() -> None:
     assert found.text("all of it is in out.txt") == ("ab\n... [4 characters left out; all of it is in out.txt] ...\ngh")
 
 
+@pytest.mark.slow
 def test_a_million_lines_take_little_memory() -> None:
     """What is held does not grow with what comes."""
     found = HeadAndTail()
@@ -77,12 +80,14 @@ any_output = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(any_output, max_size=30))
 def test_little_output_is_kept_as_it_settles(outputs: list[Output]) -> None:
     """Below the limits, what is kept is what a person sees in the end."""
     assert list(kept(outputs)) == settled(outputs)
 
 
+@pytest.mark.slow
 def test_of_many_outputs_the_first_and_the_last_are_kept() -> None:
     """100,000 displays do not fill the memory."""
     outputs = kept([Display({"text/plain": str(n)}, display_id=str(n)) for n in range(100_000)])

@@ -95,6 +95,7 @@ def test_code_is_kept_to_the_letter(code: str) -> None:
     assert blocks(f"```python\n{code}\n```") == [("python", code)]
 
 
+@pytest.mark.slow
 @given(st.lists(CODE))
 def test_no_character_of_code_is_lost(lines: list[str]) -> None:
     """Any lines in a fence that is long enough come out unchanged, between others."""
@@ -115,6 +116,7 @@ def test_no_character_of_code_is_lost_in_lists_and_quotes(lines: list[str], cont
     assert blocks(text) == [("python", code)]
 
 
+@pytest.mark.slow
 @given(st.text("`~ \t\r\n>-1.xp#\u2028\0=(\"'\\") | st.text())
 def test_any_text_can_be_read(text: str) -> None:
     """Whatever a model writes is read without an error."""

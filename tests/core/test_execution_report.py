@@ -208,6 +208,7 @@ def test_nothing_is_left_out_without_a_limit() -> None:
     assert text_of([out("x" * 300_000)], limit=None) == "x" * 300_000
 
 
+@pytest.mark.slow
 @given(st.text(), st.integers(0, 40))
 def test_elision_counts_exactly(text: str, limit: int) -> None:
     """Head, tail and the number between them make up the whole text."""

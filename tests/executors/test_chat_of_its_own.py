@@ -40,6 +40,7 @@ def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Chat]:
     made.loop.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "language"),
     [("%pip install --no-index {}", "python"), ("!python -m pip install --no-index {}", "python"),
@@ -64,6 +65,7 @@ def test_packages_are_installed_for_this_chat_only(chat: Chat, tmp_path: Path, c
     assert chat.run(look)[1].exit_code == 1
 
 
+@pytest.mark.slow
 def test_what_the_notebook_has_counts_as_installed(chat: Chat) -> None:
     """Installing what the notebook's environment has already changes nothing."""
     said, end = chat.run("%pip install --no-index ipykernel")
@@ -72,6 +74,7 @@ def test_what_the_notebook_has_counts_as_installed(chat: Chat) -> None:
     assert end.exit_code == 0
 
 
+@pytest.mark.slow
 def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
     """After a crash the blocks that had succeeded run again in order, in sight, those that failed do not."""
     chat.run("a = [1]; print('first')")
@@ -86,6 +89,7 @@ def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
     assert chat.run("print(a, b)")[0] == "[1, 2] 5\n"
 
 
+@pytest.mark.slow
 def test_a_replay_before_a_block(chat: Chat) -> None:
     """A kernel that died between two blocks has its state again before the second one runs."""
     chat.run("a = 7")
@@ -103,6 +107,7 @@ def test_a_replay_before_a_block(chat: Chat) -> None:
     assert "SIGKILL" in end.note
 
 
+@pytest.mark.slow
 def test_a_replay_that_fails_is_told(chat: Chat) -> None:
     """Where a block fails when it runs again, the replay ends there and says so."""
     chat.run("import pathlib\npathlib.Path('once').mkdir()")
@@ -111,6 +116,7 @@ def test_a_replay_that_fails_is_told(chat: Chat) -> None:
     assert "Block 1 of 1 failed when it was run again." in end.note
 
 
+@pytest.mark.slow
 def test_a_restart_on_purpose_replays_nothing(chat: Chat) -> None:
     """Whoever restarts the kernel gets an empty one."""
     chat.run("a = 7")
@@ -119,6 +125,7 @@ def test_a_restart_on_purpose_replays_nothing(chat: Chat) -> None:
     assert "NameError" in str(chat.loop.run(all_of(chat.executor.run([CodeBlock("python", "a")]))))
 
 
+@pytest.mark.slow
 def test_a_variable_that_was_kept_from_the_code_is_named(
     chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def greeting(name: str) -> str:
     return f"Hello, {name}!"
 
 
+@pytest.mark.slow
 @EITHER
 def test_waiting(make: Make, tmp_path: Path) -> None:
     """As AutoGen 0.2 spells it: results are there when the call returns, started or not; `stop` may be called twice."""
@@ -58,6 +59,7 @@ def test_waiting(make: Make, tmp_path: Path) -> None:
     assert tmp_path / "deep" / "er" / "a.txt" in executor.list_files()
 
 
+@pytest.mark.slow
 @EITHER
 def test_awaiting(make: Make, tmp_path: Path) -> None:
     """As AgentChat spells it: with a token, or None, results are awaited, while the program's loop goes on."""
@@ -84,6 +86,7 @@ def test_awaiting(make: Make, tmp_path: Path) -> None:
     assert len(beats) > 3
 
 
+@pytest.mark.slow
 @EITHER
 def test_what_was_begun_and_not_awaited_comes_first(make: Make, tmp_path: Path) -> None:
     """In a program with a loop, such as a notebook, `stop` and `restart` do their work without being awaited."""
@@ -121,6 +124,7 @@ def test_a_cancelled_token_ends_the_code(make: Make, tmp_path: Path) -> None:
     assert gone([asyncio.run(ran())])
 
 
+@pytest.mark.slow
 @EITHER
 @pytest.mark.parametrize("language", ["python", "sh"])
 def test_stopping_ends_what_runs(make: Make, language: str, tmp_path: Path) -> None:
@@ -152,6 +156,7 @@ def test_a_cancelled_token_begins_nothing(make: Make) -> None:
         asyncio.run(make().execute_code_blocks([], token))
 
 
+@pytest.mark.slow
 @EITHER
 def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
     """The result has exit code 124, the output so far, and what happened."""
@@ -204,6 +209,7 @@ def test_functions_are_imported_by_code(tmp_path: Path) -> None:
     assert "def greeting(name: str) -> str:" in executor.format_functions_for_prompt()
 
 
+@pytest.mark.slow
 def test_packages_of_functions_are_installed_for_the_code_alone(tmp_path: Path) -> None:
     """What a function needs is installed before the first block, on top of what is there, and is gone with `stop`."""
     needing = with_requirements(python_packages=[str(wheel(tmp_path, "autogen_nb_needed"))])(greeting)
@@ -216,6 +222,7 @@ def test_packages_of_functions_are_installed_for_the_code_alone(tmp_path: Path) 
     assert not Path(found.split()[-1]).exists()
 
 
+@pytest.mark.slow
 def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) -> None:
     """Code may call pip as the tutorial has it; what it installs is there for what follows, and gone with `stop`."""
     pip = ["pip", "install", "--no-index", str(wheel(tmp_path, "autogen_nb_installed"))]
@@ -231,6 +238,7 @@ def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) ->
     assert executor.execute_code_blocks(blocks[1:]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
     """The error names the package, and has pip's last words."""
     needing = with_requirements(python_packages=[str(tmp_path / "none.whl")])(greeting)

@@ -24,6 +24,7 @@ from tests.processes import gone
 pytestmark = pytest.mark.kernel
 
 
+@pytest.mark.slow
 def test_in_a_program(tmp_path: Path) -> None:
     """Within `async with` it keeps its state, tells exit code and output, and lists what was made."""
     (tmp_path / "before.txt").write_text("old")
@@ -50,6 +51,7 @@ def test_in_a_program(tmp_path: Path) -> None:
     assert gone([pid])
 
 
+@pytest.mark.slow
 def test_without_being_started(tmp_path: Path) -> None:
     """It starts at first use; stopped, it can be used again."""
 
@@ -128,6 +130,7 @@ def test_names_are_where_autogen_has_them(door: str) -> None:
     assert all(getattr(module, name) is getattr(autogen_nb, name) for name in module.__all__)
 
 
+@pytest.mark.slow
 def test_embedded(tmp_path: Path) -> None:
     """AutoGen 0.2's embedded kernel, with its parameters in its order."""
     with autogen_nb.EmbeddedIPythonCodeExecutor(30, "python3", tmp_path) as executor:
@@ -151,6 +154,7 @@ def test_on_a_server(tmp_path: Path) -> None:
     assert (plain.output, connectable.output) == ("1", "2")
 
 
+@pytest.mark.slow
 def test_a_server_of_ours_ends_its_kernels(tmp_path: Path) -> None:
     """Leaving the server ends the kernels of the executors that were made for it, by `with` and by `async with`."""
 

@@ -53,6 +53,7 @@ def test_it_is_an_executor() -> None:
     assert executor is not None
 
 
+@pytest.mark.slow
 def test_blocks_share_their_state(agent: Shared) -> None:
     """Blocks of one run, and of runs after it, see the same variables."""
     assert agent.run(("python", "a = 20"), ("py", "a += 1")) == ([], RunEnded(0, 2))
@@ -127,6 +128,7 @@ def test_a_shell_block_has_no_secrets(agent: Shared, monkeypatch: pytest.MonkeyP
     assert "planted" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["echo on; sleep 99", "trap '' INT; echo on; sleep 99"], ids=["plain", "ignoring"])
 def test_a_shell_block_that_runs_out_of_time_is_ended(tmp_path: Path, code: str) -> None:
     """A shell block ends at its time limit, by force if need be; its output so far is kept."""
@@ -141,6 +143,7 @@ def test_a_shell_block_that_runs_out_of_time_is_ended(tmp_path: Path, code: str)
     assert time.monotonic() - started < 60
 
 
+@pytest.mark.slow
 def test_a_python_block_that_runs_out_of_time_is_ended(tmp_path: Path) -> None:
     """A Python block ends at its time limit with exit code 124 and a note on the state."""
 
@@ -254,6 +257,7 @@ def test_a_link_out_of_the_directory_is_refused(agent: Shared, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_loss_is_in_the_note(agent: Shared) -> None:
     """A run whose kernel died tells that the state is lost, and the next run works."""
     end = agent.run(("python", "import os; os._exit(1)"))[1]
@@ -263,6 +267,7 @@ def test_a_loss_is_in_the_note(agent: Shared) -> None:
     assert agent.text(("python", "print(1)")) == "1\n"
 
 
+@pytest.mark.slow
 def test_variables_pass_both_ways(agent: Shared) -> None:
     """Variables go in, come back and are listed through the executor."""
     frame = pd.DataFrame({"a": [1, 2]})
@@ -273,6 +278,7 @@ def test_variables_pass_both_ways(agent: Shared) -> None:
     assert [item.name for item in agent.loop.run(agent.executor.variables())] == ["frame"]
 
 
+@pytest.mark.slow
 def test_stop_may_be_called_twice(tmp_path: Path) -> None:
     """Stopping an executor that has stopped, or never started, is no error."""
 

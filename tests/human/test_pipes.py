@@ -45,6 +45,7 @@ def ran(folder: Path, model: FakeOpenAI, typed: str) -> "subprocess.CompletedPro
     )
 
 
+@pytest.mark.slow
 def test_a_line_in_the_pipe_decides(tmp_path: Path) -> None:
     """What stands in the pipe is read as a person's answer."""
     with FakeOpenAI([python("print('it', 'ran')"), "TERMINATE"]) as model:
@@ -54,6 +55,7 @@ def test_a_line_in_the_pipe_decides(tmp_path: Path) -> None:
     assert "it ran" in ended.stdout
 
 
+@pytest.mark.slow
 def test_a_pipe_at_its_end_is_a_clear_error(tmp_path: Path) -> None:
     """Where nothing is left to read, the program ends with the line that says what to do."""
     with FakeOpenAI([python("print('it', 'ran')")]) as model:

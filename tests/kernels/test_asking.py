@@ -17,6 +17,7 @@ for i in range(8):
 """
 
 
+@pytest.mark.slow
 def test_question_comes_after_what_was_printed_before_it(agent: SharedKernel) -> None:
     """Stream, question, answer, stream: each time, whichever socket is quicker."""
     happened: list[str] = []
@@ -54,6 +55,7 @@ def test_display_comes_before_the_question(agent: SharedKernel) -> None:
     assert seen == [50]
 
 
+@pytest.mark.slow
 def test_person_takes_their_time(agent: SharedKernel) -> None:
     """The block's limit does not run while its question waits, however often it asks."""
 

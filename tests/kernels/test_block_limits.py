@@ -105,6 +105,7 @@ for _ in range(24):
 """
 
 
+@pytest.mark.slow
 def test_the_memory_limit_ends_a_block(patient: SharedKernel) -> None:
     """A block that passes the memory limit is ended with a message that names it, and the next one works."""
     ran = patient.execute(f"{GROWS}print('had it all')")
@@ -115,6 +116,7 @@ def test_the_memory_limit_ends_a_block(patient: SharedKernel) -> None:
     assert patient.execute("print(1)").stdout == "1\n"
 
 
+@pytest.mark.slow
 def test_a_child_that_takes_the_memory_does_not_cost_the_kernel(patient: SharedKernel) -> None:
     """Where a child process takes the memory, the child is killed, and the kernel keeps its variables."""
     patient.execute("kept = 5")
@@ -125,6 +127,7 @@ def test_a_child_that_takes_the_memory_does_not_cost_the_kernel(patient: SharedK
     assert patient.execute("print(kept)").stdout == "5\n"
 
 
+@pytest.mark.slow
 def test_the_output_limit_ends_a_block(agent: SharedKernel) -> None:
     """A block that prints more than it may is interrupted, and its output stops there."""
     ran = agent.execute("while True: print('x' * 1_000)")
@@ -134,6 +137,7 @@ def test_the_output_limit_ends_a_block(agent: SharedKernel) -> None:
     assert len(ran.stdout) <= MB
 
 
+@pytest.mark.slow
 def test_the_processor_time_limit_ends_a_block(agent: SharedKernel) -> None:
     """A block that computes for longer than it may is interrupted; time asleep does not count."""
     assert agent.execute("import time\ntime.sleep(2)").finished.ok
@@ -157,6 +161,7 @@ def test_too_many_processes_are_ended(agent: SharedKernel) -> None:
     agent.execute("for child in c: child.kill()\nfor child in c: child.wait()")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "told"),
     [("yes", "output limit of 1 MB"), (f'python -c "{GROWS}"', "memory limit of 600 MB")],

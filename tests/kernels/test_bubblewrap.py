@@ -59,6 +59,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
         pytest.skip(str(cannot))
 
 
+@pytest.mark.slow
 def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key in the environment, in the home and in the memory of who started the kernel is out of reach."""
     sandbox = place()
@@ -124,6 +125,7 @@ def test_tmp_is_its_own(agent: Agent) -> None:
     assert not os.path.lexists("/tmp/of-the-sandbox.txt")
 
 
+@pytest.mark.slow
 def test_the_network_is_refused(agent: Agent) -> None:
     """Not even this machine's own ports can be reached."""
     with socket.create_server(("127.0.0.1", 0)) as server:

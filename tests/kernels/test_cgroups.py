@@ -159,6 +159,7 @@ def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 class TestForReal:
     """With cgroups of this machine."""
 
+    @pytest.mark.slow
     def test_the_kernel_is_in_its_cgroup(self, agent: SharedKernel) -> None:
         """All processes of the kernel, those behind walls too, are in the cgroup."""
         launched = agent.kernel._life.launched
@@ -172,6 +173,7 @@ class TestForReal:
         assert launched.root is not None
         assert all(str(launched.root) not in each for each in members)
 
+    @pytest.mark.slow
     def test_memory_taken_at_once_meets_the_wall(self, agent: SharedKernel) -> None:
         """Memory that is taken faster than anybody looks ends the kernel; the limit is named, and the chat goes on."""
         ran = agent.execute(AT_ONCE)
@@ -180,6 +182,7 @@ class TestForReal:
         assert "memory limit of 400 MB" in ran.finished.note
         assert agent.execute("print(1)").stdout == "1\n"
 
+    @pytest.mark.slow
     def test_processes_made_at_once_meet_the_wall(self, agent: SharedKernel) -> None:
         """Processes made faster than anybody looks are refused, the limit is named, and the variables are kept."""
         agent.execute("kept = 5")
@@ -215,6 +218,7 @@ class TestForReal:
 
         assert asyncio.run(main()) == (-signal.SIGKILL, "memory limit of 400 MB")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("place", ["local", "bwrap"])
     def test_a_shell_block_has_one_of_its_own(self, tmp_path: Path, place: str) -> None:
         """A shell block that takes too much at once is ended with the limit's name, and its cgroup goes."""
@@ -240,6 +244,7 @@ class TestForReal:
         assert second[0].text == "1\n"
         assert gone(left)
 
+    @pytest.mark.slow
     def test_it_goes_with_an_owner_that_is_killed(self, tmp_path: Path) -> None:
         """Where the notebook's process is killed, the supervisor removes the cgroup."""
         program = (
@@ -260,6 +265,7 @@ class TestForReal:
         assert folders
         assert gone(folders)
 
+    @pytest.mark.slow
     def test_it_goes_with_an_owner_that_leaves_it_running(self, tmp_path: Path) -> None:
         """A program that ends without ending its kernel and what a shell block started leaves no cgroup either."""
         program = (

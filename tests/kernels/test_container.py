@@ -81,6 +81,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values)
 def test_plain_values_come_back_exactly(value: Any) -> None:
     """Any tree of plain values comes back equal, with the same types, order included."""
@@ -284,6 +285,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32), changes=st.integers(1, 4))
 @settings(max_examples=120)
 def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
@@ -306,6 +308,7 @@ def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
             decode(folder)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=120)
 def test_no_array_file_does_harm(seed: int) -> None:

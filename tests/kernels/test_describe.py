@@ -160,6 +160,7 @@ def test_a_polars_frame_is_described() -> None:
     assert rows == ["    a,b", "    1,x", "    2,"]
 
 
+@pytest.mark.slow
 def test_a_fitted_model_is_described() -> None:
     """A model is told by what it was fitted on, not by what it learnt."""
     linear_model = pytest.importorskip("sklearn.linear_model")

@@ -54,6 +54,7 @@ def wait_until_gone(pid: int, seconds: float = 5) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_loop_without_end_is_interrupted(agent: SharedKernel) -> None:
     """A block that runs out of time is interrupted; its output and the variables are kept."""
     agent.execute("kept = 1")
@@ -73,6 +74,7 @@ def test_an_awaiting_block_is_interrupted(agent: SharedKernel) -> None:
     assert "its variables are kept" in ran.finished.note
 
 
+@pytest.mark.slow
 def test_a_loop_that_swallows_interrupts_is_killed(agent: SharedKernel) -> None:
     """Code that does not yield within the grace is killed with its kernel, which is said."""
     pid = agent.kernel.pid
@@ -84,6 +86,7 @@ def test_a_loop_that_swallows_interrupts_is_killed(agent: SharedKernel) -> None:
     assert agent.kernel.pid != pid
 
 
+@pytest.mark.slow
 def test_a_loss_is_told_once(agent: SharedKernel) -> None:
     """The block after a loss says nothing of it again."""
     agent.execute(SWALLOWS, timeout=1)
@@ -112,6 +115,7 @@ def test_the_time_before_and_after_an_answer_counts(agent: SharedKernel) -> None
     assert ran.finished.exit_code == TIMED_OUT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "exit_code", "what"),
     [
@@ -203,6 +207,7 @@ def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> 
     assert agent.execute("print(kept)").stdout == "4\n"
 
 
+@pytest.mark.slow
 def test_a_cancelled_run_that_does_not_yield_is_killed(agent: SharedKernel) -> None:
     """After the grace, a given-up block is killed with its kernel; the next block tells what is lost."""
 
@@ -217,6 +222,7 @@ def test_a_cancelled_run_that_does_not_yield_is_killed(agent: SharedKernel) -> N
     assert "its variables are lost" in ran.finished.note
 
 
+@pytest.mark.slow
 def test_a_restart_ends_what_runs(agent: SharedKernel) -> None:
     """A restart does not wait for the block that runs; that block is told."""
 
@@ -234,6 +240,7 @@ def test_a_restart_ends_what_runs(agent: SharedKernel) -> None:
     assert agent.execute("x").failures == ["NameError"]
 
 
+@pytest.mark.slow
 def test_children_end_with_the_kernel(tmp_path: Path) -> None:
     """No process that the code started outlives the kernel's shutdown, one in its own session included."""
     with shared_kernel(tmp_path) as agent:
@@ -246,6 +253,7 @@ def test_children_end_with_the_kernel(tmp_path: Path) -> None:
         wait_until_gone(pid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["sys.exit()", "os.kill(os.getpid(), 9)"], ids=["exit", "killed"])
 def test_no_kernel_outlives_its_owner(tmp_path: Path, end: str) -> None:
     """When the owner's interpreter exits or is killed, its kernel ends too."""
@@ -264,6 +272,7 @@ asyncio.run(main())
     wait_until_gone(int(ran.stdout))
 
 
+@pytest.mark.slow
 def test_the_private_folder_is_removed(tmp_path: Path) -> None:
     """Nothing of the kernel's private folder is left after its shutdown."""
     with shared_kernel(tmp_path) as agent:

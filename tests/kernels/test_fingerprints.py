@@ -89,6 +89,7 @@ def test_what_cannot_be_read_is_judged_by_its_identity() -> None:
     assert fingerprint(values[0]).is_stale(values[1])
 
 
+@pytest.mark.slow
 def test_large_values_are_looked_at_quickly() -> None:
     """However large a value is, a fingerprint takes some milliseconds."""
     values = [large(), list(range(5_000_000)), {"a": np.zeros(30_000_000)}, np.zeros((5_000, 5_000))[::2]]
@@ -114,6 +115,7 @@ def test_handed_values_that_changed_are_named() -> None:
     assert handed.stale(namespace) == ("a",)
 
 
+@pytest.mark.slow
 def test_a_polars_frame_that_changed_is_seen() -> None:
     """A polars frame is judged by its content."""
     polars = pytest.importorskip("polars")

@@ -203,6 +203,7 @@ logging.shutdown()
         (kernel.folder / name).unlink()
 
 
+@pytest.mark.slow
 def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
     """The block's limit does not run while its question waits."""
 

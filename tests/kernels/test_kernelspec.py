@@ -36,6 +36,7 @@ def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
         yield agent
 
 
+@pytest.mark.slow
 def test_a_kernel_of_another_language_keeps_its_state(bash: Agent) -> None:
     """Blocks in the kernel's own language run in it, one after the other, and it keeps what they set."""
     ran = bash.run(("bash", "number=41"), ("sh", "echo $((number + 1)); pwd"))
@@ -44,11 +45,13 @@ def test_a_kernel_of_another_language_keeps_its_state(bash: Agent) -> None:
     assert ran.exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_block_that_fails_there_is_a_failure(bash: Agent) -> None:
     """A non-zero exit of another language's code is a failed block."""
     assert bash.run(("bash", "false"), ("bash", "echo no")).ran == 1
 
 
+@pytest.mark.slow
 def test_an_interrupt_reaches_it(bash: Agent) -> None:
     """The kernel is interrupted as its spec says, and can be used afterwards."""
     ran = bash.run(("bash", "echo on; sleep 99"), timeout=3)
@@ -82,6 +85,7 @@ def test_an_unknown_name_is_refused() -> None:
         KernelspecPlace("fortran-99")
 
 
+@pytest.mark.slow
 def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
     """A Python kernel of another spec keeps variables, takes and gives them."""
     install("python-of-the-test", ["ipykernel_launcher", "-f", "{connection_file}"], "python")
@@ -95,6 +99,7 @@ def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
         assert agent.loop.run(executor.get("a")) == 21
 
 
+@pytest.mark.slow
 def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
     """A kernel that is reached over tcp gets keys where it can use them, and everything passes under them."""
     install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared())

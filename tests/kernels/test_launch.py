@@ -27,6 +27,7 @@ Kernel.shell_channel_thread_main = forgets
 """
 
 
+@pytest.mark.slow
 def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) -> None:
     """A kernel that does not answer its first requests, as ipykernel now and then does not, comes up all the same."""
     (tmp_path / "sitecustomize.py").write_text(DEAF)

@@ -121,6 +121,7 @@ def seconds_until_gone(pid: int, words: list[str]) -> float:
             os.kill(number, signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["alone", "forked"])
 def test_all_is_gone_when_the_owner_is_killed(tmp_path: Path, kind: str) -> None:
     """Within 5 s of the owner's end by SIGKILL, its kernel, all that blocks started and the private folder are gone."""
@@ -133,6 +134,7 @@ def test_all_is_gone_when_the_owner_is_killed(tmp_path: Path, kind: str) -> None
     assert any(seconds() < 5 for _ in range(3))
 
 
+@pytest.mark.slow
 def test_a_crash_takes_what_the_kernel_started(tmp_path: Path) -> None:
     """When a kernel dies, processes that it started end too, those in sessions of their own included."""
     with shared_kernel(tmp_path) as agent:
@@ -144,6 +146,7 @@ def test_a_crash_takes_what_the_kernel_started(tmp_path: Path) -> None:
             time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
     """Code that kills the process above it has killed its kernel, which is noticed and replaced."""
     with shared_kernel(tmp_path) as agent:
@@ -156,6 +159,7 @@ def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
         assert agent.execute("print(1)").stdout == "1\n"
 
 
+@pytest.mark.slow
 def test_twenty_kernels_end_within_two_seconds(tmp_path: Path) -> None:
     """Twenty kernels that are shut down together are gone 2 s later."""
     # The best of a few, and with a share of the processors only: what else this machine does is not what is measured.

@@ -12,6 +12,7 @@ from autogen_nb.messages import CodeBlock
 from tests.kernels.looping import all_of
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_an_idle_kernel_is_told_of_before_it_ends(tmp_path: Path) -> None:
     """A kernel that is idle for too long is told of, then ended; one that works or is used again is not."""
@@ -44,6 +45,7 @@ def test_an_idle_kernel_is_told_of_before_it_ends(tmp_path: Path) -> None:
     assert told[:2] == [("resting", 0.5), ("resting", 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_there_is_a_limit_on_kernels(tmp_path: Path) -> None:
     """One kernel more than may be is refused with the names of those that run; one that has ended makes room."""

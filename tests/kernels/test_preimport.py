@@ -47,6 +47,7 @@ def wait_for(kernel: SharedKernel, name: str) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_modules_are_there_before_they_are_asked_for(tmp_path: Path) -> None:
     """One that fails, one that leaves and one that is missing keep no other one back."""
     for name, text in {"bad": "1/0", "leaving": "raise SystemExit", "good": "DONE = True"}.items():
@@ -56,6 +57,7 @@ def test_modules_are_there_before_they_are_asked_for(tmp_path: Path) -> None:
         wait_for(kernel, "good")
 
 
+@pytest.mark.slow
 def test_block_does_not_see_them_go_on(tmp_path: Path) -> None:
     """What a module prints is in no block's output, and afterwards the interpreter is as it was."""
     package(tmp_path, "import sys, time\ntime.sleep(0.02)\nprint('loud')\nsys.stderr.write('louder')\n")
@@ -70,6 +72,7 @@ def test_block_does_not_see_them_go_on(tmp_path: Path) -> None:
     assert after == f"{sys.getswitchinterval()} {gc.get_threshold()} False\n"
 
 
+@pytest.mark.slow
 def test_block_that_needs_what_is_being_imported_gets_it(tmp_path: Path) -> None:
     """Neither waits for the other for ever."""
     package(tmp_path, "import time\ntime.sleep(0.01)\n")
@@ -80,6 +83,7 @@ def test_block_that_needs_what_is_being_imported_gets_it(tmp_path: Path) -> None
         assert kernel.execute("import other; print(other.DONE)").stdout == "True\n"
 
 
+@pytest.mark.slow
 def test_imports_halt_while_a_block_runs(tmp_path: Path) -> None:
     """Within a block's first moments at most the part that was under way is imported."""
     package(tmp_path, "import time\ntime.sleep(0.001)\n")
@@ -91,6 +95,7 @@ def test_imports_halt_while_a_block_runs(tmp_path: Path) -> None:
     assert min(more) <= 1
 
 
+@pytest.mark.slow
 def test_imports_halt_within_a_module(tmp_path: Path) -> None:
     """A module that imports nothing, and takes long, halts all the same."""
     (tmp_path / "long.py").write_text("MADE = []\nfor _ in range(6_000_000): MADE.append([])\nDONE = True\n")
@@ -104,6 +109,7 @@ def test_imports_halt_within_a_module(tmp_path: Path) -> None:
     assert 0 < counts[-1][0] < 6_000_000
 
 
+@pytest.mark.slow
 def test_fork_has_no_half_module(tmp_path: Path) -> None:
     """A process that is forked while a module is imported can import it, too."""
     package(tmp_path, "import time\ntime.sleep(0.01)\n")
@@ -112,6 +118,7 @@ def test_fork_has_no_half_module(tmp_path: Path) -> None:
         assert kernel.execute(FORK).stdout == "0\n"
 
 
+@pytest.mark.slow
 def test_the_next_block_of_a_burst_finds_them_halted(tmp_path: Path) -> None:
     """Between two blocks of which one follows the other at once nothing is imported."""
     package(tmp_path, "import time\ntime.sleep(0.001)\n")
@@ -123,6 +130,7 @@ def test_the_next_block_of_a_burst_finds_them_halted(tmp_path: Path) -> None:
     assert min(after - before for before, after in itertools.pairwise(counts)) == 0
 
 
+@pytest.mark.slow
 def test_the_guard_sees_nothing_of_them(tmp_path: Path) -> None:
     """What halts the imports while a block runs is no act of the block's."""
     package(tmp_path, "import time\ntime.sleep(0.001)\n")

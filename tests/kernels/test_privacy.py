@@ -14,6 +14,7 @@ from tests.kernels.looping import collected, shared_kernel
 pytestmark = pytest.mark.kernel
 
 
+@pytest.mark.slow
 def test_no_key_is_in_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys of this process are neither in the kernel's environment nor in what /proc shows of it."""
     for number, name in enumerate(("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "CONDA_TOKEN", "MY_SETTING")):
@@ -27,6 +28,7 @@ def test_no_key_is_in_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "planted" not in seen + shell
 
 
+@pytest.mark.slow
 def test_the_persons_configuration_does_not_leak_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start-up files, profiles, extensions and kernelspecs of the person's own change nothing."""
     home = tmp_path / "home"
@@ -74,6 +76,7 @@ def test_a_missing_working_directory_is_explained(tmp_path: Path) -> None:
         asyncio.run(start())
 
 
+@pytest.mark.slow
 def test_many_may_start_at_once(tmp_path: Path) -> None:
     """Whoever starts a kernel while it is being started gets the same one."""
 
@@ -108,6 +111,7 @@ def test_a_shutdown_during_the_start_leaves_nothing(tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_imports_are_made_ahead(tmp_path: Path) -> None:
     """Modules are imported ahead of use, missing ones passed over, and no name is bound."""
     with shared_kernel(tmp_path, imports=("decimal", "no_such_module", "wave")) as agent:
@@ -118,6 +122,7 @@ def test_imports_are_made_ahead(tmp_path: Path) -> None:
     assert last == "True False\n"
 
 
+@pytest.mark.slow
 def test_a_long_temporary_folder_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the path of the temporary folder is too long for a socket, a short one is taken."""
     long = tmp_path / ("x" * 90)

@@ -65,6 +65,7 @@ def test_a_clear_is_an_event(agent: SharedKernel) -> None:
     assert ran.outputs == [Cleared(wait=True), Cleared()]
 
 
+@pytest.mark.slow
 def test_a_plot_appears_without_a_magic(agent: SharedKernel) -> None:
     """A figure is displayed at the end of its block, as in a notebook."""
     ran = agent.execute("import matplotlib.pyplot as plt; plt.plot([1, 2]); None")
@@ -177,6 +178,7 @@ def test_a_print_is_seen_at_once(agent: SharedKernel) -> None:
     assert agent.do(seen())
 
 
+@pytest.mark.slow
 def test_ten_megabytes_arrive_whole(agent: SharedKernel) -> None:
     """A flood of text arrives complete."""
     ran = agent.execute("for i in range(100_000): print('x' * 99)")
@@ -184,6 +186,7 @@ def test_ten_megabytes_arrive_whole(agent: SharedKernel) -> None:
     assert len(ran.stdout) == 10_000_000
 
 
+@pytest.mark.slow
 def test_many_displays_arrive(agent: SharedKernel) -> None:
     """None of thousands of displays is lost."""
     ran = agent.execute("for i in range(5_000): display({'text/plain': str(i)}, raw=True)")

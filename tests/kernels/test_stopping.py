@@ -76,6 +76,7 @@ async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
     return last
 
 
+@pytest.mark.slow
 def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) -> None:
     """Code that does not yield is killed where the person says so, who was told what is lost by name and size."""
     person = Person("kill")
@@ -97,6 +98,7 @@ def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) 
     assert (finished.exit_code, finished.lost) == (INTERRUPTED, True)
 
 
+@pytest.mark.slow
 def test_what_does_not_yield_is_waited_for(agent: SharedKernel) -> None:
     """Where the person waits, the code goes on to its end; a further Stop asks again, and nothing is lost."""
     person = Person("wait", "wait")
@@ -109,6 +111,7 @@ def test_what_does_not_yield_is_waited_for(agent: SharedKernel) -> None:
     assert agent.execute("print(kept)").stdout == "x\n"
 
 
+@pytest.mark.slow
 def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> None:
     """Whoever gives a run up goes on as soon as the person is asked; the next block comes after the stubborn one."""
     person = Person("wait")
@@ -126,6 +129,7 @@ def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> No
     assert agent.execute("print(kept)").stdout == "x\n"
 
 
+@pytest.mark.slow
 def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> None:
     """Without a person to ask, an interrupted block that does not yield is waited for."""
 
@@ -142,6 +146,7 @@ def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> N
     assert agent.execute("print(kept)").stdout == "x\n"
 
 
+@pytest.mark.slow
 def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
     """Of code that keeps the whole interpreter to itself nothing can be listed; the person is asked all the same."""
     person = Person("kill")
@@ -164,6 +169,7 @@ def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
     assert [stuck.variables for stuck in person.asked] == [None]
 
 
+@pytest.mark.slow
 def test_the_state_of_a_kernel(agent: SharedKernel) -> None:
     """A kernel tells whether it is off, idle or busy, its number, age, blocks and memory."""
     agent.execute("x = 1")

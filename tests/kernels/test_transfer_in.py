@@ -37,6 +37,7 @@ class Scaled:
 """
 
 
+@pytest.mark.slow
 def test_large_arrays_travel_beside_the_pickle(agent: SharedKernel) -> None:
     """A frame's numbers are mapped, not read: the kernel can write to them, and the original stays as it was."""
     frame = pd.DataFrame(np.ones((200_000, 4)), columns=list("abcd")).assign(name="x")
@@ -157,6 +158,7 @@ def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None
     assert grid.sum() == 250_004
 
 
+@pytest.mark.slow
 def test_a_fitted_model_goes_in(agent: SharedKernel) -> None:
     """A fitted scikit-learn model predicts in the kernel what it predicts here."""
     linear_model = pytest.importorskip("sklearn.linear_model")

@@ -30,6 +30,7 @@ class Unloadable:
         return (int, ("not a number",))
 
 
+@pytest.mark.slow
 def test_values_go_in_and_come_back(agent: SharedKernel) -> None:
     """A frame and a dict arrive in the kernel, and come back as they were."""
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.to_datetime(["2020-01-01", "NaT"])})
@@ -49,6 +50,7 @@ def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
     assert frame.a.sum() == 3
 
 
+@pytest.mark.slow
 def test_nothing_is_half_handed_over(agent: SharedKernel) -> None:
     """One value that cannot be pickled stops all; the error names it."""
     bad = Unpicklable()
@@ -171,6 +173,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_plain_frames_need_no_arrow(tmp_path: Path, project: Path) -> None:
     """They go in and come back where pyarrow is installed on neither side."""
     (tmp_path / "pyarrow.py").write_text("raise ImportError('there is none')")

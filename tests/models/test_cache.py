@@ -293,6 +293,7 @@ def _work(root: str, base_url: str, number: int, begin: Any, results: Any) -> No
     results.put(texts)
 
 
+@pytest.mark.slow
 def test_several_processes_share_one_cache(tmp_path: Path) -> None:
     """Processes that ask the same at once all get every reply; then each is known, and the key is in no file."""
     context = multiprocessing.get_context("spawn")

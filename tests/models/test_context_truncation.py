@@ -111,6 +111,7 @@ MESSAGES = st.lists(
 ).map(tuple)
 
 
+@pytest.mark.slow
 @given(messages=MESSAGES, least=st.none() | st.floats(0, 3000))
 def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least: float | None) -> None:
     """No message comes or goes, only contents of outputs change, each becomes shorter, and the rest is untouched."""
@@ -132,6 +133,7 @@ def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least:
     )
 
 
+@pytest.mark.slow
 @given(messages=MESSAGES)
 def test_folding_all_leaves_nothing_to_fold(messages: tuple[dict[str, Any], ...]) -> None:
     """What is folded is not folded again; half is never more than all."""

@@ -64,6 +64,7 @@ def test_all_else_goes_as_it_is(given: dict[str, Any]) -> None:
     assert fitted(given) == given
 
 
+@pytest.mark.slow
 def test_without_pillow_a_picture_goes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where pillow is not installed, pictures up to 1.5 MB are sent, and what is larger is told of."""
     wide, large = part(1536), part(2000, 1500, noise=True)

@@ -54,6 +54,7 @@ def test_what_a_server_says_is_bounded() -> None:
     assert {len(name) for name in server.models} == {120}
 
 
+@pytest.mark.slow
 def test_one_that_never_answers_does_not_hold_the_others_up() -> None:
     """All are asked at the same time, and each for a moment only."""
     with socket.create_server(("127.0.0.1", 0)) as silent, serving(models("a")) as local:

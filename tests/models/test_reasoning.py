@@ -120,6 +120,7 @@ def test_tags_that_are_not_a_pair(
     assert completion.message.content == answer
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) -> None:
     """Code that is thought of does not run, code after it does; the thought is in the log and in no request."""

@@ -200,6 +200,7 @@ def test_http_client_of_the_user_is_used_as_it_is(server: FakeOpenAI) -> None:
 
 
 # Connections of a loop that has ended cannot be closed properly by anybody.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_http_client_of_the_user_outlives_a_loop(server: FakeOpenAI) -> None:
     """A client that holds a connection of a loop that has ended is asked again, and opens a new one."""

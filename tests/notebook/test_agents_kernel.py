@@ -14,6 +14,7 @@ from tests.notebook.scripts import python
 PIXEL = "import matplotlib.pyplot as plt\nfig, axes = plt.subplots(figsize=(1, 1))\naxes.plot([1, 2])\nplt.show()"
 
 
+@pytest.mark.slow
 def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Variables and imports of one block are there in the next block and in the next cell."""
     model.add(
@@ -40,6 +41,7 @@ def test_it_is_a_kernel_of_its_own(notebook: FrontEnd, model: FakeOpenAI) -> Non
     assert leaked == "False"
 
 
+@pytest.mark.slow
 def test_it_runs_in_the_notebooks_folder(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Relative paths are those of the notebook; the folder for files exists, is told, and goes when it is empty."""
     model.add(
@@ -55,6 +57,7 @@ def test_it_runs_in_the_notebooks_folder(notebook: FrontEnd, model: FakeOpenAI) 
     assert not (notebook.cwd / "autogen_files").exists()
 
 
+@pytest.mark.slow
 def test_files_that_were_written_stay(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """What the agent writes into a chat's folder is there afterwards; each chat has a folder of its own."""
     model.add(python("open('autogen_files/two_words/result.txt', 'w').write('kept')"), "Fine.", "Fine.")
@@ -71,6 +74,7 @@ def test_files_that_were_written_stay(fresh: FrontEnd, model: FakeOpenAI) -> Non
     assert "'autogen_files/two_words-2'" in str(model.requests[2].body["messages"][0]["content"])
 
 
+@pytest.mark.slow
 def test_a_plot_is_a_picture_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A figure is shown in the cell as `image/png`; the model reads that it was shown."""
     model.add(python(PIXEL), "Plotted.")
@@ -142,6 +146,7 @@ def test_output_streams_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -
     assert cell.about("stream") == ["first\nsecond\n"]
 
 
+@pytest.mark.slow
 def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The cell shows head and tail; the whole is in a file of the chat's folder, which model and person are told."""
     model.add(python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
@@ -162,6 +167,7 @@ def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI)
     assert "'autogen_files/main/output-1.txt'" in str(model.requests[1].body["messages"][-1]["content"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seeing"), [("gpt-4o-mini", True), ("blind", False)])
 def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI, name: str, seeing: bool) -> None:
     """The picture goes beside the text that every model reads."""
@@ -178,6 +184,7 @@ def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI
         assert picture["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_the_persons_set_up_does_not_leak_in(tmp_path: Path, model: FakeOpenAI) -> None:
     """A start-up file, an auto-loaded extension, a `python3` kernelspec, a key: none reaches the agent's kernel."""

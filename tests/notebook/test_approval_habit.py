@@ -33,6 +33,7 @@ def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool
     assert lets_all_run(events) is found
 
 
+@pytest.mark.slow
 def test_offer_is_made_once_in_a_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """After the third Run one line offers to be asked less, and no further one does, in later cells neither."""
     model.add(python("1"), python("2"), "Done.", python("3"), python("4"), "Done.")

@@ -14,6 +14,7 @@ def told(model: FakeOpenAI) -> str:
     return str(model.requests[-1].body["messages"][-1]["content"])
 
 
+@pytest.mark.slow
 def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI) -> None:
     """A block runs when the person presses Run, and not before."""
     model.add(python("open('pressed', 'w').close()\nprint(6 * 7)"), "It is 42.")
@@ -31,6 +32,7 @@ def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI)
     assert cell.about("message")[-1].endswith("It is 42.")
 
 
+@pytest.mark.slow
 def test_the_panel_gives_way_to_a_line_that_stays(either: FrontEnd, model: FakeOpenAI) -> None:
     """After the decision no button is left, and one line says what was decided and by whom."""
     model.add(python("1"), "One.")
@@ -188,6 +190,7 @@ def test_risky_code_is_asked_for_with_the_reason(notebook: FrontEnd, model: Fake
     assert cell.status == "ok"
 
 
+@pytest.mark.slow
 def test_the_environment_that_never_asks_is_shown_all_the_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """AUTOGEN_NB_CONFIRM=never runs unasked, and every status line and the last line say so."""
     model.add({"content": python("print('ran')"), "delay": 0.6}, "Fine.")
@@ -203,6 +206,7 @@ def test_the_environment_that_never_asks_is_shown_all_the_time(notebook: FrontEn
     assert "AUTOGEN_NB_CONFIRM=never" in cell.about("end")[0]
 
 
+@pytest.mark.slow
 def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """While the model thinks, one line names it, counts the seconds and tells how to stop."""
     model.add({"content": "Fine.", "delay": 1.6})
@@ -242,6 +246,7 @@ def test_nobody_there_to_approve(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert cell.about("stream") == []
 
 
+@pytest.mark.slow
 def test_the_persons_words_are_asked_for(either: FrontEnd, model: FakeOpenAI) -> None:
     """With `--human-input always` a panel takes the person's words, and the model reads them."""
     model.add("Which colour?", "Blue it is.")

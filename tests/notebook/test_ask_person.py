@@ -1,5 +1,7 @@
 """The model's own questions to the person in a cell: `ask_person`."""
 
+import pytest
+
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 
@@ -8,6 +10,7 @@ CALL = FakeReply(
 )
 
 
+@pytest.mark.slow
 def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """The question is a panel with a button for each choice, and what is chosen is what the model reads."""
     model.add(CALL, "Blue it is.")
@@ -25,6 +28,7 @@ def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) 
     assert cell.about("message")[-1].endswith("Blue it is.")
 
 
+@pytest.mark.slow
 def test_nobody_there_to_be_asked(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Where nobody is there the model is told so, and goes on."""
     model.add(CALL, "Red, then.")
@@ -35,6 +39,7 @@ def test_nobody_there_to_be_asked(notebook: FrontEnd, model: FakeOpenAI) -> None
     assert "Nobody is there to answer" in str(model.requests[1].body["messages"][-1]["content"])
 
 
+@pytest.mark.slow
 def test_server_that_may_not_know_tools_is_sent_none(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Unless it is asked for, only servers that are known to take tools are told of one."""
     model.add("Done.")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.commands.audit_command import decided, sent
@@ -12,6 +14,7 @@ from tests.notebook.scripts import python
 HOSTILE = "print('<img src=x onerror=alert(1)>')  # $x$ \u202e"
 
 
+@pytest.mark.slow
 def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Each question stands there with its answer, who gave it, the code as it ran and how that ended."""
     model.add(python("print('one')"), python("1 / 0"), "Done.")
@@ -37,6 +40,7 @@ def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "sk-" not in requests.text
 
 
+@pytest.mark.slow
 def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
     """Unknown chats and options are one line of error."""
     assert "there is no chat 'nobody'" in fresh.run("%autogen audit nobody").error
@@ -82,6 +86,7 @@ def test_pictures_and_calls_are_told() -> None:
     assert "not known: no reply came" in text
 
 
+@pytest.mark.slow
 def test_nothing_sent() -> None:
     """A chat without requests says so."""
     assert sent([], "main")[0]["text/plain"] == "Nothing went to a model in chat `main`."

@@ -24,6 +24,7 @@ def file(notebook: FrontEnd) -> FrontEnd:
     return notebook
 
 
+@pytest.mark.slow
 @EITHER_WAY
 def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str) -> None:
     """A chat that cannot be awaited asks in words; what was run comes to its answer."""
@@ -106,6 +107,7 @@ def test_code_edited_in_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert "print('right')" in str(model.requests[1].body["messages"][-1]["content"])
 
 
+@pytest.mark.slow
 def test_after_a_nested_call_the_outermost_is_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A cell after one that called the magic from code, and after one that failed to compile, has its buttons."""
     model.add("Fine.", python("1"))
@@ -120,6 +122,7 @@ def test_after_a_nested_call_the_outermost_is_awaited_again(notebook: FrontEnd, 
     assert notebook.prompts == []
 
 
+@pytest.mark.slow
 def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Only the call itself is rewritten: code that mentions it runs as it is."""
     cell = notebook.run("text = \"get_ipython().run_cell_magic('autogen', '', 'x')\"\nprint(text.count('autogen'))")

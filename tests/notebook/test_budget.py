@@ -13,6 +13,7 @@ def reply(text: str, tokens: int) -> FakeReply:
     return FakeReply(content=text, usage=usage)
 
 
+@pytest.mark.slow
 def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """What was spent is told, nothing is sent, and the cell goes on where it was with a larger budget."""
     model.add(reply(python("print(6 * 7)"), 4_000), reply("It is 42.", 4_000))
@@ -32,6 +33,7 @@ def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: 
     assert second.about("end")[0].endswith("8,000 of 20,000 tokens spent")
 
 
+@pytest.mark.slow
 def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Earlier cells of the chat count, a run that was replaced too, and a new chat begins at nothing."""
     model.add(reply("One.", 2_000), reply("One again.", 2_000), reply("New.", 2_000))
@@ -45,6 +47,7 @@ def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert new.about("end")[0].endswith("2,000 of 4,001 tokens spent")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -61,6 +64,7 @@ def test_one_that_cannot_be_kept_starts_nothing(fresh: FrontEnd, model: FakeOpen
     assert model.requests == []
 
 
+@pytest.mark.slow
 def test_a_notebooks_own_default(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`%config` sets a budget for all chats."""
     model.add(reply("One.", 2_000))

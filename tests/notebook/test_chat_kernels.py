@@ -11,6 +11,7 @@ from tests.notebook.scripts import python
 pytestmark = pytest.mark.kernel
 
 
+@pytest.mark.slow
 def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Where no more kernels may run, the cell says which chats have them and how to end one; then there is room."""
     model.add(python("x = 1"), "Done.", python("print(2)"), python("print(3)"), "Done.")
@@ -27,6 +28,7 @@ def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert allowed.about("stream") == ["3\n"]
 
 
+@pytest.mark.slow
 def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A kernel that nobody uses is told of below the last cell, ends, and the next block of its chat is told."""
     model.add(python("x = 1"), "Done.", python("print('x' in globals())"), "Gone.")
@@ -45,6 +47,7 @@ def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) ->
     assert "ended after 12 s without use; its variables are lost" in str(model.requests[-1].body)
 
 
+@pytest.mark.slow
 def test_the_state_of_a_kernel_says_when_it_ends(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`%autogen kernel status` tells how long a kernel may stay idle; 0 minutes mean for ever."""
     model.add(python("x = 1"), "Done.", python("x = 2"), "Done.")

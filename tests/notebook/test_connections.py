@@ -126,6 +126,7 @@ def test_list_that_cannot_be_read_is_told_without_its_keys() -> None:
     assert choose("offline", None, environ) == "offline"
 
 
+@pytest.mark.slow
 def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The account is the entry's; the second entry answers where the first refuses; no key is shown anywhere."""
     with FakeOpenAI([FakeReply(status=401, error=f"bad key {SECRET}")]) as refusing:

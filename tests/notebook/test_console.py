@@ -39,6 +39,7 @@ def console(started: Terminal, model: FakeOpenAI) -> Terminal:
     return started
 
 
+@pytest.mark.slow
 def test_a_question_in_words(console: Terminal, model: FakeOpenAI) -> None:
     """One line says that there are no buttons; the block is shown, asked for and run, and everything is plain text."""
     model.add(python("print('abc'.upper())"), "It is done.")
@@ -83,6 +84,7 @@ def test_ctrl_c_at_the_question(console: Terminal, model: FakeOpenAI) -> None:
     assert "42" in console.prompt()
 
 
+@pytest.mark.slow
 def test_a_chat_of_the_persons_own(console: Terminal, model: FakeOpenAI) -> None:
     """`initiate_chat()` asks in words, too."""
     model.add(python("print('abc'.upper())"), "It is done.")

@@ -54,6 +54,7 @@ def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
     assert delivery(shell, held=True).way == "words"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("silent", [False, True], ids=["shown", "silent"])
 def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpenAI, *, silent: bool) -> None:
     """The code is to be seen above the panel, also where the chat is silent; nothing of the panel stays."""
@@ -72,6 +73,7 @@ def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpen
     assert list(either.visible()) == []
 
 
+@pytest.mark.slow
 def test_the_persons_own_widgets_are_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A click on one waits for the cell, as it does in every cell that blocks; afterwards all is as it was."""
     model.add(python("1"), "TERMINATE")
@@ -92,6 +94,7 @@ def test_the_persons_own_widgets_are_left_alone(notebook: FrontEnd, model: FakeO
     assert notebook.value(CALLBACK) == before
 
 
+@pytest.mark.slow
 def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """The first run gives way to the second, whose panel alone is seen."""
     model.add(python("print('it', 'ran')"), python("print('it', 'ran')"), "TERMINATE")
@@ -110,6 +113,7 @@ def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpe
     assert third.error == ""
 
 
+@pytest.mark.slow
 def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends the cell, and its panel with it."""
     model.add(python("1"))
@@ -124,6 +128,7 @@ def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOp
     assert list(notebook.visible()) == []
 
 
+@pytest.mark.slow
 def test_who_wants_words_gets_them_in_plain_cells_too(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The setting holds for all chats, and nothing needs to be explained."""
     model.add(python("print('it', 'ran')"), "TERMINATE")
@@ -137,6 +142,7 @@ def test_who_wants_words_gets_them_in_plain_cells_too(fresh: FrontEnd, model: Fa
     assert IN_WORDS not in cell.text
 
 
+@pytest.mark.slow
 def test_a_front_end_that_knows_no_cells_is_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """What jupyter console sends is answered with text alone, and one line says why, once."""
     model.add(python("1"), "Fine.", python("1"), "Fine.")
@@ -150,6 +156,7 @@ def test_a_front_end_that_knows_no_cells_is_asked_in_words(fresh: FrontEnd, mode
     assert {output.kind for output in first.outputs} == {"stdout"}
 
 
+@pytest.mark.slow
 def test_a_cell_below_another_magic_says_why_it_asks_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """It cannot be awaited; the line stands before the first question, once."""
     model.add(python("1", "2"), "Fine.")

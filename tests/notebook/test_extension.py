@@ -35,6 +35,7 @@ def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 def test_loading_starts_a_kernel_in_the_background(fresh: FrontEnd) -> None:
     """One kernel of the agent's own is on its way as soon as the extension is loaded."""
     fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the agent's kernel")
@@ -42,6 +43,7 @@ def test_loading_starts_a_kernel_in_the_background(fresh: FrontEnd) -> None:
     assert [process.is_running() for process in agents_kernels(fresh)] == [True]
 
 
+@pytest.mark.slow
 def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """After `%unload_ext` magics, transformer, callbacks, settings and the agents' kernels are gone."""
     model.add(python("1"), "One.", python("2"), "Two.")
@@ -76,6 +78,7 @@ def test_reloading_doubles_nothing(fresh: FrontEnd) -> None:
     fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the first kernel to end", within=10)
 
 
+@pytest.mark.slow
 def test_config_reaches_the_magics_after_a_reload(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`%config AutogenMagics` changes the defaults of the magics that are loaded now."""
     model.add(python("print('unasked')"), "Fine.")
@@ -114,6 +117,7 @@ def test_the_options_are_documented(notebook: FrontEnd, model: FakeOpenAI) -> No
     assert model.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_a_killed_notebook_takes_the_agents_kernel_with_it(tmp_path: Path) -> None:
     """The agent's kernel ends with the notebook's, even when that one is killed."""

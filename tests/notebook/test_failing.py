@@ -18,6 +18,7 @@ def runs(front: FrontEnd) -> int:
     return len(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "said"),
     [(401, "wrong key"), (404, "no such model"), (400, "bad request")],
@@ -35,6 +36,7 @@ def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: in
     assert cell.about("status") == []
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A server that cannot be reached ends the cell in one line that names its address."""
     address = model.base_url
@@ -90,6 +92,7 @@ def test_another_variable_begins_anew(notebook: FrontEnd, model: FakeOpenAI) -> 
     assert "replaces its earlier run" in again.about("note")[0]
 
 
+@pytest.mark.slow
 def test_another_task_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that failed and is changed does not go on: its new task is what the model gets."""
     model.add(REFUSED, "Fine.")
@@ -102,6 +105,7 @@ def test_another_task_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "Go." not in [message["content"] for message in model.requests[1].body["messages"]]
 
 
+@pytest.mark.slow
 def test_the_next_cell_after_a_failure(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """After a failure another cell can go on with the conversation."""
     model.add(REFUSED, "Fine.")

@@ -25,6 +25,7 @@ def task_of(model: FakeOpenAI) -> str:
     return str(model.requests[0].body["messages"][-1]["content"])
 
 
+@pytest.mark.slow
 def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
     """A server named in the panel is asked for the very task that waited, without a key."""
     model.add("Fine.", "Again.")
@@ -45,6 +46,7 @@ def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
     assert second.about("message")[-1].endswith("Again.")
 
 
+@pytest.mark.slow
 def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeOpenAI) -> None:
     """A pasted key goes into the request; no output, widget, log or process of the agent's ever holds it."""
     model.add(python("import os\nprint(sorted(os.environ.values()))"), "Fine.")
@@ -67,6 +69,7 @@ def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeO
     assert unset.value(f"any({KEY!r} in value for value in os.environ.values())") == "False"
 
 
+@pytest.mark.slow
 def test_the_key_is_not_echoed(unset: FrontEnd, model: FakeOpenAI) -> None:
     """No message from the notebook's kernel holds the key, so that no other front end and no file can."""
     model.add("Fine.")
@@ -82,6 +85,7 @@ def test_the_key_is_not_echoed(unset: FrontEnd, model: FakeOpenAI) -> None:
     assert [message for message in unset.messages if KEY in message] == []
 
 
+@pytest.mark.slow
 def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
     """The built-in analysis runs this one task; the next cell asks again, since nobody chose it for that."""
     cell = unset.start("%%autogen\nHello there.")
@@ -100,6 +104,7 @@ def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
     assert second.error == "Stopped: the task was not run"
 
 
+@pytest.mark.slow
 def test_an_empty_field_is_complained_about(unset: FrontEnd) -> None:
     """A button whose fields are empty says what is missing, and the panel stays."""
     cell = unset.start("%%autogen\nGo.")
@@ -147,6 +152,7 @@ def test_nobody_there_to_choose(unset: FrontEnd) -> None:
     assert [output.about for output in cell.outputs] == [""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "prompts", "model_asked"),
     [

@@ -1,5 +1,7 @@
 """My variables or the agent's: the question, the list of new ones, pull and push, and the hint after a NameError."""
 
+import pytest
+
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
@@ -13,6 +15,7 @@ def asking(front: FrontEnd, cell: Run) -> str:
     return cell.about("panel")[0].splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A task that names a variable gets a question with its size; copied, the agent's code finds it."""
     model.add(python("print(len(table_one))"), "A thousand.")
@@ -30,6 +33,7 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
     assert "`table_one`: DataFrame, 1000 rows x 1 columns: a (int64)" in str(model.requests[0].body["messages"][-1])
 
 
+@pytest.mark.slow
 def test_several_are_one_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Two variables that a task names are one question."""
     model.add("Fine.")
@@ -44,6 +48,7 @@ def test_several_are_one_question(notebook: FrontEnd, model: FakeOpenAI) -> None
     assert question.endswith("Copy them?")
 
 
+@pytest.mark.slow
 def test_what_was_copied_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The same object is asked for once; another one under its name is asked for anew."""
     model.add("Fine.", "Fine.", "Fine.")
@@ -63,6 +68,7 @@ def test_what_was_copied_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpen
     assert question.startswith("`long_one`")
 
 
+@pytest.mark.slow
 def test_what_was_declined_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """After "Do not copy" the task runs without, and this chat does not ask again; a new one does."""
     model.add(python("print('long_one' in globals())"), "Fine.", "Fine.", "Fine.")
@@ -93,6 +99,7 @@ def test_stop_at_the_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert model.requests == []
 
 
+@pytest.mark.slow
 def test_no_question_for_words_and_for_what_is_handed_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Prose that happens to be a name, and variables that `-i` hands over, are not asked for."""
     model.add("Fine.", "Fine.")
@@ -104,6 +111,7 @@ def test_no_question_for_words_and_for_what_is_handed_over(fresh: FrontEnd, mode
     assert (prose.status, given.status) == ("ok", "ok")
 
 
+@pytest.mark.slow
 def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Without a person a named variable stays where it is, and the task runs."""
     model.add(python("print('long_one' in globals())"), "Fine.")
@@ -114,6 +122,7 @@ def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert cell.about("stream") == ["False\n"]
 
 
+@pytest.mark.slow
 def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Below `%%time` the question is asked in the input field."""
     model.add(python("print(long_one)"), "Fine.")
@@ -137,6 +146,7 @@ def test_what_cannot_be_copied(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert model.requests == []
 
 
+@pytest.mark.slow
 def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """What the agent made is listed once, with the command that copies it."""
     model.add(python("import pandas as pd\nmade = pd.DataFrame({'a': [1, 2]})\nother = {1: (2, 3)}"), "Made.", "So.")
@@ -153,6 +163,7 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
     assert fresh.value("list(made['a']), other") == "[1, 2] {1: (2, 3)}"
 
 
+@pytest.mark.slow
 def test_pushing_hands_a_variable_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`%autogen push` sends a variable later; it is not asked for and not listed as new."""
     model.add(python("print(long_one)"), "Fine.")
@@ -165,6 +176,7 @@ def test_pushing_hands_a_variable_over(fresh: FrontEnd, model: FakeOpenAI) -> No
     assert cell.about("note") == []
 
 
+@pytest.mark.slow
 def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """What is no data does not come back: nothing from the agent's kernel is unpickled or run here."""
     model.add(
@@ -180,6 +192,7 @@ def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert "trapped" not in cell.text
 
 
+@pytest.mark.slow
 def test_pull_from_another_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The list of a chat that is not the current one names it, and pull takes it."""
     model.add(python("side_value = 7"), "Made.")
@@ -191,6 +204,7 @@ def test_pull_from_another_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert fresh.value("side_value") == "7"
 
 
+@pytest.mark.slow
 def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A NameError in a later cell is followed by the line that tells where the variable can be had."""
     model.add(python("made_there = 1"), "Made.")
@@ -205,6 +219,7 @@ def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -
     assert "agent's kernel" not in unknown.text
 
 
+@pytest.mark.slow
 def test_a_changed_object_is_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A copy that is older than the notebook's object is told before the chat; `-i` brings the new one."""
     model.add("Fine.", "Fine.", python("print(values)"), "Fine.")
@@ -220,6 +235,7 @@ def test_a_changed_object_is_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "older" not in newer.text
 
 
+@pytest.mark.slow
 def test_clashes_are_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """What takes the place of another value, on either side, is told; one's own earlier copy is none."""
     model.add(python("mine = 1\nboth = 2"), "Fine.", "Fine.")
@@ -235,6 +251,7 @@ def test_clashes_are_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert (again.text, pushed.text) == ("", "")
 
 
+@pytest.mark.slow
 def test_rows_are_shared_where_that_is_said(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """By default no rows go to the model; with `--share rows` the first ones do, and the host line says so."""
     model.add("Fine.", "Fine.")
@@ -251,6 +268,7 @@ def test_rows_are_shared_where_that_is_said(fresh: FrontEnd, model: FakeOpenAI) 
     assert "names, types and first rows" in rows.about("host")[0]
 
 
+@pytest.mark.slow
 def test_unpickling_is_asked_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """What is no plain data comes back only where unpickling was asked for."""
     model.add(python("import fractions\nhalf = fractions.Fraction(1, 2)"), "Fine.")

@@ -49,6 +49,7 @@ def executed(folder: Path, model: FakeOpenAI, *cells: str, **more: str) -> Any:
     return notebook
 
 
+@pytest.mark.slow
 def test_nbclient_stops_where_a_person_is_needed(tmp_path: Path, model: FakeOpenAI) -> None:
     """A block that must be approved ends the run at once, with the line that says how to go without."""
     model.add(python("print('never')"))
@@ -61,6 +62,7 @@ def test_nbclient_stops_where_a_person_is_needed(tmp_path: Path, model: FakeOpen
     assert not (tmp_path / "later").exists()
 
 
+@pytest.mark.slow
 def test_nbclient_comes_through_where_nobody_is_asked(tmp_path: Path, model: FakeOpenAI) -> None:
     """With AUTOGEN_NB_CONFIRM=never the run comes to its end, and the transcript says that code ran unasked."""
     model.add(python("print(6 * 7)"), "It is 42.")
@@ -74,6 +76,7 @@ def test_nbclient_comes_through_where_nobody_is_asked(tmp_path: Path, model: Fak
     assert "code runs unasked (AUTOGEN_NB_CONFIRM=never)" in texts
 
 
+@pytest.mark.slow
 def test_a_chat_of_the_persons_own_stops_too(tmp_path: Path, model: FakeOpenAI) -> None:
     """`initiate_chat()` in a cell says the same, and asks nobody."""
     model.add(python("print('never')"))
@@ -84,12 +87,14 @@ def test_a_chat_of_the_persons_own_stops_too(tmp_path: Path, model: FakeOpenAI) 
     assert not (tmp_path / "later").exists()
 
 
+@pytest.mark.slow
 def test_nbclient_stops_where_no_model_is_configured(tmp_path: Path, model: FakeOpenAI) -> None:
     """Without a model the run ends in the line that says how to name one."""
     with pytest.raises(CellExecutionError, match="no model is configured"):
         executed(tmp_path, model, LOADED, "%%autogen\nGo.", AUTOGEN_NB_MODEL="")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_stops_within_two_seconds_of_the_question(
     tmp_path: Path, model: FakeOpenAI, program: Sequence[str]
@@ -120,6 +125,7 @@ def test_a_program_stops_within_two_seconds_of_the_question(
     assert min(took) < PROMISED, took
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_comes_through_where_nobody_is_asked(
     tmp_path: Path, model: FakeOpenAI, program: Sequence[str]
@@ -140,6 +146,7 @@ def test_a_program_comes_through_where_nobody_is_asked(
     assert (tmp_path / "later").read_text() == "It is 42."
 
 
+@pytest.mark.slow
 def test_a_block_has_a_limit_where_nobody_is_there(tmp_path: Path, model: FakeOpenAI) -> None:
     """Without a person a block may take 300 s, and no more; an option sets another limit."""
     model.add(python("while True: pass"), "Too slow.")

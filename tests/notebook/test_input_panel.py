@@ -1,5 +1,7 @@
 """Code that calls ``input()`` or ``getpass()`` in a cell: a field where a person is, an error where nobody is."""
 
+import pytest
+
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
@@ -8,6 +10,7 @@ NAME = "The code that runs waits for input: Name?"
 SECRET = "The code that runs waits for a password: Code?"
 
 
+@pytest.mark.slow
 def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
     """The field stands below what was printed; after Send one line says what was typed, and the code goes on."""
     model.add(python("print('Hello')\nprint('So you are', input('Name? '))"), "Done.")
@@ -43,6 +46,7 @@ def test_password_is_in_no_output_and_goes_to_no_model(notebook: FrontEnd, model
     assert "hunter2" not in str([request.body for request in model.requests])
 
 
+@pytest.mark.slow
 def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """The code gets an EOFError where the person gives no input."""
     model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")

@@ -7,6 +7,7 @@ from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
 
+@pytest.mark.slow
 def test_status_and_variables(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Both are tables in the page, and text where there is none; without a word the status is meant."""
     model.add(python("import numpy\nbig = numpy.zeros(1000)\ntext = '<b>x</b>'"), "Done.", "Fine.")
@@ -30,6 +31,7 @@ def test_status_and_variables(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "off" in other.text
 
 
+@pytest.mark.slow
 def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A restarted kernel has no variables; there is nothing to interrupt in one that rests."""
     model.add(python("kept = 1"), "Done.")
@@ -44,6 +46,7 @@ def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "holds no variables" in variables.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

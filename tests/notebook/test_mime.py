@@ -21,6 +21,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(MIMES) | st.text(), json_values), json_values)
 def test_no_bundle_raises_and_every_bundle_can_be_sent(data: dict[str, Any], metadata: object) -> None:
     """Whatever a kernel puts into a bundle, what comes out is safe, has text and is JSON."""

@@ -14,6 +14,7 @@ def sent(model: FakeOpenAI, number: int = 0) -> list[str]:
     return [str(message["content"]) for message in model.requests[number].body["messages"][1:]]
 
 
+@pytest.mark.slow
 def test_the_next_cell_continues_the_conversation_and_the_kernel(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A second cell sends what was said in the first, and its code finds the first one's variables."""
     model.add(python("total = 41"), "Noted.", python("print(total + 1)"), "It is 42.")
@@ -41,6 +42,7 @@ def test_a_task_on_the_first_line_alone(notebook: FrontEnd, model: FakeOpenAI) -
     assert sent(model)[-1] == "What's a \"mean\", and isn't {it} $HOME?"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -139,6 +141,7 @@ def test_the_last_result(notebook: FrontEnd, model: FakeOpenAI) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_new_chat_keeps_the_old_one(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`--new` begins a conversation and says under which name the old one is kept; `-c` goes back to it."""
     model.add(python("here = 'old kernel'"), "One.", "Two.", python("print(here)"), "Three.")
@@ -172,6 +175,7 @@ def test_chats_are_listed(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "%autogen pull NAME" in usage
 
 
+@pytest.mark.slow
 def test_the_limit_of_turns_ends_a_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`--max-turns` met is one line of error that stops what follows, and the next cell goes on."""
     model.add(python("print(1)"), python("print(2)"), "Done.")
@@ -188,6 +192,7 @@ def test_the_limit_of_turns_ends_a_cell(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert sent(model, 2)[0] == "Count."
 
 
+@pytest.mark.slow
 def test_the_default_limit_of_turns(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Without the option a cell has twenty replies at most."""
     model.add(*[python(f"print({number})") for number in range(25)])
@@ -198,6 +203,7 @@ def test_the_default_limit_of_turns(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 20
 
 
+@pytest.mark.slow
 def test_a_block_that_takes_too_long(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """`--block-timeout` ends a block; the model reads exit code 124 and what it had printed."""
     model.add(python("print('begun', flush=True)\nwhile True: pass"), "Too slow.")

@@ -49,6 +49,7 @@ def shown(cell: Run) -> list[str]:
 # Your turn, and code that waits
 
 
+@pytest.mark.slow
 def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) -> None:
     """Where both the person's words and a decision about code are due, one click gives both, and one line says so."""
     model.add(python("print(6 * 7)"), "It is 42.")
@@ -66,6 +67,7 @@ def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) 
     assert cell.about("stream") == ["42\n"]
 
 
+@pytest.mark.slow
 def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None:
     """What is sent goes to the assistant, and the code does not run."""
     model.add(python("print('never seen')"), "Then not.")
@@ -114,6 +116,7 @@ def test_code_is_edited_and_skipped_from_the_turn(notebook: FrontEnd, model: Fak
     assert "not this" in told(model)
 
 
+@pytest.mark.slow
 def test_choices_are_buttons(notebook: FrontEnd) -> None:
     """A question with choices shows each as a button, and a field for any other answer."""
     question = 'HumanInputAsked("user", "assistant", "Which colour?", choices=("red", "blue"))'
@@ -130,6 +133,7 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
     assert shown(cell) == ["Answered · by you"]
 
 
+@pytest.mark.slow
 def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
     """Run all from here is said in the answer, and in the line."""
     question = 'ApprovalAsked("user", CodeBlock("python", "1"))'
@@ -141,6 +145,7 @@ def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
     assert shown(cell) == ["Run, and so will all later code of this chat be · by you"]
 
 
+@pytest.mark.slow
 def test_run_all_from_here_holds_for_the_chat(either: FrontEnd, model: FakeOpenAI) -> None:
     """Later blocks of the chat run unasked and say why; a new chat asks again."""
     model.add(python("print('one')"), python("print('two')"), "Done.", python("print('three')"))
@@ -160,6 +165,7 @@ def test_run_all_from_here_holds_for_the_chat(either: FrontEnd, model: FakeOpenA
     assert again.error == "Stopped by you."
 
 
+@pytest.mark.slow
 def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Under "risky", what a rule covers is not asked about again, and the line names the rule."""
     path = notebook.cwd / "ruled.txt"
@@ -182,6 +188,7 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "shown_first"),
     [
@@ -205,6 +212,7 @@ def test_what_is_asked_is_said(notebook: FrontEnd, prompt: str, shown_first: str
 # What running code asks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clicks", "answer", "line"),
     [
@@ -237,6 +245,7 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
     assert list(notebook.visible()) == []
 
 
+@pytest.mark.slow
 def test_code_is_stopped_where_it_goes_beyond_what_was_let_through(either: FrontEnd, model: FakeOpenAI) -> None:
     """Denied, the code fails at that line and the model reads why; allowed, it goes on; Stop ends the chat."""
     define = "def handle(text):\n    with open('../beyond.txt', 'w') as file:\n        file.write(text)"
@@ -265,6 +274,7 @@ def test_code_is_stopped_where_it_goes_beyond_what_was_let_through(either: Front
     assert cell.error == "Stopped by you."
 
 
+@pytest.mark.slow
 def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
     """Always allow shows each rule in words; the answer holds those that were ticked, and the line says them."""
     cell = start(either, "allow", CONNECTS)
@@ -281,6 +291,7 @@ def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_is_accepted_that_was_not_ticked(notebook: FrontEnd) -> None:
     """Where several rules are offered, none is chosen beforehand, and without one the panel stays."""
     cell = start(notebook, "allow", 'EffectAsked("user", Effect("write", "/srv/data/a.csv", "writes /srv/data/a.csv"))')
@@ -304,6 +315,7 @@ def test_nothing_is_accepted_that_was_not_ticked(notebook: FrontEnd) -> None:
     assert "rules=()" in cell.text
 
 
+@pytest.mark.slow
 def test_line_for_running_code(either: FrontEnd) -> None:
     """What is typed reaches the code, and the line says what it was."""
     cell = start(either, "typed", TYPED)
@@ -317,6 +329,7 @@ def test_line_for_running_code(either: FrontEnd) -> None:
     assert shown(cell) == ["Typed for the code (`Your name`): `Ada` · by you"]
 
 
+@pytest.mark.slow
 def test_input_of_running_code_ends(notebook: FrontEnd) -> None:
     """End of input is an answer too."""
     cell = start(notebook, "typed", TYPED)
@@ -327,6 +340,7 @@ def test_input_of_running_code_ends(notebook: FrontEnd) -> None:
     assert shown(cell) == ["Typed for the code (`Your name`): nothing, the input is at its end · by you"]
 
 
+@pytest.mark.slow
 def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
     """A password is hidden, is not sent back to the page, and no widget holds it afterwards."""
     cell = notebook.start(
@@ -353,6 +367,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
 # When nobody answers
 
 
+@pytest.mark.slow
 def test_question_is_given_up_and_asked_again(either: FrontEnd, model: FakeOpenAI) -> None:
     """`--human-timeout` ends the cell in one line, nothing ran; the cell run again goes on at its open question."""
     model.add(python("print('ran')"), "Done.")
@@ -372,6 +387,7 @@ def test_question_is_given_up_and_asked_again(either: FrontEnd, model: FakeOpenA
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "question", "answer", "line"),
     [

@@ -20,6 +20,7 @@ from tests.notebook.scripts import python
 WALLS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
 
+@pytest.mark.slow
 @WALLS
 @pytest.mark.kernel
 def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
@@ -43,6 +44,7 @@ def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
     assert "sandbox bwrap, no network" in again.about("end")[0]
 
 
+@pytest.mark.slow
 @WALLS
 def test_a_notebook_in_the_home_folder(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Where the notebook lies in the very folder that the sandbox hides, the cell says so before anything starts."""
@@ -52,6 +54,7 @@ def test_a_notebook_in_the_home_folder(fresh: FrontEnd, model: FakeOpenAI) -> No
     assert not model.requests
 
 
+@pytest.mark.slow
 def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`--kernel` takes an installed kernel; the chat keeps it, and another needs a new chat."""
     model.add(python("print(6 * 7)"), "Done.", "Fine.")
@@ -68,6 +71,7 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -102,6 +106,7 @@ def bash(notebook: FrontEnd) -> Iterator[str]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 def test_a_kernel_of_another_language(fresh: FrontEnd, model: FakeOpenAI, bash: str) -> None:
     """A cell can work in bash; what only a Python kernel can do is left out there, and said so once."""

@@ -12,6 +12,7 @@ def sent(model: FakeOpenAI, number: int) -> list[str]:
     return [str(message["content"]).splitlines()[0] for message in model.requests[number].body["messages"][1:]]
 
 
+@pytest.mark.slow
 def test_a_waiting_cell_shows_its_panel_again(either: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that waits and is run again asks no model again; its panel is back, and its answer counts."""
     model.add(python("print('ran once')"), "Fine.")
@@ -34,6 +35,7 @@ def test_a_waiting_cell_shows_its_panel_again(either: FrontEnd, model: FakeOpenA
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 def test_pressed_three_times(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """However often a waiting cell is run, one panel is left, and the code runs once."""
     model.add(python("print('ran once')"), "Fine.")
@@ -53,6 +55,7 @@ def test_pressed_three_times(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that is run again before it asks gives way when it does, and its reply is not asked for twice."""
     model.add({"content": python("print('ran once')"), "delay": 0.4}, "Fine.")
@@ -67,6 +70,7 @@ def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpe
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 def test_a_second_blocks_panel_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that waits at its second block does not run the first one again."""
     model.add(python("with open('runs', 'a') as file:\n    file.write('x')", "print('second')"), "Fine.")
@@ -86,6 +90,7 @@ def test_a_second_blocks_panel_again(notebook: FrontEnd, model: FakeOpenAI) -> N
     assert again.about("stream") == ["second\n"]
 
 
+@pytest.mark.slow
 def test_a_cell_whose_variable_was_copied_on_asking(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that asked for a variable and waits for approval goes on as well, without asking for it again."""
     model.add(python("print(long_name)"), "Fine.")
@@ -103,6 +108,7 @@ def test_a_cell_whose_variable_was_copied_on_asking(notebook: FrontEnd, model: F
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("button", ["Copy", "Use this key"])
 def test_a_cells_own_question_again(fresh: FrontEnd, button: str, model: FakeOpenAI) -> None:
     """A cell that waits at the question for a variable, or for a model, shows it again."""
@@ -123,6 +129,7 @@ def test_a_cells_own_question_again(fresh: FrontEnd, button: str, model: FakeOpe
     assert model.requests == []
 
 
+@pytest.mark.slow
 def test_a_stopped_panel_comes_back(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that was interrupted at its panel goes on there when it is run again."""
     model.add(python("print('ran')"), "Fine.")
@@ -140,6 +147,7 @@ def test_a_stopped_panel_comes_back(notebook: FrontEnd, model: FakeOpenAI) -> No
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A finished cell that is run again replaces its turn and those after it; the kernel keeps its state."""
     model.add(python("kept = 'kept'"), "One.", "Two.", "Three.", python("print(kept)"), "Again.", "After.")
@@ -160,6 +168,7 @@ def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model
     assert "kernel keeps its variables" in note
 
 
+@pytest.mark.slow
 def test_another_cell_with_the_same_task_is_another_turn(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A copy of a cell is a cell of its own."""
     model.add("One.", "Two.")
@@ -171,6 +180,7 @@ def test_another_cell_with_the_same_task_is_another_turn(fresh: FrontEnd, model:
     assert second.about("note") == []
 
 
+@pytest.mark.slow
 def test_a_front_end_without_cell_ids(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Without ids a repeated task is a new turn once the first has finished, and goes on where it was cut off."""
     model.add("One.", {"status": 400, "error": "no"}, "Two.")
@@ -184,6 +194,7 @@ def test_a_front_end_without_cell_ids(fresh: FrontEnd, model: FakeOpenAI) -> Non
     assert sent(model, 1) == sent(model, 2) == ["Same.", "One.", "Same."]
 
 
+@pytest.mark.slow
 def test_two_calls_in_one_cell_are_two_turns(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Code that calls the magic twice makes two turns; run again, both are replaced."""
     model.add("One.", "Two.", "Three.", "Four.")
@@ -198,6 +209,7 @@ def test_two_calls_in_one_cell_are_two_turns(fresh: FrontEnd, model: FakeOpenAI)
     assert [note for note in again.about("note") if "replaces its earlier run and the one after it" in note]
 
 
+@pytest.mark.slow
 def test_a_new_chat_run_again_stays_the_same_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A cell with `--new` that is run again replaces its turn in the chat that it began."""
     model.add("One.", "Two.", "Three.")
@@ -210,6 +222,7 @@ def test_a_new_chat_run_again_stays_the_same_chat(fresh: FrontEnd, model: FakeOp
     assert fresh.run("%autogen chats", "list").text.count("turn(s)") == 2
 
 
+@pytest.mark.slow
 def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that waits for approval and is told not to ask any more does not stay stuck at its old question."""
     model.add(python("print('ran')"), python("print('ran')"), "Fine.")
@@ -224,6 +237,7 @@ def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEn
     assert again.about("stream") == ["ran\n"]
 
 
+@pytest.mark.slow
 def test_going_on_says_what_it_forgets(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that goes on at its question tells of the later turns that the conversation loses by it."""
     model.add(python("print('ran')"), "Second.", "Fine.")

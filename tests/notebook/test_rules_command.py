@@ -98,6 +98,7 @@ def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
     assert "&lt;img" in html
 
 
+@pytest.mark.slow
 def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """With its rule a risky block runs and says by which rule; revoked, it is asked about again."""
     model.add(python("print(eval(chr(54) + ' * 7'))"), "42.", python("print(eval(chr(54) + ' * 7'))"), "42.")

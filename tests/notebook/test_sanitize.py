@@ -1,6 +1,7 @@
 """HTML of the agent's kernel."""
 
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ STYLED = """<style type="text/css">
 </tr></tbody></table>"""
 
 
+@pytest.mark.slow
 @given(markup.map("".join))
 def test_any_markup_becomes_safe(html: str) -> None:
     """Whatever a kernel sends, the markup is of known tags, attributes and schemes, and nothing is typeset."""

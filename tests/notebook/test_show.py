@@ -1,10 +1,13 @@
 """``%autogen show``: a chat is shown again, and its open question is asked again."""
 
+import pytest
+
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
 
+@pytest.mark.slow
 def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Messages, decisions and outputs stand there as they did; no model is asked and nothing runs again."""
     model.add(python("print('one')"), "It is done.")
@@ -22,6 +25,7 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A chat that was stopped at a question asks it again from another cell, and goes on there."""
     model.add(python("print('ran')"), "Fine.")
@@ -40,6 +44,7 @@ def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> Non
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 def test_shown_again_while_it_waits(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The cell that shows gives way to its own second run, as one that asks by itself does."""
     model.add(python("print('ran')"), "Fine.")
@@ -59,6 +64,7 @@ def test_shown_again_while_it_waits(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
+@pytest.mark.slow
 def test_among_other_code_it_only_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Where it cannot be awaited it shows the chat and says what would ask again."""
     model.add(python("print('ran')"))
@@ -74,6 +80,7 @@ def test_among_other_code_it_only_shows(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert shown.about("stream") == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
     """Unknown chats and options are one line of error."""
     assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error

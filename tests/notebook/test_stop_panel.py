@@ -41,6 +41,7 @@ def stopped(front: FrontEnd, begin: Callable[[], Run], way: Literal["signal", "m
     raise AssertionError(f"stopping took {took} s, and {PROMISED} s were promised")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["signal", "message"])
 def test_stop_while_a_panel_waits(either: FrontEnd, model: FakeOpenAI, way: Literal["signal", "message"]) -> None:
     """Stop ends a cell that waits at a panel, by signal and by message, and the panel is gone."""
@@ -57,6 +58,7 @@ def test_stop_while_a_panel_waits(either: FrontEnd, model: FakeOpenAI, way: Lite
     assert cell.about("end")[0].startswith("Did not finish")
 
 
+@pytest.mark.slow
 def test_stop_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends a cell whose model is writing, keeps what was written, and hangs up on the server."""
     model.add(*[{"content": "word " * 400, "piece_delay": 0.05}] * 4)
@@ -72,6 +74,7 @@ def test_stop_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> N
     assert model.wait_aborted(5)
 
 
+@pytest.mark.slow
 def test_stop_while_the_model_thinks(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends a cell whose model has not said a word yet."""
     model.add(*[{"content": "late", "delay": 30}] * 4)
@@ -87,6 +90,7 @@ def test_stop_while_the_model_thinks(notebook: FrontEnd, model: FakeOpenAI) -> N
     assert "late" not in cell.text
 
 
+@pytest.mark.slow
 def test_stop_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends code that loops for ever; the agent's kernel keeps its state and is usable at once."""
     loop = python("kept = 'kept'\nprint('looping')\nwhile True: pass")
@@ -109,6 +113,7 @@ def test_stop_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == count
 
 
+@pytest.mark.slow
 def test_stop_while_a_question_is_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends a cell that asks in the input field."""
     model.add(*[python("1")] * 4)
@@ -123,6 +128,7 @@ def test_stop_while_a_question_is_asked_in_words(fresh: FrontEnd, model: FakeOpe
     stopped(fresh, begin)
 
 
+@pytest.mark.slow
 def test_stop_at_the_first_runs_questions_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends a cell that asks for a model, or for a variable to be copied, in the input field."""
     fresh.run(
@@ -147,6 +153,7 @@ def test_stop_at_the_first_runs_questions_in_words(fresh: FrontEnd, model: FakeO
     assert "Copy it?" in fresh.prompts[-1]
 
 
+@pytest.mark.slow
 def test_stop_below_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends a chat that runs through the sync bridge as well."""
     model.add(*[{"content": "late", "delay": 30}] * 4)
@@ -160,6 +167,7 @@ def test_stop_below_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
     stopped(notebook, begin)
 
 
+@pytest.mark.slow
 def test_a_stopped_cell_stops_what_is_queued(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Cells that are queued behind a stopped one do not run."""
     model.add(python("1"))
@@ -193,6 +201,7 @@ def stubborn(front: FrontEnd, model: FakeOpenAI, *after: str) -> Run:
     return cell
 
 
+@pytest.mark.slow
 def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """After the grace a panel below the stopped cell names what would be lost; Wait loses nothing."""
     cell = stubborn(fresh, model, python("print(kept)"), "Kept.")
@@ -210,6 +219,7 @@ def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: Fake
     assert after.about("stream") == ["kept\n"]
 
 
+@pytest.mark.slow
 def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Kill ends the kernel; the next cell has a fresh one, and model and person are told what was lost."""
     cell = stubborn(fresh, model, python("print('kept' in globals())"), "Gone.")
@@ -221,6 +231,7 @@ def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpen
     assert not list(fresh.visible())
 
 
+@pytest.mark.slow
 def test_the_next_cell_asks_as_well(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """A cell that finds the code still running asks in words, where that is how questions are asked."""
     fresh.run("%config AutogenMagics.ask = 'text'", "config")
@@ -233,6 +244,7 @@ def test_the_next_cell_asks_as_well(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "killed" in after.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stuck", "said"),
     [

@@ -52,6 +52,7 @@ def colours(cell: Run) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
     """The members' messages are shown in order, what the code put out between them, and the answer is a variable."""
     notebook = team(coding(CODE))
@@ -81,6 +82,7 @@ def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
     assert "It remembers 4 messages; `await trio.reset()` begins afresh." in second.about("note")[0]
 
 
+@pytest.mark.slow
 def test_a_person_is_asked_by_a_panel(team: Callable[[str], FrontEnd]) -> None:
     """A member that asks before code runs does so in the panel of every cell; Stop ends the cell in one line."""
     notebook = team(coding(CODE, confirm="always"))
@@ -99,6 +101,7 @@ def test_a_person_is_asked_by_a_panel(team: Callable[[str], FrontEnd]) -> None:
     assert stopped.error.strip() == "Stopped by you."
 
 
+@pytest.mark.slow
 def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
     """The notebook's stop button ends a run of a team, and the team takes another task."""
     notebook = team(coding(WAITS))
@@ -114,6 +117,7 @@ def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
     assert again.about("message")[-1].endswith("It is 42. DONE")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "error"),
     [
@@ -136,6 +140,7 @@ def test_what_is_not_for_a_team_is_told_in_one_sentence(line: str, error: str, t
     assert cell.error.count("\n") == 0
 
 
+@pytest.mark.slow
 def test_teams_are_among_the_chats(team: Callable[[str], FrontEnd]) -> None:
     """`%autogen chats` names a team that has worked, with what it has said."""
     notebook = team('pair = RoundRobinGroupChat([says("ann", "one"), says("bob", "two")], max_turns=2)')

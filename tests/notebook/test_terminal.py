@@ -33,6 +33,7 @@ def terminal(started: Terminal, model: FakeOpenAI) -> Terminal:
     return started
 
 
+@pytest.mark.slow
 def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: FakeOpenAI) -> None:
     """The block is shown, asked for with `input()` and run; messages and outputs are written once."""
     model.add(python("print('abc'.upper())"), "It is done.")
@@ -52,6 +53,7 @@ def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: 
     assert "exitcode" not in after
 
 
+@pytest.mark.slow
 def test_a_skipped_block(terminal: Terminal, model: FakeOpenAI) -> None:
     """A reason that is typed reaches the model."""
     model.add(python("1"), "Then not.")
@@ -125,6 +127,7 @@ def test_ctrl_c_while_the_model_thinks(terminal: Terminal, model: FakeOpenAI) ->
     assert model.wait_aborted(5)
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
     """Ctrl-C ends code that loops for ever, and the agent's kernel is usable at once."""
     model.add(python("kept = 'still here'\nprint('looping')\nwhile True: pass"), python("print(kept)"), "Fine.")

@@ -36,6 +36,7 @@ def test_control_characters_do_what_a_terminal_does(text: str, shown: str) -> No
     assert stream_text(text) == shown
 
 
+@pytest.mark.slow
 def test_a_progress_bar_leaves_one_line() -> None:
     """A bar that overwrites itself ten thousand times leaves its last state."""
     bar = "".join(f"\r{done / 100:6.2f}%|{'#' * (done // 200):50}|" for done in range(10_001))
@@ -55,6 +56,7 @@ def test_text_may_come_in_any_pieces(text: str, cut: int) -> None:
     assert terminal.text == stream_text(text + "\n")
 
 
+@pytest.mark.slow
 @given(pieces)
 def test_what_is_left_can_be_saved(text: str) -> None:
     """The text can be encoded, and of control characters only those of colours are left."""

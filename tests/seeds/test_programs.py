@@ -60,6 +60,7 @@ def told(server: FakeOpenAI, number: int) -> str:
     return str(server.requests[number].body["messages"][-1]["content"])
 
 
+@pytest.mark.slow
 def test_fibonacci(tmp_path: Path) -> None:
     """The script runs in work_dir and stays there with what it wrote; the word in its code and output ends nothing."""
     done, server = ran("fibonacci", tmp_path, [FIBONACCI, "It is verified. DONE"])
@@ -71,6 +72,7 @@ def test_fibonacci(tmp_path: Path) -> None:
     assert done.printed.index("(coder)") < done.printed.index("(executor)") < done.printed.index("It is verified. DONE")
 
 
+@pytest.mark.slow
 def test_sales(tmp_path: Path) -> None:
     """The figures are those of the table, after a first attempt that is told where the file is."""
     wrong = python("print(open('output/sales.csv').read())")
@@ -83,6 +85,7 @@ def test_sales(tmp_path: Path) -> None:
     assert "VERIFIED" in done.printed
 
 
+@pytest.mark.slow
 def test_pytest_writer(tmp_path: Path) -> None:
     """Pytest really runs in work_dir, and its "PASSED" is not the tester's PASS."""
     done, server = ran("pytest_writer", tmp_path, [python(TESTS), RUN_TESTS, "All five tests pass. PASS"])
@@ -93,6 +96,7 @@ def test_pytest_writer(tmp_path: Path) -> None:
     assert "All five tests pass. PASS" in done.printed
 
 
+@pytest.mark.slow
 def test_restricted(tmp_path: Path) -> None:
     """`safe_read_file` can be imported by code, is told to a model, and is a registered function of a chat."""
     (tmp_path / "output").mkdir()
@@ -140,6 +144,7 @@ def test_docker(slim: None, tmp_path: Path) -> None:
     assert left == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "replies", "file"),
     [
@@ -168,6 +173,7 @@ def test_in_a_notebook(
     assert "<div" in shown.html()
 
 
+@pytest.mark.slow
 def test_an_executor_in_cells(notebook: FrontEnd, tmp_path: Path) -> None:
     """In a notebook's loop both spellings work; a cell that ends with `stop()`, awaited or not, shows nothing."""
     made = notebook.run(
@@ -187,6 +193,7 @@ def test_an_executor_in_cells(notebook: FrontEnd, tmp_path: Path) -> None:
     assert again.text == "None\n"
 
 
+@pytest.mark.slow
 def test_the_table_names_tests_that_exist() -> None:
     """Each test in the tables of the docs is there, every program is in them, and each of the six differences."""
     root = PROGRAMS.parents[2]
