@@ -210,14 +210,14 @@ async def _selected(
     def flow() -> Flow:
         found.append((yield from selection.next(last.name, message)))
 
-    def world(question: Question) -> run.OnCaller | run.OnEngine:
+    def handler(question: Question) -> run.OnCaller | run.OnEngine:
         if isinstance(question, SpeakerAsked):
             method = cast("Callable[..., Any]", group.speaker_selection_method)
             return speaker_questions.choose_speaker(group, selector, question, lambda: method(last, group))
         # A choice asks for nothing else.
         return run.OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 
-    await ChatExchange((selector,), flow(), world, state=ConversationState(), log=[], waits=waits).show(
+    await ChatExchange((selector,), flow(), handler, state=ConversationState(), log=[], waits=waits).show(
         call_context.NoView()
     )
     return group.agent_by_name(found[0]) if isinstance(found[0], str) else None

@@ -29,7 +29,7 @@ from autogen_nb.events import (
 
 
 class ChatExchange:
-    """One flow with its world and its log; the agents remember what is said in it.
+    """One flow with who answers its questions, and its log; the agents remember what is said in it.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ChatExchange:
         self,
         agents: Iterable[Participant],
         flow: Flow,
-        world: run.World,
+        handler: run.World,
         *,
         state: ConversationState,
         log: run.Log,
@@ -54,7 +54,7 @@ class ChatExchange:
     ) -> None:
         self._agents: Mapping[str, Participant] = {agent.name: agent for agent in agents}
         self._flow = flow
-        self._world = world
+        self._handler = handler
         self._scene = state
         self._log = log
         self._earlier = len(log)
@@ -65,7 +65,7 @@ class ChatExchange:
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
         """The events as they happen, for a caller that waits."""
         try:
-            for event in run.events(self._flow, self._world, self._log, tick):
+            for event in run.events(self._flow, self._handler, self._log, tick):
                 self._note(event)
                 yield event
         finally:
@@ -74,7 +74,7 @@ class ChatExchange:
     async def aevents(self) -> AsyncGenerator[Event, None]:
         """The events as they happen, for a caller that awaits."""
         try:
-            async with aclosing(run.aevents(self._flow, self._world, self._log)) as happening:
+            async with aclosing(run.aevents(self._flow, self._handler, self._log)) as happening:
                 async for event in happening:
                     self._note(event)
                     yield event

@@ -87,7 +87,7 @@ class ChatOptions:
 
 
 class TwoAgentChat:
-    """One chat between two agents: its flow, its world and its log.
+    """One chat between two agents: its flow, who answers its questions, and its log.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class TwoAgentChat:
         self._known = known
         self._waits = waits
         self._offsets: dict[str, int] = {}
-        self._world = QuestionHandler(
+        self._handler = QuestionHandler(
             self._agents,
             human or call_context.current_human(),
             opening=self._opened,
@@ -156,7 +156,7 @@ class TwoAgentChat:
         return ChatExchange(
             self._agents.values(),
             self._flow(state),
-            self._world,
+            self._handler,
             state=state,
             log=self.log,
             waits=self._waits,

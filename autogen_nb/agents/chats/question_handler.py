@@ -53,7 +53,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class QuestionHandler:
-    """The agents of a chat, and the person beside them, as the world of a flow.
+    """Answers the questions of a flow by the agents of a chat, and the person beside them.
 
     Parameters
     ----------

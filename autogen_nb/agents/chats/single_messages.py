@@ -157,7 +157,7 @@ def _exchange(
 ) -> ChatExchange:
     agents = agents_by_name(one, other)
     found = history_offsets(one, other)
-    world = QuestionHandler(
+    handler = QuestionHandler(
         agents,
         call_context.current_human(),
         opening=_never,
@@ -165,7 +165,7 @@ def _exchange(
         waits=waits,
         offsets=found,
     )
-    return ChatExchange(agents.values(), flow, world, state=state, log=[], waits=waits, offsets=found)
+    return ChatExchange(agents.values(), flow, handler, state=state, log=[], waits=waits, offsets=found)
 
 
 def _never() -> NoReturn:

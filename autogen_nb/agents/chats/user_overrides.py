@@ -28,7 +28,7 @@ from autogen_nb.messages import Message
 
 
 class UserOverrides:
-    """The agents' own code as the world of a flow.
+    """Answers the questions of a flow by the agents' own code.
 
     Parameters
     ----------

@@ -91,9 +91,9 @@ def read_code_config(config: Any) -> CodeConfig | None:
     """
     if config is False:
         return None
-    law = policy()
+    organisation = policy()
     if isinstance(config, CodeConfig):
-        executor, confirm = _usable(config.executor, law), law.confirmed(_confirm(config.confirm))
+        executor, confirm = _usable(config.executor, organisation), organisation.confirmed(_confirm(config.confirm))
         return replace(config, executor=executor, confirm=confirm)
     if config is None:
         config = {}
@@ -109,9 +109,9 @@ def read_code_config(config: Any) -> CodeConfig | None:
             raise WrongType(f"code_execution_config has no key {key!r}; {hint}")
     reach, confirm = (
         _reach(given.get("last_n_messages", "auto")),
-        law.confirmed(_confirm(given.get("confirm", "never"))),
+        organisation.confirmed(_confirm(given.get("confirm", "never"))),
     )
-    executor = _executor(given, law)
+    executor = _executor(given, organisation)
     release = None if given.get("executor") is not None else _kept_until_exit(executor)
     return CodeConfig(executor, reach, confirm, release, _output_dir(given.get("output_dir")), _pictures(given))
 
@@ -145,13 +145,13 @@ def _confirm(value: Any) -> Confirm:
     raise ConfigError(f"confirm is {value!r}; it must be one of {', '.join(CONFIRMS)}")
 
 
-def _executor(given: Mapping[str, Any], law: OrganisationPolicy) -> Executor:
+def _executor(given: Mapping[str, Any], organisation: OrganisationPolicy) -> Executor:
     executor = given.get("executor")
     settings = [key for key in _OWN_KEYS if given.get(key) is not None]
     if executor is not None:
         if settings:
             raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
-        return _usable(executor, law)
+        return _usable(executor, organisation)
     timeout, work_dir = given.get("timeout"), given.get("work_dir")
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
@@ -159,15 +159,15 @@ def _executor(given: Mapping[str, Any], law: OrganisationPolicy) -> Executor:
     where = _where(given)
     if where == ExecutionTarget() and given.get("sandbox") is None and given.get("use_docker") is None:
         # Nothing was said about walls.
-        where = ExecutionTarget(law.sandbox)
-    law.check_walls(where.sandbox, "the code")
+        where = ExecutionTarget(organisation.sandbox)
+    organisation.check_walls(where.sandbox, "the code")
     return where.executor(
         cwd=cwd, timeout=timeout, limits=_limits(given), restore=_restore(given), passed=_passed(given)
     )
 
 
-def _usable(executor: Any, law: OrganisationPolicy) -> Executor:
-    law.check_walls(getattr(executor, "walls", "none"), "the executor")
+def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
+    organisation.check_walls(getattr(executor, "walls", "none"), "the executor")
     if hasattr(executor, "run"):
         chosen: Executor = executor
         return chosen

@@ -2,7 +2,7 @@
 
 1. What is said to the team, every member hears. What a member does on the way to its answer is its own: it is kept
    once the answer is said, and forgotten where the turn broke off, since no model takes calls without their results.
-2. The caller gets a message or an event for each thing that AgentChat has one for; the thread keeps them.
+2. The caller gets a message or an event for each thing that AgentChat has one for; the transcript keeps them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,10 +57,10 @@ class RunFollower:
     """
 
     def __init__(
-        self, members: Mapping[str, TeamMember], thread: TeamTranscript, given: Sequence[BaseChatMessage]
+        self, members: Mapping[str, TeamMember], transcript: TeamTranscript, given: Sequence[BaseChatMessage]
     ) -> None:
         self._members = members
-        self._thread = thread
+        self._transcript = transcript
         self._given = list(given)
         self._tasks = {id(each) for each in given}
         self._draft: list[Mapping[str, Any]] = []
@@ -72,13 +72,13 @@ class RunFollower:
         self._written = 0
         self._may_call = True
         self._over = False
-        self._turn = len(thread.messages)
+        self._turn = len(transcript.messages)
         self.stop_reason: str | None = None
 
     @property
     def turn(self) -> Sequence[BaseMessage]:
         """What the turn that has just ended brought."""
-        return self._thread.messages[self._turn :]
+        return self._transcript.messages[self._turn :]
 
     def is_task(self, message: BaseMessage) -> bool:
         """Whether the message is of the task."""
@@ -93,13 +93,13 @@ class RunFollower:
         self._begin(event)
         for message in self._messages_of(event):
             if not isinstance(message, team_messages.ModelClientStreamingChunkEvent):
-                self._thread.messages.append(message)
+                self._transcript.messages.append(message)
             yield message
 
     def _begin(self, event: Event) -> None:
         """Takes what follows an answer, but for its judgement, as another turn."""
         if self._over and not isinstance(event, EndingAsked | EndingJudged | Ended):
-            self._over, self._turn = False, len(self._thread.messages)
+            self._over, self._turn = False, len(self._transcript.messages)
             self._usage, self._calls, self._results, self._ran, self._written = None, [], [], [], 0
         if (agent := getattr(event, "agent", "")) in self._members:
             self._speaker = agent
@@ -115,7 +115,9 @@ class RunFollower:
             case FunctionsReturned(contents=contents):
                 yield self._returned(contents)
             case HumanInputAsked(agent=agent):
-                yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self._thread.messages)))
+                yield team_messages.UserInputRequestedEvent(
+                    source=agent, request_id=str(len(self._transcript.messages))
+                )
             case ReplyGiven(usage=usage):
                 self._usage = usage
             case CodeRan():
@@ -196,7 +198,7 @@ class RunFollower:
         speaker = self._members[said.sender]
         speaker.context += self._draft
         self._draft = []
-        self._thread.heard[said.sender] = len(self._thread.messages) + 1
+        self._transcript.heard[said.sender] = len(self._transcript.messages) + 1
         # The results of calls, and a handover, are in the draft already.
         if said.kind not in ("tools", "handoff"):
             speaker.context.append(stored(said.message, said.sender, own=True))

@@ -61,8 +61,8 @@ class BaseGroupChat:
         self._condition = _condition(termination_condition)
         self._max_turns = _turns(max_turns)
         self._running = False
-        self._room = TeamState(name)
-        self._thread = TeamTranscript()
+        self._state = TeamState(name)
+        self._transcript = TeamTranscript()
 
     @property
     def participants(self) -> list[TeamMember]:
@@ -72,7 +72,7 @@ class BaseGroupChat:
     @property
     def messages(self) -> list[BaseMessage]:
         """What was said and done so far, as callers are told it."""
-        return list(self._thread.messages)
+        return list(self._transcript.messages)
 
     async def run(
         self,
@@ -146,19 +146,19 @@ class BaseGroupChat:
             None if self._condition is None else self._condition.named_condition(conditions),
             self._max_turns,
         )
-        if not given and not self._room.said:
+        if not given and not self._state.said:
             raise ConfigError(f"{self.name} has nothing to work on; give it a task")
-        following = RunFollower(self._members, self._thread, given)
+        follower = RunFollower(self._members, self._transcript, given)
         person = human or call_context.current_human()
-        world = TeamQuestionHandler(
-            self._members, person, self._thread, following, conditions, self._selecting(), waits
+        handler = TeamQuestionHandler(
+            self._members, person, self._transcript, follower, conditions, self._speaker_selector(), waits
         )
         return TeamExchange(
-            team_chat(settings, self._room),
-            world,
-            following,
+            team_chat(settings, self._state),
+            handler,
+            follower,
             self._executors(),
-            state=self._room,
+            state=self._state,
             log=[] if log is None else log,
             waits=waits,
             hold=self._held,
@@ -173,7 +173,7 @@ class BaseGroupChat:
             When the team is running.
         """
         self._check_idle()
-        self._room, self._thread = TeamState(self.name), TeamTranscript()
+        self._state, self._transcript = TeamState(self.name), TeamTranscript()
         for member in self._members.values():
             await member.on_reset(CancellationToken())
         if self._condition is not None:
@@ -184,10 +184,10 @@ class BaseGroupChat:
         return {
             "type": type(self).__name__,
             "version": 1,
-            "said": [to_json(said) for said in self._room.said],
-            "last_speaker": self._room.last_speaker,
-            "messages": [dict(message.dump()) for message in self._thread.messages],
-            "heard": dict(self._thread.heard),
+            "said": [to_json(said) for said in self._state.said],
+            "last_speaker": self._state.last_speaker,
+            "messages": [dict(message.dump()) for message in self._transcript.messages],
+            "heard": dict(self._transcript.heard),
             "agents": {name: dict(await member.save_state()) for name, member in self._members.items()},
         }
 
@@ -213,18 +213,18 @@ class BaseGroupChat:
                 f"this is the state of a team of {', '.join(agents)}, and not of {', '.join(self._members)}"
             )
         said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
-        thread = TeamTranscript([load_message(each) for each in state["messages"]], dict(state["heard"]))
+        transcript = TeamTranscript([load_message(each) for each in state["messages"]], dict(state["heard"]))
         last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])
-        self._room = TeamState(self.name, said, last)
-        self._room.answered(list(self._members))
-        self._thread = thread
+        self._state = TeamState(self.name, said, last)
+        self._state.answered(list(self._members))
+        self._transcript = transcript
 
     def _choice(self) -> Choice:
         return ByTurns(tuple(self._members))
 
-    def _selecting(self) -> SpeakerSelector | None:
+    def _speaker_selector(self) -> SpeakerSelector | None:
         return None
 
     def _executors(self) -> list[Any]:
@@ -323,7 +323,7 @@ class SelectorGroupChat(BaseGroupChat):
         selection = Selection(self.name, names, "auto", follows, None, self._attempts - 1)
         return ByChoice(selection, self._selector.function is not None, self._selector.candidates is not None)
 
-    def _selecting(self) -> SpeakerSelector | None:
+    def _speaker_selector(self) -> SpeakerSelector | None:
         return self._selector
 
 

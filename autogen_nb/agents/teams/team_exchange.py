@@ -15,7 +15,7 @@ from autogen_nb.events import Event
 
 
 class TeamExchange(ChatExchange):
-    """One run of a team with its world and its log; the members remember what is said in it.
+    """One run of a team with who answers its questions, and its log; the members remember what is said in it.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class TeamExchange(ChatExchange):
     def __init__(
         self,
         flow: Flow,
-        world: run.World,
-        following: RunFollower,
+        handler: run.World,
+        follower: RunFollower,
         executors: Iterable[Any],
         *,
         state: TeamState,
@@ -37,9 +37,9 @@ class TeamExchange(ChatExchange):
         waits: run.Waits,
         hold: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        super().__init__((), flow, world, state=state, log=log, waits=waits)
+        super().__init__((), flow, handler, state=state, log=log, waits=waits)
         self.log = log
-        self._following = following
+        self._follower = follower
         self._executors = tuple(executors)
         self._hold = hold
         self._messages: list[BaseMessage] = []
@@ -47,7 +47,7 @@ class TeamExchange(ChatExchange):
     @property
     def stop_reason(self) -> str | None:
         """How the run ended, once it has."""
-        return self._following.stop_reason
+        return self._follower.stop_reason
 
     def take_messages(self) -> list[BaseMessage]:
         """What the caller is to be told since it was last asked for."""
@@ -56,7 +56,7 @@ class TeamExchange(ChatExchange):
 
     def is_task(self, message: BaseMessage) -> bool:
         """Whether the message is of the task."""
-        return self._following.is_task(message)
+        return self._follower.is_task(message)
 
     async def happening(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
         """The events for either caller; what runs code and was not started by its owner ends with the run."""
@@ -71,7 +71,7 @@ class TeamExchange(ChatExchange):
 
     def _note(self, event: Event) -> None:
         call_context.keep_event(event)
-        self._messages += self._following.follow(event)
+        self._messages += self._follower.follow(event)
 
     def _count(self) -> None:
         """Counts nothing: members do not reply a limited number of times."""

@@ -1,6 +1,6 @@
 """The messages and events of a team as AgentChat names them: what `run_stream` gives and a `TaskResult` holds.
 
-They are made from the events of the flow (`following`), and what a caller gives is turned into those.
+They are made from the events of the flow (`run_follower`), and what a caller gives is turned into those.
 """
 
 from collections.abc import Mapping, Sequence

@@ -32,22 +32,22 @@ from autogen_nb.run import OnCaller, OnEngine
 
 @dataclass(frozen=True, slots=True)
 class TeamQuestionHandler:
-    """The world of a team's run.
+    """Who answers the questions of a team's run.
 
     Parameters
     ----------
     conditions
-        Those that end the run and that the world judges.
-    selecting
+        Those that end the run and that are asked for.
+    speaker_selector
         How the next speaker is chosen; None where it goes by turns.
     """
 
     members: Mapping[str, TeamMember]
     human: Human
-    thread: TeamTranscript
-    following: RunFollower
+    transcript: TeamTranscript
+    follower: RunFollower
     conditions: JudgedConditions
-    selecting: SpeakerSelector | None
+    speaker_selector: SpeakerSelector | None
     waits: run.Waits
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
@@ -56,31 +56,31 @@ class TeamQuestionHandler:
             case ModelAsked():
                 return self._model(question)
             case ReplyAsked(agent=agent):
-                return OnCaller(lambda: self.members[agent].answer(self.thread.unheard(agent)))
+                return OnCaller(lambda: self.members[agent].answer(self.transcript.unheard(agent)))
             case EndingAsked():
-                return OnCaller(lambda: self.conditions.judge(question, tuple(self.following.turn)))
+                return OnCaller(lambda: self.conditions.judge(question, tuple(self.follower.turn)))
             case SpeakerAsked() | CandidatesAsked():
-                assert self.selecting is not None
-                return self.selecting.answer(question, tuple(self.thread.messages))
+                assert self.speaker_selector is not None
+                return self.speaker_selector.answer(question, tuple(self.transcript.messages))
             case HumanInputAsked(agent=agent) if (ask := getattr(self.members[agent], "input_func", None)) is not None:
                 return OnCaller(lambda: _typed(ask, question))
             case ApprovalAsked(agent=agent) if (judge := getattr(self.members[agent], "judged", None)) is not None:
                 return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
             case _:
-                return self._cast()(question)
+                return self._chat_handler()(question)
 
     def _model(self, asked: ModelAsked) -> OnEngine:
         agent = cast("Participant", self.members[asked.agent])
         model = agent.model
         assert model is not None
-        request = model_request(agent, self.following.model_context(agent.name), calls=asked.calls == "some")
+        request = model_request(agent, self.follower.model_context(agent.name), calls=asked.calls == "some")
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
     def _context(self) -> list[Mapping[str, Any]]:
         """What was said so far, for who decides about code."""
-        return [{"source": each.source, "content": each.to_text()} for each in self.thread.messages]
+        return [{"source": each.source, "content": each.to_text()} for each in self.transcript.messages]
 
-    def _cast(self) -> QuestionHandler:
+    def _chat_handler(self) -> QuestionHandler:
         agents = {name: each for name, each in self.members.items() if isinstance(each, Participant)}
         return QuestionHandler(agents, self.human, opening=_never, summary=_never, waits=self.waits)
 

@@ -19,7 +19,7 @@ from autogen_nb.events import EndingAsked, EndingJudged
 
 @dataclass(slots=True)
 class JudgedConditions:
-    """The conditions of a run that the world judges, by their numbers."""
+    """The conditions of a run that are asked for, by their numbers."""
 
     clock: Callable[[], float] = time.monotonic
     conditions: list["TerminationCondition"] = field(default_factory=list)
