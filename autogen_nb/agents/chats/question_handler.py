@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, assert_never, cast
+from typing import Any, NoReturn, assert_never, cast
 
 from autogen_nb.agents.chats import person_tool, speaker_questions
 from autogen_nb.agents.chats.participant import Participant
@@ -52,6 +52,10 @@ from autogen_nb.outputs import Stream
 from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
+def _not_asked() -> NoReturn:
+    raise AssertionError("only the flow of a chat between two agents asks this")
+
+
 class QuestionHandler:
     """Answers the questions of a flow by the agents of a chat, and the person beside them.
 
@@ -78,9 +82,9 @@ class QuestionHandler:
         agents: Mapping[str, Participant],
         human: Human,
         *,
-        opening: Callable[[], Message | Awaitable[Message]],
-        summary: Callable[[], OnCaller | OnEngine],
         waits: Waits,
+        opening: Callable[[], Message | Awaitable[Message]] = _not_asked,
+        summary: Callable[[], OnCaller | OnEngine] = _not_asked,
         offsets: Mapping[str, int] | None = None,
         silent: bool = False,
         through: Callable[[Model], Model] = lambda model: model,

@@ -1,7 +1,7 @@
 """Single messages: ``send`` and ``generate_reply`` outside of a chat, by the same flow as a chat's."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
@@ -42,7 +42,7 @@ async def send(
     if call is not None and call.takes("send", sender, recipient):
         call.passed.append((checked, request_reply))
         return
-    state = _scene(sender, recipient)
+    state = _state_between(sender, recipient)
     replying = {(a.name, b.name) for a, b in ((sender, recipient), (recipient, sender)) if a.replies_to(b)}
     flow = sent_message(
         sender.spec(), recipient.spec(), checked, request_reply=request_reply, replying=replying, state=state
@@ -88,19 +88,10 @@ async def generate_reply(
 
     `exclude` are reply functions that are not tried.
     """
-    # A chat that asks its agent's own method hands in what the agent remembers.
-    own = messages is not None and messages is agent.chat_messages.get(sender)
-    with agent.remembering(None if own else messages, sender):
-        return await _generated(agent, sender, waits, exclude)
-
-
-async def _generated(
-    agent: Participant, sender: Participant, waits: run.Waits, exclude: Collection[Any]
-) -> str | dict[str, Any] | None:
-    call = call_context.current_call()
-    asked = call is not None and call.takes("generate_reply", agent, sender)
-    spec = agent.spec(exclude)
-    outcome = await _outcome(agent, sender, lambda state: generated(state, spec, sender.name), waits, silent=not asked)
+    with agent.remembering(messages, sender):
+        call, spec = call_context.current_call(), agent.spec(exclude)
+        silent = call is None or not call.takes("generate_reply", agent, sender)
+        outcome = await _outcome(agent, sender, lambda state: generated(state, spec, sender.name), waits, silent=silent)
     return plain_message(outcome.message) if isinstance(outcome, Reply) else None
 
 
@@ -114,10 +105,9 @@ async def take_step(
     """What one of the agent's built-in steps says, and whether that is final."""
     found = agent.builtin_step(step)
     peer = sender or agent.anonymous_sender()
-    remembered = messages is not None and messages is agent.chat_messages.get(peer)
     if found is None:
         return False, None
-    with agent.remembering(None if remembered else messages, peer):
+    with agent.remembering(messages, peer):
         outcome = await _outcome(agent, peer, lambda state: found(state, agent.spec(), peer.name), waits, silent=False)
     if outcome is None:
         return False, None
@@ -132,7 +122,7 @@ async def _outcome(
     *,
     silent: bool,
 ) -> Outcome:
-    state = _scene(agent, sender)
+    state = _state_between(agent, sender)
     if not state.exchanged(agent.name, sender.name):
         raise ConfigError(f"there is no message that {agent.name} could reply to; give messages, or who sent some")
     found: list[Outcome] = []
@@ -145,7 +135,7 @@ async def _outcome(
     return found[0]
 
 
-def _scene(one: Participant, other: Participant) -> ConversationState:
+def _state_between(one: Participant, other: Participant) -> ConversationState:
     if one.name == other.name:
         raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(one, other)]
@@ -157,16 +147,5 @@ def _exchange(
 ) -> ChatExchange:
     agents = agents_by_name(one, other)
     found = history_offsets(one, other)
-    handler = QuestionHandler(
-        agents,
-        call_context.current_human(),
-        opening=_never,
-        summary=_never,
-        waits=waits,
-        offsets=found,
-    )
+    handler = QuestionHandler(agents, call_context.current_human(), waits=waits, offsets=found)
     return ChatExchange(agents.values(), flow, handler, state=state, log=[], waits=waits, offsets=found)
-
-
-def _never() -> NoReturn:
-    raise AssertionError("a single message has neither an opening nor a summary")

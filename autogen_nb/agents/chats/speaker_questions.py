@@ -1,12 +1,12 @@
 """Who answers a group's question for its next speaker: chance, the caller's own function, a model."""
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
 from autogen_nb.agents.chats.participant import GroupLeader, Participant, SpeakerGroup
-from autogen_nb.agents.parts.callbacks import naming_errors
+from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import fill_template
 from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.speaker_selection import METHODS, mentioned
@@ -51,7 +51,7 @@ def choose_speaker(
             # Nothing depends on its being hard to guess.
             return OnCaller(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311
         case "function":
-            return OnCaller(lambda: _by_function(group, function))
+            return OnCaller(lambda: call_user_code(function, group.chooser, lambda chosen: _given(group, chosen)))
         case "auto":
             model = group.selector or manager.model
             if model is None:
@@ -61,18 +61,6 @@ def choose_speaker(
                 )
             members = [each for each in group.agents if each.name in question.candidates]
             return OnEngine(lambda: ask_model_for_speaker(through(model), _request(group, members, question.tried)))
-
-
-def _by_function(group: SpeakerGroup, function: Callable[[], Any]) -> SpeakerGiven | Awaitable[SpeakerGiven]:
-    with naming_errors(group.chooser):
-        chosen = function()
-    return _awaited(group, chosen) if isinstance(chosen, Awaitable) else _given(group, chosen)
-
-
-async def _awaited(group: SpeakerGroup, chosen: Awaitable[Any]) -> SpeakerGiven:
-    with naming_errors(group.chooser):
-        found = await chosen
-    return _given(group, found)
 
 
 def _given(group: SpeakerGroup, chosen: Any) -> SpeakerGiven:

@@ -96,7 +96,9 @@ class MessageHistory(Agent):
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
-        """Takes these messages for what was exchanged with a peer, for a time; None changes nothing."""
+        """Takes these messages for what was exchanged with a peer, for a time; None, and its own, change nothing."""
+        # A chat that asks its agent's own method hands in what the agent remembers.
+        messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         given = before if messages is None else [dict(message) for message in messages]
         if given is not None:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from autogen_nb import run
 from autogen_nb.agents.chats.participant import Participant
@@ -14,7 +14,6 @@ from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions
 from autogen_nb.core.people import Human
-from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
@@ -82,7 +81,7 @@ class TeamQuestionHandler:
 
     def _chat_handler(self) -> QuestionHandler:
         agents = {name: each for name, each in self.members.items() if isinstance(each, Participant)}
-        return QuestionHandler(agents, self.human, opening=_never, summary=_never, waits=self.waits)
+        return QuestionHandler(agents, self.human, waits=self.waits)
 
 
 def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awaitable[Answer]:
@@ -91,7 +90,3 @@ def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awa
     given = (asked.prompt, None) if takes > 1 else (asked.prompt,)
     what = f"input_func of {asked.agent}"
     return call_user_code(lambda: function(*given), what, lambda said: HumanInputGiven(str(said), by=asked.agent))
-
-
-def _never() -> NoReturn:
-    raise ConfigError("a team has neither an opening nor a summary that is asked for")
