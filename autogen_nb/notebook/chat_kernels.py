@@ -105,7 +105,7 @@ class ChatKernels:
         """Notes that the chat's kernel is used now."""
         engine.soon(lambda: self._pool.touch(chat.folder))
 
-    def left(self, chat: KernelChat) -> float | None:
+    def seconds_left(self, chat: KernelChat) -> float | None:
         """Seconds until the chat's kernel ends for its idleness; asked on the engine."""
         return self._pool.left(chat.folder)
 

@@ -1,8 +1,8 @@
-"""The conversations of a notebook: their turns, one for each cell, and their kernels.
+"""The conversations of a notebook: their runs, one for each cell, and their kernels.
 
-1. A conversation is what its turns said, in order; what its agents remember is derived from the turns' logs.
-2. A cell that is run again while its turn has an open question goes on with that turn. Run again after that, its
-   turn and all that came after are replaced.
+1. A conversation is what its runs said, in order; what its agents remember is derived from the runs' logs.
+2. A cell that is run again while its run has an open question goes on with that run. Run again after that, its
+   run and all that came after are replaced.
 3. A new chat takes over the name; the old one is kept under another.
 """
 
@@ -44,12 +44,12 @@ class Origin:
         return self.cell is not None and self.cell == other.cell and self.request != other.request
 
 
-FlowTerms: TypeAlias = tuple[Confirm, Mode, int, bool, bool]
-"""When code is approved, when words are asked for, and how many turns there may be."""
+FlowSettings: TypeAlias = tuple[Confirm, Mode, int, bool, bool]
+"""When code is approved, when words are asked for, and how many replies there may be."""
 
 
 @dataclass(slots=True)
-class CellTurn:
+class CellRun:
     """What one cell's run came to.
 
     Parameters
@@ -60,10 +60,10 @@ class CellTurn:
         The task as the person gave it.
     message
         The task as the agents were told it, with the variables that were handed over.
-    terms
-        What the course of the turn depends on besides: another run resumes it only under the same.
+    settings
+        What the course of the run depends on besides: another run resumes it only under the same.
     log
-        The events of the turn so far.
+        The events of the run so far.
     options
         What the cell asked for.
     """
@@ -71,27 +71,27 @@ class CellTurn:
     origin: Origin
     task: str
     message: str
-    terms: FlowTerms
+    settings: FlowSettings
     log: list[Recorded] = field(default_factory=list)
     options: CellOptions | None = None
 
     @property
     def resumable(self) -> bool:
-        """Whether the turn was cut off at a question that can be asked again without doing anything twice."""
+        """Whether the run was cut off at a question that can be asked again without doing anything twice."""
         return bool(self.log) and isinstance(self.log[-1], ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
     def ended(self) -> Ended | None:
-        """How the turn ended, if it did."""
+        """How the run ended, if it did."""
         last = self.log[-1] if self.log else None
         return last if isinstance(last, Ended) else None
 
     def said(self) -> Iterator[Said]:
-        """The messages of the turn."""
+        """The messages of the run."""
         return (event for event in self.log if isinstance(event, Said))
 
     def replies(self) -> Iterator[ModelReplied]:
-        """What models replied in the turn."""
+        """What models replied in the run."""
         return (event for event in self.log if isinstance(event, ModelReplied))
 
 
@@ -115,35 +115,35 @@ class NotebookConversation:
         name: str,
         cwd: Path,
         folder: str,
-        keeping: ChatKernels,
+        kernels: ChatKernels,
         *,
         imports: Callable[[], Sequence[str]],
         opened: FirstKernel | None = None,
     ) -> None:
-        self._keeping = keeping
+        self._kernels = kernels
         self._imports = imports
         self.name = name
         self.cwd = cwd
         self.folder = folder
-        self.turns: list[CellTurn] = []
+        self.runs: list[CellRun] = []
         self.where = self._usual = ExecutionTarget() if opened is None else opened.where
         self._open(opened)
         self._pid: int | None = None
         self.handed: dict[str, Callable[[object], bool]] = {}
         self._prints: dict[str, Fingerprint] = {}
-        self.declined: set[str] = set()
-        self.stuckness = StopQuestion()
+        self.declined_variables: set[str] = set()
+        self.stop_question = StopQuestion()
         self.onwards = ApproveAll()
-        self.offered = False
-        self.listed: frozenset[str] = frozenset()
+        self.offer_made = False
+        self.listed_variables: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
 
-    def paid(self) -> list[ModelReplied]:
-        """Every reply that was paid for, those of turns that were replaced too."""
-        replies = (*self._replaced, *(reply for turn in self.turns for reply in turn.replies()))
+    def paid_replies(self) -> list[ModelReplied]:
+        """Every reply that was paid for, those of runs that were replaced too."""
+        replies = (*self._replaced, *(reply for run in self.runs for reply in run.replies()))
         return [reply for reply in replies if not reply.cached]
 
-    def wanted(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
+    def target_for(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
         """Where the chat's code runs by this order, where `usual` is what the settings say now.
 
         A chat keeps its place: what the order or changed settings say otherwise is an error, and nothing is moved.
@@ -153,8 +153,8 @@ class NotebookConversation:
         ConfigError
             When the chat's code runs elsewhere already, or what is wanted excludes itself.
         """
-        wanted = target_of(options, self.where if self.turns and usual == self._usual else usual)
-        if self.turns and wanted != self.where:
+        wanted = target_of(options, self.where if self.runs and usual == self._usual else usual)
+        if self.runs and wanted != self.where:
             here, there = (each.text or "no sandbox" for each in (self.where, wanted))
             raise ConfigError(
                 f"chat {self.name!r} has its kernel already ({here}), and another was asked for ({there}); "
@@ -162,7 +162,7 @@ class NotebookConversation:
             )
         return wanted
 
-    def settle(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
+    def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
         """Has the chat's code run there from now on, by a kernel that is in use.
 
         Raises
@@ -176,9 +176,9 @@ class NotebookConversation:
             self.where = where
             self.handed.clear()
             self._prints.clear()
-            self.listed = frozenset()
+            self.listed_variables = frozenset()
             self._open()
-        self._keeping.used(self)
+        self._kernels.used(self)
         self._usual = usual
 
     def _open(self, opened: FirstKernel | None = None) -> None:
@@ -186,18 +186,18 @@ class NotebookConversation:
             self.executor = self.where.executor(cwd=self.cwd, imports=self._imports())
         else:
             self.executor = opened.executor
-        self._keeping.hold(self, starting=opened is not None)
+        self._kernels.hold(self, starting=opened is not None)
         self._forget = engine.at_exit(self.executor.stop)
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds until the kernel ends for its idleness; asked on the engine, None for no end."""
-        return self._keeping.left(self)
+        return self._kernels.seconds_left(self)
 
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
         self._forget()
-        self._keeping.let_go(self)
+        self._kernels.let_go(self)
         engine.submit(self.executor.stop())
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
@@ -219,8 +219,8 @@ class NotebookConversation:
             self._pid = self.executor.pid
         clashes = tuple(name for name in handed.overwritten if name not in self.handed) if handed else ()
         self._prints.update((handed or Handed.of(values)).prints)
-        self.handed.update({name: _same_as(value) for name, value in values.items()})
-        self.listed |= set(values)
+        self.handed.update({name: _identity_test(value) for name, value in values.items()})
+        self.listed_variables |= set(values)
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
@@ -231,41 +231,43 @@ class NotebookConversation:
         """Whether this very object was handed, under that name, to the kernel that the agent has now."""
         return self.executor.pid == self._pid and name in self.handed and self.handed[name](value)
 
-    def resume(self, origin: Origin, task: str, terms: FlowTerms) -> tuple[CellTurn, Sequence[CellTurn]] | None:
-        """The turn that a run of a cell goes on with, and those after it, which are forgotten."""
-        index = self._index(origin, task)
-        turn = None if index is None else self.turns[index]
-        if index is None or turn is None or (turn.task, turn.terms) != (task, terms) or not turn.resumable:
+    def resume(self, origin: Origin, task: str, settings: FlowSettings) -> tuple[CellRun, Sequence[CellRun]] | None:
+        """The earlier run that a cell goes on with, and those after it, which are forgotten."""
+        index = self._index_of(origin, task)
+        run = None if index is None else self.runs[index]
+        if index is None or run is None or (run.task, run.settings) != (task, settings) or not run.resumable:
             return None
-        forgotten = self._removed(index + 1)
-        turn.origin = origin
-        return turn, forgotten
+        forgotten = self._remove_from(index + 1)
+        run.origin = origin
+        return run, forgotten
 
-    def begin(self, origin: Origin, task: str, message: str, terms: FlowTerms) -> tuple[CellTurn, Sequence[CellTurn]]:
-        """A turn that a run of a cell begins, and the turns that it replaces."""
-        index = self._index(origin, task)
-        replaced = [] if index is None else self._removed(index)
-        turn = CellTurn(origin, task, message, terms)
-        self.turns.append(turn)
-        return turn, replaced
+    def begin(
+        self, origin: Origin, task: str, message: str, settings: FlowSettings
+    ) -> tuple[CellRun, Sequence[CellRun]]:
+        """A new run of a cell, and the runs that it replaces."""
+        index = self._index_of(origin, task)
+        replaced = [] if index is None else self._remove_from(index)
+        run = CellRun(origin, task, message, settings)
+        self.runs.append(run)
+        return run, replaced
 
-    def _removed(self, index: int) -> list[CellTurn]:
-        """The turns from there on, which the conversation has no more."""
-        gone = self.turns[index:]
-        del self.turns[index:]
-        self._replaced += (reply for turn in gone for reply in turn.replies())
+    def _remove_from(self, index: int) -> list[CellRun]:
+        """The runs from there on, which the conversation has no more."""
+        gone = self.runs[index:]
+        del self.runs[index:]
+        self._replaced += (reply for run in gone for reply in run.replies())
         return gone
 
-    def _index(self, origin: Origin, task: str) -> int | None:
+    def _index_of(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:
             # Without ids, only the same task at an open question is known to be the same cell.
-            last = len(self.turns) - 1
-            same = last >= 0 and self.turns[last].task == task and self.turns[last].resumable
+            last = len(self.runs) - 1
+            same = last >= 0 and self.runs[last].task == task and self.runs[last].resumable
             return last if same else None
-        return next((index for index, turn in enumerate(self.turns) if origin.repeats(turn.origin)), None)
+        return next((index for index, run in enumerate(self.runs) if origin.repeats(run.origin)), None)
 
 
-def _same_as(value: object) -> Callable[[object], bool]:
+def _identity_test(value: object) -> Callable[[object], bool]:
     """A test for being this very object, which does not keep it alive where that can be avoided."""
     try:
         reference = ref(value)
@@ -297,11 +299,11 @@ class Conversations:
     ) -> None:
         self.cwd = cwd
         self._imports = imports
-        self.keeping = ChatKernels()
+        self.kernels = ChatKernels()
         self._all: dict[str, NotebookConversation] = {}
         self._folders: set[str] = set()
         self.current = default
-        self._all[default] = self._begun(default, first)
+        self._all[default] = self._begin(default, first)
 
     def __iter__(self) -> Iterator[NotebookConversation]:
         return iter(list(self._all.values()))
@@ -310,34 +312,34 @@ class Conversations:
         """The conversation of that name, begun if there is none; without a name, the current one."""
         name = name or self.current
         if name not in self._all:
-            self._all[name] = self._begun(name)
+            self._all[name] = self._begin(name)
         return self._all[name]
 
-    def _begun(self, name: str, opened: FirstKernel | None = None) -> NotebookConversation:
+    def _begin(self, name: str, opened: FirstKernel | None = None) -> NotebookConversation:
         folder = self._folder(name)
-        return NotebookConversation(name, self.cwd, folder, self.keeping, imports=self._imports, opened=opened)
+        return NotebookConversation(name, self.cwd, folder, self.kernels, imports=self._imports, opened=opened)
 
     def renew(self, name: str | None = None) -> tuple[NotebookConversation, str | None]:
         """A new conversation of that name, and the name under which the old one is kept, if there was one."""
         name = name or self.current
         old = self._all.get(name)
-        if old is None or not old.turns:
+        if old is None or not old.runs:
             return self.named(name), None
         kept = next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all)
         old.name = kept
         self._all[kept] = self._all.pop(name)
         return self.named(name), kept
 
-    def meant(self, options: CellOptions, origin: Origin) -> NotebookConversation | None:
+    def find(self, options: CellOptions, origin: Origin) -> NotebookConversation | None:
         """The conversation that a cell goes on with; None where it begins one."""
-        again = self.holding(origin)
+        again = self.find_by_cell(origin)
         if again is not None and (options.new or options.chat in (None, again.name)):
             return again
         return None if options.new else self._all.get(options.chat or self.current)
 
-    def holding(self, origin: Origin) -> NotebookConversation | None:
-        """The conversation in which an earlier execution of the cell has a turn."""
-        return next((chat for chat in self if any(origin.repeats(turn.origin) for turn in chat.turns)), None)
+    def find_by_cell(self, origin: Origin) -> NotebookConversation | None:
+        """The conversation in which an earlier execution of the cell has a run."""
+        return next((chat for chat in self if any(origin.repeats(run.origin) for run in chat.runs)), None)
 
     def _folder(self, name: str) -> str:
         base = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".") or "_"

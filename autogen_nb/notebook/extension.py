@@ -68,10 +68,10 @@ class Extension:
     def _session(self) -> "Session":
         with self._lock:
             if self._made is None:
-                from autogen_nb.notebook.first_kernel import begun
+                from autogen_nb.notebook.first_kernel import begin_first_kernel
 
-                # The warm-up and the first cell may come at the same time: it is begun under the lock.
-                first = begun(self._cwd, self._magics)
+                # The warm-up and the first cell may come at the same time: it is made under the lock.
+                first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
                 from autogen_nb.notebook.conversations import Conversations
                 from autogen_nb.notebook.session import Session

@@ -22,7 +22,7 @@ class FirstKernel:
     executor: "JupyterExecutor"
 
 
-def begun(cwd: Path, defaults: Defaults) -> FirstKernel | None:
+def begin_first_kernel(cwd: Path, defaults: Defaults) -> FirstKernel | None:
     """A kernel as the settings have it, being started; None where that would cost somebody, or cannot be had."""
     # A place that cannot be had is told by the first cell.
     with suppress(AutogenError):

@@ -28,12 +28,12 @@ class NameHints:
         session = self._session()
         if not name or session is None:
             return
-        from autogen_nb.notebook.variable_choice import pull
+        from autogen_nb.notebook.variable_choice import pull_command
 
         for chat in session.conversations:
             if chat.executor.alive and _has(chat, name):
                 named = None if chat.name == session.conversations.current else chat.name
-                print(f"{name!r} is in the agent's kernel: {pull(name, named)} copies it here.")  # noqa: T201  # it is the hint
+                print(f"{name!r} is in the agent's kernel: {pull_command(name, named)} copies it here.")  # noqa: T201  # it is the hint
                 return
 
 

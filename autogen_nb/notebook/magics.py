@@ -30,24 +30,24 @@ class AutogenMagics(Magics, Defaults):
     @cell_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
     def autogen_cell(self, line: str, cell: str = "") -> None:
         """Has an assistant write code for the task, asks you, and runs it in a kernel of its own."""
-        self.waited(line, cell)
+        self.run_blocking(line, cell)
 
     @line_magic("autogen")  # type: ignore[arg-type]  # as above
     def autogen_line(self, line: str) -> None:
         """Copies variables and lists chats; without a word it says how."""
         self._session().command(line)
 
-    async def awaited(self, line: str, cell: str) -> None:
+    async def run_awaited(self, line: str, cell: str) -> None:
         """Runs a cell that is awaited, as the input transformer calls it."""
-        await self._session().awaited(lambda: _options(line, cell))
+        await self._session().run_awaited(lambda: _options(line, cell))
 
-    async def shown(self, line: str) -> None:
+    async def run_show(self, line: str) -> None:
         """Shows a chat again and asks its open question, as the input transformer calls it."""
-        await self._session().shown(line)
+        await self._session().run_show(line)
 
-    def waited(self, line: str, cell: str) -> None:
+    def run_blocking(self, line: str, cell: str) -> None:
         """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
-        self._session().waited(lambda: _options(line, cell))
+        self._session().run_blocking(lambda: _options(line, cell))
 
 
 def _options(line: str, cell: str) -> CellOptions:

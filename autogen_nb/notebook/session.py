@@ -15,10 +15,10 @@ from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.core.policy.rules import proposed
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking import stop_question
-from autogen_nb.notebook.asking.cell_people import AbsentPerson, Person, Stopping, TypingPerson
 from autogen_nb.notebook.asking.delivery import INSIDE, QuestionDelivery, delivery
-from autogen_nb.notebook.cell import CellRun
+from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
 from autogen_nb.notebook.cell_errors import CellInterrupted, one_line
+from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, Origin
@@ -44,7 +44,7 @@ class Session:
         self._shell = shell
         self._defaults = defaults
         self.conversations = conversations
-        self._told: set[str] = set()
+        self._announced: set[str] = set()
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish)
         self._commands = Commands(shell, self._notebook)
 
@@ -58,20 +58,20 @@ class Session:
         """Ends the agents' kernels, without waiting for them."""
         for chat in self.conversations:
             chat.end()
-        self.conversations.keeping.close()
+        self.conversations.kernels.close()
 
-    async def shown(self, line: str) -> None:
+    async def run_show(self, line: str) -> None:
         """Shows a chat again, and asks its open question again."""
         with one_line():
             chat = self._commands.chat_of(line.split()[1:])
-        turn = show_command.waiting(chat)
-        show_command.show([each for each in chat.turns if each is not turn], NotebookView())
-        if turn is None or turn.options is None:
+        waiting = show_command.waiting_run(chat)
+        show_command.show_runs([each for each in chat.runs if each is not waiting], NotebookView())
+        if waiting is None or waiting.options is None:
             return
-        options = replace(turn.options, chat=chat.name, new=False)
-        await self.awaited(lambda: options, turn.origin.cell or "")
+        options = replace(waiting.options, chat=chat.name, new=False)
+        await self.run_awaited(lambda: options, waiting.origin.cell or "")
 
-    async def awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
+    async def run_awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
         """Runs a cell that is awaited: the notebook's loop goes on meanwhile.
 
         `cell` is the id of the cell that this one stands for, "" where that had none.
@@ -85,7 +85,7 @@ class Session:
                 # ipykernel cancels an awaited cell where a plain one would have been interrupted.
                 raise CellInterrupted("Stopped.") from None
 
-    def waited(self, options: Callable[[], CellOptions]) -> None:
+    def run_blocking(self, options: Callable[[], CellOptions]) -> None:
         """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
         with one_line():
             try:
@@ -107,15 +107,15 @@ class Session:
             settings = cell_settings(options, self._defaults, attended=attended, policy=policy)
             return await self._run_team(options, waits, found, origin, settings.human_timeout)
         where = self._where(options, origin)
-        self.conversations.keeping.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
-        self.conversations.keeping.saying(copy_context(), self._commands.say)
+        self.conversations.kernels.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
+        self.conversations.kernels.saying(copy_context(), self._commands.say)
         policy.check_walls(where.sandbox, "this cell")
         settings = cell_settings(options, self._defaults, attended=attended, sandboxed=where.walled, policy=policy)
         remark = " · ".join(filter(None, (where.text, settings.remark)))
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
-        aside = _asked_aside if found.way == "buttons" else None
+        aside = _ask_below_cell if found.way == "buttons" else None
         with found.open(self._shell, running) as superseded:
-            return await CellRun(
+            return await ChatCell(
                 self._notebook,
                 settings,
                 origin=origin,
@@ -149,8 +149,8 @@ class Session:
         return ButtonPerson(view, superseded, offers=proposed, patience=patience)
 
     def _announce(self, why: str, view: PlainCellView | NotebookView) -> None:
-        if why and why not in self._told:
-            self._told.add(why)
+        if why and why not in self._announced:
+            self._announced.add(why)
             view.note(why)
 
     async def _run_team(
@@ -166,14 +166,14 @@ class Session:
     def _where(self, options: CellOptions, origin: Origin) -> ExecutionTarget:
         """Where the cell's code runs, once it is known that it can run there."""
         usual = self._defaults.where
-        chat = self.conversations.meant(options, origin)
-        where = target_of(options, usual) if chat is None else chat.wanted(options, usual)
+        chat = self.conversations.find(options, origin)
+        where = target_of(options, usual) if chat is None else chat.target_for(options, usual)
         if chat is None or chat.where != where:
             where.check(self.conversations.cwd)
         return where
 
 
-async def _asked_aside(what: str) -> Stopping:
+async def _ask_below_cell(what: str) -> StopAnswer:
     """What the person says in a panel of its own, below what the cell shows."""
     from autogen_nb.notebook.asking.panels import ButtonPerson
 

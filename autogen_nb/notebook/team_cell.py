@@ -21,8 +21,8 @@ from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
 from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.cell_people import Person
-from autogen_nb.notebook.cell import ShownCell
+from autogen_nb.notebook.asking.person import Person
+from autogen_nb.notebook.chat_cell import CellView
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.options import OPTIONS, CellOptions
 from autogen_nb.run import Waits
@@ -75,7 +75,7 @@ class TeamCell:
         team: BaseGroupChat,
         *,
         person: Person,
-        view: ShownCell,
+        view: CellView,
         waits: Waits,
     ) -> None:
         self._notebook = notebook
@@ -94,23 +94,27 @@ class TeamCell:
             When the cell cannot start, or did not come to its end.
         """
         namespace = self._notebook.namespace
-        task = variable_choice.filled(self._options.task, namespace) if self._options.template else self._options.task
+        task = (
+            variable_choice.fill_template(self._options.task, namespace)
+            if self._options.template
+            else self._options.task
+        )
         name = self._options.team or ""
         with closing(self._view):
-            exchange = self._team.exchange(task, human=self._ruled(), waits=self._waits)
+            exchange = self._team.exchange(task, human=self._approver(), waits=self._waits)
             self._notebook.teams[name] = self._team
             self._view.note(self._roster(name))
             self._view.hide(task)
-            done = await self._shown(exchange)
+            done = await self._show(exchange)
         last = exchange.log[-1] if exchange.log else None
         if isinstance(last, Ended) and last.reason == "stopped":
             raise ChatUnfinished("Stopped by you.", reason=last.reason)
         self._notebook.publish(done)
         if self._options.answer:
-            namespace[self._options.answer] = _answer(done)
+            namespace[self._options.answer] = _final_text(done)
         return done
 
-    async def _shown(self, exchange: TeamExchange) -> TaskResult:
+    async def _show(self, exchange: TeamExchange) -> TaskResult:
         stream = MessageStream(lambda: exchange, token=None)
         stream.view = self._view
         async with aclosing(stream):
@@ -122,7 +126,7 @@ class TeamCell:
         kept = f" It remembers {said} messages; `await {name}.reset()` begins afresh." if said else ""
         return f"`{name}`: {members}.{kept}"
 
-    def _ruled(self) -> Human:
+    def _approver(self) -> Human:
         """The person, with their rules and what they choose for the rest of this run."""
         chats = self._notebook.conversations
         return RuleBasedApprover(
@@ -134,7 +138,7 @@ class TeamCell:
         )
 
 
-def _answer(done: TaskResult) -> str:
+def _final_text(done: TaskResult) -> str:
     """What was said last."""
     said = [each for each in done.messages if isinstance(each, BaseChatMessage)]
     return without("TERMINATE", said[-1].to_text()) if said else ""

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _CALL = "get_ipython().run_cell_magic('autogen', "
 _SHOW = "get_ipython().run_line_magic('autogen', 'show"
-_SHOWN = "await get_ipython().magics_manager.registry['AutogenMagics'].shown({!r})\n"
-_AWAITED = "await get_ipython().magics_manager.registry['AutogenMagics'].awaited({})\n"
-_WAITED = "get_ipython().magics_manager.registry['AutogenMagics'].waited({})\n"
+_RUN_SHOW = "await get_ipython().magics_manager.registry['AutogenMagics'].run_show({!r})\n"
+_RUN_AWAITED = "await get_ipython().magics_manager.registry['AutogenMagics'].run_awaited({})\n"
+_RUN_BLOCKING = "get_ipython().magics_manager.registry['AutogenMagics'].run_blocking({})\n"
 
 
 class Transformer:
@@ -31,39 +31,39 @@ class Transformer:
     def install(self) -> None:
         """Adds the transformer to the shell, and what tells it when cells begin and end."""
         self._shell.input_transformers_post.append(self)
-        self._shell.events.register("pre_execute", self._begins)
-        self._shell.events.register("post_execute", self._ends)
+        self._shell.events.register("pre_execute", self._on_cell_begin)
+        self._shell.events.register("post_execute", self._on_cell_end)
 
     def remove(self) -> None:
         """Takes all of it away again."""
         self._shell.input_transformers_post.remove(self)
-        self._shell.events.unregister("pre_execute", self._begins)
-        self._shell.events.unregister("post_execute", self._ends)
+        self._shell.events.unregister("pre_execute", self._on_cell_begin)
+        self._shell.events.unregister("post_execute", self._on_cell_end)
 
     def __call__(self, lines: list[str]) -> list[str]:
         """The lines, rewritten if they are a call of our cell magic."""
         if len(lines) == 1 and lines[0].startswith(_SHOW) and self._awaitable():
             line = _line(lines[0])
-            return lines if line is None else [_SHOWN.format(line)]
+            return lines if line is None else [_RUN_SHOW.format(line)]
         if not lines or not lines[0].startswith(_CALL):
             return lines
         arguments = _arguments("".join(lines))
         if arguments is None:
             return lines
-        template = _AWAITED if self._awaitable() else _WAITED
+        template = _RUN_AWAITED if self._awaitable() else _RUN_BLOCKING
         return [template.format(arguments)]
 
     def _awaitable(self) -> bool:
-        return self._now() == 0 and getattr(self._shell, "kernel", None) is not None
+        return self._current_depth() == 0 and getattr(self._shell, "kernel", None) is not None
 
-    def _now(self) -> int:
+    def _current_depth(self) -> int:
         return int(getattr(self._depth, "now", 0))
 
-    def _begins(self, *_: Any) -> None:
-        self._depth.now = self._now() + 1
+    def _on_cell_begin(self, *_: Any) -> None:
+        self._depth.now = self._current_depth() + 1
 
-    def _ends(self, *_: Any) -> None:
-        self._depth.now = max(0, self._now() - 1)
+    def _on_cell_end(self, *_: Any) -> None:
+        self._depth.now = max(0, self._current_depth() - 1)
 
 
 def _line(call: str) -> str | None:

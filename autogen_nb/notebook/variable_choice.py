@@ -21,7 +21,7 @@ _WORD = re.compile(
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
-def own(namespace: Mapping[str, Any]) -> dict[str, Any]:
+def data_variables(namespace: Mapping[str, Any]) -> dict[str, Any]:
     """The variables of a notebook that hold data of the person's own."""
     return {
         name: value
@@ -30,7 +30,7 @@ def own(namespace: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def chosen(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> dict[str, Any]:
+def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> dict[str, Any]:
     """The named variables.
 
     Raises
@@ -41,14 +41,14 @@ def chosen(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> d
     found = {}
     for name in names:
         if name not in namespace:
-            near = difflib.get_close_matches(name, own(namespace), n=1)
+            near = difflib.get_close_matches(name, data_variables(namespace), n=1)
             hint = f"did you mean {near[0]!r}?" if near else "define it in a cell above"
             raise ConfigError(f"{option}: there is no variable {name!r} in this notebook; {hint}")
         found[name] = namespace[name]
     return found
 
 
-def mentioned(task: str, namespace: Mapping[str, Any]) -> list[str]:
+def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
     """The person's variables that a task names: between backticks, or as a word that no prose would hold.
 
     A plain lower-case word may be just a word, so it only counts where the value is a table or an array.
@@ -57,7 +57,7 @@ def mentioned(task: str, namespace: Mapping[str, Any]) -> list[str]:
     words = {(found[1], found[2]) for found in _WORD.finditer(task)}
     return [
         name
-        for name, value in own(namespace).items()
+        for name, value in data_variables(namespace).items()
         if name in quoted
         or (
             len(name) >= _SHORT
@@ -67,7 +67,7 @@ def mentioned(task: str, namespace: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def filled(task: str, namespace: Mapping[str, Any]) -> str:
+def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
     """The task with ``{name}`` replaced by the text of the notebook's variable.
 
     Raises
@@ -82,20 +82,20 @@ def filled(task: str, namespace: Mapping[str, Any]) -> str:
             return text[0]
         if not found[1]:
             raise ConfigError(f"--template: {text!r} is not a variable's name in braces; write {{{{ for a brace")
-        return str(chosen([found[1]], namespace, "--template")[found[1]])
+        return str(named_variables([found[1]], namespace, "--template")[found[1]])
 
     return re.sub(r"\{\{|\}\}|\{(\w*)\}|[{}]", value, task)
 
 
-def listed(variables: Sequence[HandedVariable], chat: str | None) -> str:
+def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> str:
     """The agent's new variables in one line, with the command that copies one."""
     variables = sorted(variables, key=lambda each: each.type not in _TABLES)
     shown = ", ".join(f"`{each.name}` ({_kind(each)})" for each in variables[:_LISTED])
     more = f" and {len(variables) - _LISTED} more" if len(variables) > _LISTED else ""
-    return f"In the agent's kernel: {shown}{more}. `{pull(variables[0].name, chat)}` copies one here."
+    return f"In the agent's kernel: {shown}{more}. `{pull_command(variables[0].name, chat)}` copies one here."
 
 
-def stale(names: Sequence[str], chat: str | None) -> str:
+def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
     """That the agent's copies of these variables are older than the notebook's."""
     quoted = _quoted(names)
     have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
@@ -105,7 +105,7 @@ def stale(names: Sequence[str], chat: str | None) -> str:
     )
 
 
-def replaced(names: Sequence[str], whose: str) -> str:
+def replaced_variables_line(names: Sequence[str], whose: str) -> str:
     """That values under these names were replaced, so that no clash is silent."""
     return f"Replaced in {whose}, where the name was taken: {_quoted(names)}."
 
@@ -114,7 +114,7 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def pull(name: str, chat: str | None) -> str:
+def pull_command(name: str, chat: str | None) -> str:
     """The command that copies a variable to the notebook."""
     return f"%autogen pull {name}" + (f" -c {chat}" if chat else "")
 

@@ -6,7 +6,7 @@ import pytest
 
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.messages import CodeBlock, Message
-from autogen_nb.notebook.commands.audit_command import decided, sent
+from autogen_nb.notebook.commands.audit_command import decisions_table, requests_table
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
@@ -61,7 +61,7 @@ def test_nothing_in_the_record_becomes_part_of_the_page() -> None:
         ModelReplied(Message("x"), "<b>gpt</b>", host="<b>host</b>"),
     ]
 
-    for data, _ in (decided(log, "main"), sent(log, "main")):
+    for data, _ in (decisions_table(log, "main"), requests_table(log, "main")):
         html: Any = data["text/html"]
         assert "<img" not in html
         assert "<b>" not in html
@@ -78,7 +78,7 @@ def test_pictures_and_calls_are_told() -> None:
         ModelAsked("assistant", "user", 1),
     ]
 
-    text = sent(log, "main")[0]["text/plain"]
+    text = requests_table(log, "main")[0]["text/plain"]
 
     assert "[1 picture(s)]" in text
     assert "[call of add: {}]" in text
@@ -89,4 +89,4 @@ def test_pictures_and_calls_are_told() -> None:
 @pytest.mark.slow
 def test_nothing_sent() -> None:
     """A chat without requests says so."""
-    assert sent([], "main")[0]["text/plain"] == "Nothing went to a model in chat `main`."
+    assert requests_table([], "main")[0]["text/plain"] == "Nothing went to a model in chat `main`."

@@ -7,11 +7,11 @@ import pytest
 
 from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, Recorded
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.conversations import Conversations, FlowTerms, NotebookConversation, Origin
+from autogen_nb.notebook.conversations import Conversations, FlowSettings, NotebookConversation, Origin
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
-TERMS: FlowTerms = ("always", "NEVER", 20, False, False)
+TERMS: FlowSettings = ("always", "NEVER", 20, False, False)
 WAITING = ModelAsked("assistant", "user", 1)
 
 
@@ -43,8 +43,8 @@ def test_an_open_question_is_gone_on_with(chat: NotebookConversation, last: Reco
 
     resumed = chat.resume(Origin("a", "2"), "go", TERMS)
 
-    assert resumed == (chat.turns[0], [])
-    assert chat.turns[0].origin == Origin("a", "2")
+    assert resumed == (chat.runs[0], [])
+    assert chat.runs[0].origin == Origin("a", "2")
 
 
 def test_other_terms_begin_anew(chat: NotebookConversation) -> None:
@@ -81,7 +81,7 @@ def test_going_on_forgets_what_came_after(chat: NotebookConversation) -> None:
 
     assert resumed is not None
     assert [turn.origin.cell for turn in resumed[1]] == ["b"]
-    assert [turn.origin.cell for turn in chat.turns] == ["a"]
+    assert [turn.origin.cell for turn in chat.runs] == ["a"]
 
 
 def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -> None:
@@ -92,7 +92,7 @@ def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -
     _, replaced = chat.begin(Origin("b", "again"), "go", "go", TERMS)
 
     assert [turn.origin.cell for turn in replaced] == ["b", "c"]
-    assert [turn.origin.cell for turn in chat.turns] == ["a", "b"]
+    assert [turn.origin.cell for turn in chat.runs] == ["a", "b"]
 
 
 def test_the_same_object_is_held(chat: NotebookConversation) -> None:
@@ -144,6 +144,6 @@ def test_which_chat_holds_a_cell(all_of_them: Conversations) -> None:
     begun(all_of_them.named("side"), "a", "1")
     begun(all_of_them.named("main"), None, "2")
 
-    assert all_of_them.holding(Origin("a", "3")) is all_of_them.named("side")
-    assert all_of_them.holding(Origin("a", "1")) is None
-    assert all_of_them.holding(Origin(None, "3")) is None
+    assert all_of_them.find_by_cell(Origin("a", "3")) is all_of_them.named("side")
+    assert all_of_them.find_by_cell(Origin("a", "1")) is None
+    assert all_of_them.find_by_cell(Origin(None, "3")) is None

@@ -247,7 +247,7 @@ def test_a_budget_is_told_in_the_status_and_at_the_end(page: Page) -> None:
     """What is spent of a budget is told as it is at that moment."""
     spent = ["0 of 9 tokens spent"]
     page.view.meter(lambda: spent[-1])
-    page.view.awaiting("a is thinking")
+    page.view.set_status("a is thinking")
     while not page.texts:
         page.view.tick()
     before = page.texts[-1]

@@ -61,18 +61,18 @@ NAMESPACE: dict[str, Any] = {
 )
 def test_variables_that_a_task_names(task: str, named: list[str]) -> None:
     """Names between backticks count, and words that are names and no prose; words that may be words do not."""
-    assert variable_choice.mentioned(task, NAMESPACE) == named
+    assert variable_choice.mentioned_variables(task, NAMESPACE) == named
 
 
 def test_a_template_is_no_code() -> None:
     """Only plain names are filled in: neither attributes nor formats are looked up."""
     with pytest.raises(ConfigError, match="not a variable's name in braces"):
-        variable_choice.filled("{x.__class__}", NAMESPACE)
+        variable_choice.fill_template("{x.__class__}", NAMESPACE)
 
 
 def test_values_that_hold_braces_are_not_filled_again() -> None:
     """A value's own braces are text."""
-    assert variable_choice.filled("{one} {two}", {"one": "{two}", "two": "2"}) == "{two} 2"
+    assert variable_choice.fill_template("{one} {two}", {"one": "{two}", "two": "2"}) == "{two} 2"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,9 @@ def test_a_size_as_a_person_reads_it(size: int | None, text: str) -> None:
 def test_new_variables_in_one_line() -> None:
     """Tables come first, six are named, the rest is counted, and the command for the first stands there."""
     numbers = [HandedVariable(f"n{number}", "int", "", None) for number in range(7)]
-    line = variable_choice.listed([*numbers, HandedVariable("table", "DataFrame", "2 rows x 3 columns", None)], "side")
+    line = variable_choice.new_variables_line(
+        [*numbers, HandedVariable("table", "DataFrame", "2 rows x 3 columns", None)], "side"
+    )
 
     assert line.startswith("In the agent's kernel: `table` (DataFrame, 2 rows x 3 columns), `n0` (int), ")
     assert line.endswith("`n4` (int) and 2 more. `%autogen pull table -c side` copies one here.")

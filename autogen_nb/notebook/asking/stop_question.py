@@ -14,7 +14,7 @@ from contextvars import copy_context
 from autogen_nb.kernels.kernel_status import OnStuck, StuckBlock
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-from autogen_nb.notebook.asking.cell_people import Stopping
+from autogen_nb.notebook.asking.person import StopAnswer
 
 _NAMED = 8
 _LOOK = 0.05
@@ -41,17 +41,17 @@ class StopQuestion:
     def __init__(self) -> None:
         self.stuck: StuckBlock | None = None
         self._killed = False
-        self._open: Future[Stopping] | None = None
+        self._open: Future[StopAnswer] | None = None
 
-    def asking(self, ask: Callable[[str], Awaitable[Stopping]]) -> OnStuck:
+    def ask_in_cell(self, ask: Callable[[str], Awaitable[StopAnswer]]) -> OnStuck:
         """Has the question asked on the loop that runs now, in the place of the cell that runs now."""
         loop, context = asyncio.get_running_loop(), copy_context()
 
-        async def in_cell(what: str) -> Stopping:
+        async def in_cell(what: str) -> StopAnswer:
             # The outputs of a task belong to the cell whose context it has.
             return await loop.create_task(_coroutine(ask(what)), context=context)
 
-        async def on_stuck(stuck: StuckBlock) -> Stopping:
+        async def on_stuck(stuck: StuckBlock) -> StopAnswer:
             self.stuck = stuck
             self._open = asyncio.run_coroutine_threadsafe(in_cell(question(stuck)), loop)
             try:
@@ -68,7 +68,7 @@ class StopQuestion:
 
         return on_stuck
 
-    async def noting(self, stuck: StuckBlock) -> Stopping:
+    async def note_for_next_cell(self, stuck: StuckBlock) -> StopAnswer:
         """Waits, and keeps what is known for the next cell to ask."""
         self.stuck = stuck
         return "wait"
@@ -79,7 +79,7 @@ class StopQuestion:
         if pending is not None:
             pending.cancel()
 
-    async def unyielding(self, busy: Callable[[], bool]) -> bool:
+    async def needs_decision(self, busy: Callable[[], bool]) -> bool:
         """Whether code goes on that a person has to decide about; on the engine, for as long as that is open."""
         while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # nothing tells: the grace is the kernel's own matter
             await asyncio.sleep(_LOOK)
@@ -88,7 +88,7 @@ class StopQuestion:
         return busy()
 
 
-async def _coroutine(answer: Awaitable[Stopping]) -> Stopping:
+async def _coroutine(answer: Awaitable[StopAnswer]) -> StopAnswer:
     return await answer
 
 

@@ -8,15 +8,15 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import Recorded
 from autogen_nb.messages import Message
 from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
-_DECIDED = ("#", "agent", "what", "why it was asked", "answer", "by", "came to", "code")
-_SENT = ("#", "agent", "for", "host", "model", "what was new")
+_DECISION_HEADS = ("#", "agent", "what", "why it was asked", "answer", "by", "came to", "code")
+_REQUEST_HEADS = ("#", "agent", "for", "host", "model", "what was new")
 _NUMBERS = frozenset({"#"})
 _HOST_OF_NONE = "(none was asked)"
 
 
-def execute(words: Sequence[str], chat: NotebookConversation) -> Shown:
+def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
     """The record of a chat as a table; ``--sent`` tells what went to models.
 
     Raises
@@ -26,24 +26,24 @@ def execute(words: Sequence[str], chat: NotebookConversation) -> Shown:
     """
     if [word for word in words if word != "--sent"]:
         raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
-    log = [event for turn in chat.turns for event in turn.log]
-    return sent(log, chat.name) if words else decided(log, chat.name)
+    log = [event for turn in chat.runs for event in turn.log]
+    return requests_table(log, chat.name) if words else decisions_table(log, chat.name)
 
 
-def decided(log: Iterable[Recorded], chat: str) -> Shown:
+def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     """Every question to a person, and all code, as a table."""
-    rows = [_decided(number, row) for number, row in enumerate(decisions(log), 1)]
+    rows = [_decision_row(number, row) for number, row in enumerate(decisions(log), 1)]
     if not rows:
         return line(f"Nothing was asked in chat `{chat}`, and no code ran.")
-    return table(_DECIDED, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"code"}))
+    return table(_DECISION_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"code"}))
 
 
-def sent(log: Iterable[Recorded], chat: str) -> Shown:
+def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     """Every request to a model as a table."""
-    rows = [_sent(number, row) for number, row in enumerate(requests(log), 1)]
+    rows = [_request_row(number, row) for number, row in enumerate(requests(log), 1)]
     if not rows:
         return line(f"Nothing went to a model in chat `{chat}`.")
-    shown = table(_SENT, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"what was new"}))
+    shown = table(_REQUEST_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"what was new"}))
     below, _ = line(
         "Each request also holds the agent's instructions, its tools and all that was said before in its conversation."
     )
@@ -51,11 +51,11 @@ def sent(log: Iterable[Recorded], chat: str) -> Shown:
     return data, shown[1]
 
 
-def _decided(number: int, row: PersonAsked) -> tuple[str, ...]:
+def _decision_row(number: int, row: PersonAsked) -> tuple[str, ...]:
     return str(number), row.agent, row.what, "; ".join(row.reasons), row.answer, row.by, row.came_to, row.code
 
 
-def _sent(number: int, row: Sent) -> tuple[str, ...]:
+def _request_row(number: int, row: Sent) -> tuple[str, ...]:
     host = "(not known: no reply came)" if row.host is None else row.host or _HOST_OF_NONE
     host = "(none: known from the cache)" if row.cached else host
     return str(number), row.agent, row.why, host, row.model, "\n\n".join(_said(*each) for each in row.new)

@@ -8,7 +8,7 @@ from autogen_nb.kernels.kernel_status import KernelStatus
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, printable
 from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 from autogen_nb.notebook.view.status_line import duration
 
 VERBS = ("status", "vars", "interrupt", "restart", "stop")
@@ -16,7 +16,7 @@ _STOPPED = "The kernel was ended by the person; its variables are lost."
 _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if idle"})
 
 
-def execute(verb: str, chat: NotebookConversation) -> Shown:
+def execute(verb: str, chat: NotebookConversation) -> DisplayData:
     """Does what is asked of a chat's kernel, and returns what is to be shown for it.
 
     Raises
@@ -30,7 +30,9 @@ def execute(verb: str, chat: NotebookConversation) -> Shown:
         raise ConfigError(f"%autogen kernel has no {verb!r}; {hint}")
     match verb:
         case "status":
-            return table(_HEADS, [_status(chat, *run.engine.call(_asked(chat)))], kind="kernel", numbers=_NUMBERS)
+            return table(
+                _HEADS, [_status_row(chat, *run.engine.call(_read_status(chat)))], kind="kernel", numbers=_NUMBERS
+            )
         case "vars":
             return _variables(chat)
         case "interrupt":
@@ -39,25 +41,25 @@ def execute(verb: str, chat: NotebookConversation) -> Shown:
             return line("Interrupted." if busy else "Nothing runs in the agent's kernel.")
         case "stop":
             run.engine.call(chat.executor.stop(_STOPPED))
-            chat.listed, chat.stuckness.stuck = frozenset(), None
+            chat.listed_variables, chat.stop_question.stuck = frozenset(), None
             return line(
                 f"The kernel of chat `{chat.name}` has ended, and its variables with it; the next block starts one."
             )
         case _:
             run.engine.call(chat.executor.restart())
-            chat.listed, chat.stuckness.stuck = frozenset(), None
+            chat.listed_variables, chat.stop_question.stuck = frozenset(), None
             return line(f"The kernel of chat `{chat.name}` is a fresh one: its variables are gone.")
 
 
 _HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "ends if idle")
 
 
-async def _asked(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
+async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
     # A status is read where the kernel lives.
-    return chat.executor.status, chat.left
+    return chat.executor.status, chat.seconds_left
 
 
-def _status(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
+def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
     where = chat.where.text or "this machine, no sandbox"
     if status.state in ("off", "starting"):
         return (chat.name, status.state, where, "", "", "", "", "")
@@ -68,15 +70,15 @@ def _status(chat: NotebookConversation, status: KernelStatus, left: float | None
     return chat.name, status.state, where, process, duration(status.seconds), f"{status.blocks:,}", memory, ends
 
 
-def _variables(chat: NotebookConversation) -> Shown:
+def _variables(chat: NotebookConversation) -> DisplayData:
     if chat.executor.busy:
         raise ExecutionError(f"code runs in the kernel of chat {chat.name!r}, which can tell of its variables later")
     found = run.engine.call(chat.executor.variables()) if chat.executor.alive else ()
     if not found:
         return line(f"The kernel of chat `{chat.name}` holds no variables of the agent's.")
-    return table(("name", "type", "shape", "size"), list(map(_row, found)), kind="variables", numbers=_NUMBERS)
+    return table(("name", "type", "shape", "size"), list(map(_variable_row, found)), kind="variables", numbers=_NUMBERS)
 
 
-def _row(variable: HandedVariable) -> tuple[str, ...]:
+def _variable_row(variable: HandedVariable) -> tuple[str, ...]:
     size = "" if variable.size is None else in_units(variable.size)
     return tuple(map(printable, (variable.name, variable.type, variable.shape, size)))

@@ -14,13 +14,13 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer.variable_transfer import clashes
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.cell_people import sure
-from autogen_nb.notebook.cell import ShownCell
+from autogen_nb.notebook.asking.person import sure
+from autogen_nb.notebook.chat_cell import CellView
 from autogen_nb.notebook.commands import audit_command, kernel_command, models_command, rules_command, show_command
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering import tables_html
-from autogen_nb.notebook.rendering.tables_html import Shown
+from autogen_nb.notebook.rendering.tables_html import DisplayData
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 
@@ -60,7 +60,7 @@ class Commands:
 
     def pull(self, words: Sequence[str]) -> None:
         """Copies variables of the agent's kernel to the notebook."""
-        names, chat = self._named(words)
+        names, chat = self._split_chat_option(words)
         unpickle = "--unpickle" in names
         if not chat.executor.alive:
             raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
@@ -71,29 +71,29 @@ class Commands:
         namespace.update(values)
         chat.hand(values)
         if taken:
-            print(variable_choice.replaced(taken, "your notebook"))  # noqa: T201  # it is what happened
+            print(variable_choice.replaced_variables_line(taken, "your notebook"))  # noqa: T201  # it is what happened
 
     def push(self, words: Sequence[str]) -> None:
         """Copies variables of the notebook to the agent's kernel."""
-        names, chat = self._named(words)
-        values = variable_choice.chosen(names, self._notebook.namespace, "%autogen push")
+        names, chat = self._split_chat_option(words)
+        values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
         taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
         if taken:
-            print(variable_choice.replaced(taken, "the agent's kernel"))  # noqa: T201  # it is what happened
+            print(variable_choice.replaced_variables_line(taken, "the agent's kernel"))  # noqa: T201  # it is what happened
 
     def kernel(self, words: Sequence[str]) -> None:
         """Looks after a chat's kernel."""
-        rest, chat = self._named(words)
+        rest, chat = self._split_chat_option(words)
         verb, *more = rest or ["status"]
         if len(more) > 1 or (more and chat is not self._chats.named()):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
-        self._show(kernel_command.execute(verb, self._known(more[0]) if more else chat))
+        self._show(kernel_command.execute(verb, self._chat_named(more[0]) if more else chat))
 
     def list_chats(self, words: Sequence[str]) -> None:
         """Lists the chats and the teams of the notebook."""
         del words
         for each in self._chats:
-            print(f"{each.name}: {len(each.turns)} turn(s), files in {each.folder}")  # noqa: T201  # it is the answer
+            print(f"{each.name}: {len(each.runs)} turn(s), files in {each.folder}")  # noqa: T201  # it is the answer
         for name, team in self._notebook.teams.items():
             print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
 
@@ -103,14 +103,14 @@ class Commands:
 
     def audit(self, words: Sequence[str]) -> None:
         """Shows the record of a chat."""
-        self._show(audit_command.execute(*self._one(words)))
+        self._show(audit_command.execute(*self._options_and_chat(words)))
 
     def show(self, words: Sequence[str]) -> None:
         """Shows a chat again."""
         chat = self.chat_of(words)
-        show_command.show(chat.turns, self._view())
-        if show_command.waiting(chat) is not None:
-            self._show(tables_html.line(show_command.WAITS))
+        show_command.show_runs(chat.runs, self._view())
+        if show_command.waiting_run(chat) is not None:
+            self._show(tables_html.line(show_command.WAITS_FOR_ANSWER))
 
     def models(self, words: Sequence[str]) -> None:
         """Lists the models that there are."""
@@ -124,24 +124,24 @@ class Commands:
         ConfigError
             When they name none that there is.
         """
-        options, chat = self._one(words)
+        options, chat = self._options_and_chat(words)
         if options:
             raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")
         return chat
 
-    def _view(self) -> ShownCell:
+    def _view(self) -> CellView:
         return PlainCellView() if getattr(self._shell, "kernel", None) is None else NotebookView()
 
-    def _one(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
+    def _options_and_chat(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
         """The options among the words, and the chat that the rest names."""
-        rest, chat = self._named(words)
+        rest, chat = self._split_chat_option(words)
         options = [word for word in rest if word.startswith("-")]
         names = [word for word in rest if not word.startswith("-")]
         if len(names) > 1:
             raise ConfigError(f"{' '.join(names)!r} names more than one chat; give one")
-        return options, self._known(names[0]) if names else chat
+        return options, self._chat_named(names[0]) if names else chat
 
-    def _named(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
+    def _split_chat_option(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
         """The words without the option that names a chat, and the chat."""
         names, chat = list(words), None
         for option in ("-c", "--chat"):
@@ -149,15 +149,15 @@ class Commands:
                 index = names.index(option)
                 chat = names[index + 1] if index + 1 < len(names) else ""
                 del names[index : index + 2]
-        return names, self._known(chat)
+        return names, self._chat_named(chat)
 
-    def _known(self, chat: str | None) -> NotebookConversation:
+    def _chat_named(self, chat: str | None) -> NotebookConversation:
         known = {each.name for each in self._chats}
         if chat is not None and chat not in known:
             raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known)) or 'none yet'}")
         return self._chats.named(chat)
 
-    def _show(self, shown: Shown) -> None:
+    def _show(self, shown: DisplayData) -> None:
         data, metadata = shown
         if getattr(self._shell, "kernel", None) is None:
             print(data["text/plain"])  # noqa: T201  # it is the answer

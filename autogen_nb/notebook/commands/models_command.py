@@ -8,13 +8,13 @@ from autogen_nb.models.config import model_list
 from autogen_nb.models.config.local_servers import LocalServer, LocalServers
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
 _HEADS = ("model", "asks", "what it is")
 _OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model")
 
 
-def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> Shown:
+def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> DisplayData:
     """What is to be shown: asking this is the person's leave to look at this machine's own ports.
 
     Raises

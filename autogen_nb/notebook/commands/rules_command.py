@@ -7,13 +7,13 @@ from pathlib import Path
 from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import KeptRule, RulesFile
-from autogen_nb.notebook.rendering.tables_html import Shown, line, table
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
 _EXAMPLE = "%autogen rules add network api.example.org"
 VERBS = ("list", "add", "remove", "clear")
 
 
-def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable[[str], bool]) -> Shown:
+def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable[[str], bool]) -> DisplayData:
     """Does what is asked of the rules, and returns what is to be shown for it.
 
     Parameters
@@ -31,13 +31,13 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
     verb, *rest = words or ["list"]
     match verb:
         case "list" if not rest:
-            return _listed(rules.kept())
+            return _list(rules.kept())
         case "add" if rest:
-            return _added(rules, _read(rest, folder))
+            return _add(rules, _read(rest, folder))
         case "remove" if rest:
-            return _removed(rules, _meant(rest, rules.kept(), folder))
+            return _remove(rules, _find_rule(rest, rules.kept(), folder))
         case "clear" if rest in ([], ["--yes"]):
-            return _cleared(rules, lambda what: bool(rest) or sure(what))
+            return _clear(rules, lambda what: bool(rest) or sure(what))
         case "add" | "remove":
             raise ConfigError(
                 f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} network api.example.org"
@@ -48,7 +48,7 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
             raise ConfigError(f"%autogen rules has no {' '.join(words)!r}; {hint}")
 
 
-def _listed(kept: Sequence[KeptRule]) -> Shown:
+def _list(kept: Sequence[KeptRule]) -> DisplayData:
     if not kept:
         return line(f"There are no rules. `{_EXAMPLE}` makes one.")
     rows = [
@@ -58,19 +58,19 @@ def _listed(kept: Sequence[KeptRule]) -> Shown:
     return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers=frozenset({"#"}))
 
 
-def _added(rules: RulesFile, rule: Rule) -> Shown:
+def _add(rules: RulesFile, rule: Rule) -> DisplayData:
     if not rules.add(rule):
         return line(f"The rule is there already: {rule.words}.")
     return line(f"From now on, in every notebook of yours: {rule.words}. `%autogen rules remove {rule}` revokes it.")
 
 
-def _removed(rules: RulesFile, rule: Rule) -> Shown:
+def _remove(rules: RulesFile, rule: Rule) -> DisplayData:
     if not rules.remove(rule):
         raise ConfigError(f"there is no rule {str(rule)!r}; `%autogen rules` lists those that there are")
     return line(f"Revoked: {rule.words}.")
 
 
-def _cleared(rules: RulesFile, sure: Callable[[str], bool]) -> Shown:
+def _clear(rules: RulesFile, sure: Callable[[str], bool]) -> DisplayData:
     kept = rules.rules()
     if not kept:
         return line("There are no rules.")
@@ -85,7 +85,7 @@ def _read(words: Sequence[str], folder: Path) -> Rule:
     return parse(" ".join(words), folder=str(folder), home=str(Path("~").expanduser()))
 
 
-def _meant(words: Sequence[str], kept: Sequence[KeptRule], folder: Path) -> Rule:
+def _find_rule(words: Sequence[str], kept: Sequence[KeptRule], folder: Path) -> Rule:
     """The rule that a number or a text names."""
     if len(words) == 1 and words[0].isdecimal():
         if not 0 < int(words[0]) <= len(kept):

@@ -6,30 +6,30 @@ from typing import get_args
 
 from autogen_nb.agents.chats import call_context
 from autogen_nb.events import Ended, Event, Recorded
-from autogen_nb.notebook.cell import ShownCell
-from autogen_nb.notebook.conversations import CellTurn, NotebookConversation
-from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, said
+from autogen_nb.notebook.chat_cell import CellView
+from autogen_nb.notebook.conversations import CellRun, NotebookConversation
+from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, decision_text
 
 _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
 
-WAITS = (
+WAITS_FOR_ANSWER = (
     "This chat waits for your answer: `%autogen show` alone in a cell asks it again, and so does the cell that asked."
 )
 
 
-def waiting(chat: NotebookConversation) -> CellTurn | None:
-    """The chat's last turn, where it was cut off at a question that a cell can ask again."""
-    last = chat.turns[-1] if chat.turns else None
+def waiting_run(chat: NotebookConversation) -> CellRun | None:
+    """The chat's last run, where it was cut off at a question that a cell can ask again."""
+    last = chat.runs[-1] if chat.runs else None
     return last if last is not None and last.resumable and last.options is not None else None
 
 
-def show(turns: Sequence[CellTurn], view: ShownCell) -> None:
-    """Shows what happened in these turns; when it happened is not known any more."""
+def show_runs(runs: Sequence[CellRun], view: CellView) -> None:
+    """Shows what happened in these runs; when it happened is not known any more."""
     with closing(view):
         asked: PersonAsked | None = None
-        for event in (each for turn in turns for one in turn.log for each in _flat(one)):
+        for event in (each for run in runs for one in run.log for each in _flat(one)):
             if isinstance(event, _GIVEN):
-                _note(view, said(event, asked, ""), "decision")
+                _note(view, decision_text(event, asked, ""), "decision")
             elif isinstance(event, Ended):
                 _note(view, event.detail, "end")
             else:
@@ -37,7 +37,7 @@ def show(turns: Sequence[CellTurn], view: ShownCell) -> None:
             asked = event if isinstance(event, _ASKED) else asked
 
 
-def _note(view: ShownCell, text: str, kind: str) -> None:
+def _note(view: CellView, text: str, kind: str) -> None:
     if text:
         view.note(text, kind=kind)
 

@@ -10,20 +10,20 @@ from autogen_nb.core.text.visible_text import visible
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 
-Shown: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+DisplayData: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """Data and metadata of a display."""
 Names: TypeAlias = AbstractSet[str]
 _NONE: Names = frozenset()
 
 
-def line(text: str, *, kind: str = "note") -> Shown:
+def line(text: str, *, kind: str = "note") -> DisplayData:
     """One line; words between backticks are shown as code."""
     return chat_html.bundle(chat_html.line(text), text, kind=kind)
 
 
 def table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, kind: str, numbers: Names = _NONE, code: Names = _NONE
-) -> Shown:
+) -> DisplayData:
     """A table of any text; nothing in it can disguise what it says.
 
     Parameters

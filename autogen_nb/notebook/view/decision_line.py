@@ -25,9 +25,9 @@ PersonAsked: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInp
 PersonGiven: TypeAlias = HumanInputGiven | ApprovalGiven | EffectJudged | CodeInputGiven
 
 
-def shown(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | None:
+def render(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | None:
     """The line as HTML and as text, with the code as the person left it; None where another line says it all."""
-    line = said(given, asked, datetime.now().astimezone().strftime("%H:%M"))
+    line = decision_text(given, asked, datetime.now().astimezone().strftime("%H:%M"))
     if not line:
         return None
     html = chat_html.line(line, tone="good" if _lets(given) else "muted")
@@ -37,7 +37,7 @@ def shown(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | No
     return html + chat_html.code(code, label="as edited"), f"{line}\n{only_colours(code.code)}"
 
 
-def said(given: PersonGiven, asked: PersonAsked | None, clock: str) -> str:
+def decision_text(given: PersonGiven, asked: PersonAsked | None, clock: str) -> str:
     """The line itself; "" where another one says it all."""
     match given:
         case ApprovalGiven():

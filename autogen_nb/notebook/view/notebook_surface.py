@@ -23,8 +23,8 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import reruns
-from autogen_nb.notebook.asking.cell_people import TypingPerson
 from autogen_nb.notebook.asking.delivery import QuestionDelivery, chosen_words, delivery
+from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Slot

@@ -134,7 +134,7 @@ class NotebookView:
                 self._pair = self._pair or event
             case ModelAsked(agent=agent):
                 self._tidy()
-                self.awaiting(f"{agent} is thinking")
+                self.set_status(f"{agent} is thinking")
             case ModelDelta(agent=agent, text=text):
                 self._draft_of(agent).write(text)
                 self._write()
@@ -144,35 +144,35 @@ class NotebookView:
             case ModelReplied():
                 self._replied = event
             case Said():
-                self._said(event)
+                self._show_message(event)
             case HumanInputAsked() | ApprovalAsked() | EffectAsked() | CodeInputAsked():
-                self._asking(event)
+                self._note_question(event)
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
-                self._decided(event)
+                self._show_decision(event)
             case CodeAsked(blocks=blocks):
-                self._run, self._running = RunOutputs(self._place), f"running {blocks[0].language}"
-                self.awaiting(self._running)
+                self._run, self._running = RunOutputs(self._next_slot), f"running {blocks[0].language}"
+                self.set_status(self._running)
                 self._run_since = self._status_since
             case OutputAdded(output=output):
                 if self._run is not None:
                     self._run.add(output)
                     self._flush()
             case CodeRan():
-                self._ran(event)
+                self._show_code_result(event)
             case FunctionsAsked():
-                self._calling(event)
+                self._show_calls(event)
             case FunctionsReturned(contents=contents):
-                self._returned(contents)
+                self._show_call_results(contents)
             case ReplyAsked() | ReplyFunctionAsked():
                 self._tidy()
             case SpeakerAsked():
-                self._choosing(event)
+                self._note_speaker_question(event)
             case SpeakerGiven():
-                self._chosen(event)
+                self._show_speaker(event)
             case SummaryAsked():
-                self.awaiting("summing up")
+                self.set_status("summing up")
             case Ended():
-                self._end(event)
+                self._show_end(event)
             case (
                 OpeningAsked()
                 | ReplyFunctionReturned()
@@ -205,7 +205,7 @@ class NotebookView:
             return
         self._status_shown = now
         text = status_line.status(self._status, now - self._status_since, self._remark, self._spent())
-        self._footed().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
+        self._foot_slot().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
 
     def close(self) -> None:
         """Leaves nothing at the foot that looks as if it went on."""
@@ -220,7 +220,7 @@ class NotebookView:
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
-        self._settle(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
+        self._show_at_end(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
 
     def meter(self, spent: Callable[[], str]) -> None:
         """Says what is spent of the budget in every status line."""
@@ -232,7 +232,7 @@ class NotebookView:
 
     def panel(self, data: dict[str, object]) -> None:
         """Shows a panel at the foot; what comes next takes its place."""
-        self._footed().show(data, chat_html.bundle("", "", kind="panel")[1])
+        self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
         self._held = True
 
     def release(self) -> None:
@@ -242,7 +242,7 @@ class NotebookView:
         if self._foot is not None:
             self._foot.clear()
 
-    def awaiting(self, what: str) -> None:
+    def set_status(self, what: str) -> None:
         """Says at the foot what is awaited, and for how long."""
         self._status = what
         self._status_since = self._clock()
@@ -250,14 +250,14 @@ class NotebookView:
 
     # The foot
 
-    def _footed(self) -> Slot:
+    def _foot_slot(self) -> Slot:
         if self._foot is None:
             self._foot = self._slots.next()
         return self._foot
 
-    def _place(self) -> Slot:
+    def _next_slot(self) -> Slot:
         """The next place for something that stays."""
-        slot, self._foot, self._held = self._footed(), None, False
+        slot, self._foot, self._held = self._foot_slot(), None, False
         return slot
 
     def _tidy(self) -> None:
@@ -267,8 +267,8 @@ class NotebookView:
         if self._slots.tidy():
             self._foot = self._calls = None
 
-    def _settle(self, data: dict[str, object], metadata: dict[str, object]) -> None:
-        self._place().show(data, metadata)
+    def _show_at_end(self, data: dict[str, object], metadata: dict[str, object]) -> None:
+        self._next_slot().show(data, metadata)
 
     # What a model says
 
@@ -282,10 +282,10 @@ class NotebookView:
         if draft is None or draft.empty:
             return
         if self._message is None:
-            self._message = self._place()
+            self._message = self._next_slot()
         what = f"{draft.writer} is {'writing' if draft.answering else 'thinking'}"
         if what != self._status:
-            self.awaiting(what)
+            self.set_status(what)
         self._flush()
 
     def _flush(self) -> None:
@@ -304,7 +304,7 @@ class NotebookView:
             tone = self._tones.get(self._draft.writer, "assistant")
             self._message.show(*chat_html.bundle(*self._draft.shown(detail, tone), kind="partial"))
 
-    def _said(self, said: Said) -> None:
+    def _show_message(self, said: Said) -> None:
         text = without(END_WORD, said.message.text) if self._replied else said.message.text
         reply, self._replied = self._replied, None
         if reply is None and self._shown_before(said):
@@ -326,7 +326,7 @@ class NotebookView:
 
         head = f"{said.sender}{f' ({detail})' if detail else ''}:"
         plain = only_colours("\n".join((head, *filter(None, (told, text, *map(in_words, urls), *notes)))))
-        slot = slot or self._place()
+        slot = slot or self._next_slot()
         if calls:
             self._calls = CallsShown(slot, calls, around=around, text=plain)
             self._calls.show()
@@ -347,7 +347,7 @@ class NotebookView:
 
     # Functions
 
-    def _calling(self, asked: FunctionsAsked) -> None:
+    def _show_calls(self, asked: FunctionsAsked) -> None:
         # A member of a team calls on the way to its answer: the reply that asked for it is not said.
         self._replied = None
         if self._message is not None:
@@ -355,23 +355,23 @@ class NotebookView:
             self._message, self._draft = None, None
         if self._calls is None or self._calls.calls != asked.calls:
             around = partial(chat_html.card, asked.agent, tone=self._tones.get(asked.agent, "user"))
-            self._calls = CallsShown(self._place(), asked.calls, around=around, text=f"{asked.agent}:")
+            self._calls = CallsShown(self._next_slot(), asked.calls, around=around, text=f"{asked.agent}:")
         # A function that blocks the thread lets no status line be drawn.
         self._calls.show("calling \u2026")
-        self.awaiting(f"calling {', '.join(name_of(call) for call in asked.calls)}")
+        self.set_status(f"calling {', '.join(name_of(call) for call in asked.calls)}")
 
-    def _returned(self, contents: Sequence[str]) -> None:
+    def _show_call_results(self, contents: Sequence[str]) -> None:
         self._status = ""
         if self._calls is not None:
             self._calls.returned(contents)
         self._calls, self._returned_text = None, "\n\n".join(contents)
 
-    def _choosing(self, asked: SpeakerAsked) -> None:
+    def _note_speaker_question(self, asked: SpeakerAsked) -> None:
         self._choice = asked
         if asked.method == "auto":
-            self.awaiting(f"{asked.agent} is choosing who speaks next")
+            self.set_status(f"{asked.agent} is choosing who speaks next")
 
-    def _chosen(self, given: SpeakerGiven) -> None:
+    def _show_speaker(self, given: SpeakerGiven) -> None:
         asked, self._choice, self._status = self._choice, None, ""
         # The speaker's own message follows; only what it does not tell is worth a line.
         if asked is not None and asked.tried and (line := chosen(asked, given)):
@@ -379,25 +379,25 @@ class NotebookView:
 
     # Code
 
-    def _asking(self, asked: PersonAsked) -> None:
+    def _note_question(self, asked: PersonAsked) -> None:
         self._asked = asked
         if isinstance(asked, EffectAsked | CodeInputAsked) and self._run is not None:
             self._run.part()
 
-    def _decided(self, given: PersonGiven) -> None:
-        shown = decision_line.shown(given, self._asked)
+    def _show_decision(self, given: PersonGiven) -> None:
+        shown = decision_line.render(given, self._asked)
         if shown is not None:
-            self._settle(*chat_html.bundle(*shown, kind="decision"))
+            self._show_at_end(*chat_html.bundle(*shown, kind="decision"))
         if isinstance(given, EffectJudged | CodeInputGiven):
-            self.awaiting(self._running)
+            self.set_status(self._running)
             # The run has gone on from its start, whatever was asked meanwhile.
             self._status_since = self._run_since
             return
         self._status = ""
         self._reported = isinstance(given, ApprovalGiven) and given.decision == "skip"
 
-    def _ran(self, ran: CodeRan) -> None:
-        shown, self._run = self._run or RunOutputs(self._place), None
+    def _show_code_result(self, ran: CodeRan) -> None:
+        shown, self._run = self._run or RunOutputs(self._next_slot), None
         self._status = ""
         if shown.empty:
             for output in ran.outputs:
@@ -407,14 +407,14 @@ class NotebookView:
             self.note(ran.note, tone="warning")
         if ran.whole:
             text = f"The output is long; all of it is in {ran.whole!r}."
-            self._settle(*chat_html.bundle(chat_html.linked(text, repr(ran.whole), ran.whole), text, kind="note"))
+            self._show_at_end(*chat_html.bundle(chat_html.linked(text, repr(ran.whole), ran.whole), text, kind="note"))
         if ran.exit_code != 0 and not shown.failed:
             self.note(f"exit code {ran.exit_code}", tone="bad")
         elif shown.empty:
             self.note(status_line.no_output(ran.seconds))
         self._reported = True
 
-    def _end(self, ended: Ended) -> None:
+    def _show_end(self, ended: Ended) -> None:
         self._ended = True
         self._status = ""
         text = status_line.ended(ended, self._totals, self._clock() - self._begun, self._remark, self._spent())

@@ -57,7 +57,7 @@ class PlainCellView(PlainView):
         del kind
         self.line(plain(f"{status_line.MARK[tone]}{text}"))
 
-    def awaiting(self, what: str) -> None:
+    def set_status(self, what: str) -> None:
         """Writes nothing: what is awaited shows when it comes."""
 
     def meter(self, spent: Callable[[], str]) -> None:

@@ -17,16 +17,16 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.notebook.asking.cell_people import Copying, Stopping
 from autogen_nb.notebook.asking.panels.approval_panel import ApprovalPanel
+from autogen_nb.notebook.asking.panels.code_input_panel import CodeInputPanel
 from autogen_nb.notebook.asking.panels.copy_panel import CopyPanel
 from autogen_nb.notebook.asking.panels.decision_panel import Offers
 from autogen_nb.notebook.asking.panels.effect_panel import EffectPanel
-from autogen_nb.notebook.asking.panels.input_panel import InputPanel
+from autogen_nb.notebook.asking.panels.message_panel import MessageOrCodePanel, MessagePanel
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.stop_panel import StopPanel
-from autogen_nb.notebook.asking.panels.turn_panel import CodeTurnPanel, TurnPanel
+from autogen_nb.notebook.asking.person import CopyAnswer, StopAnswer
 
 NOBODY = "nobody, in time"
 
@@ -62,8 +62,8 @@ class ButtonPerson:
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
         """The words of the person; a decision about code that is made in their place is kept for `approve`."""
         if question.then is None:
-            return await self._ask(TurnPanel(question))  # type: ignore[no-any-return]  # panels answer with Any
-        answer = await self._ask(CodeTurnPanel(question, question.then, self._offers(question.then.effects)))
+            return await self._ask(MessagePanel(question))  # type: ignore[no-any-return]  # panels answer with Any
+        answer = await self._ask(MessageOrCodePanel(question, question.then, self._offers(question.then.effects)))
         if isinstance(answer, ApprovalGiven):
             self._decided = question.then, answer
             return HumanInputGiven("", by=YOU)
@@ -87,7 +87,7 @@ class ButtonPerson:
     async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
         """What the person types for running code."""
         try:
-            return await self._ask(InputPanel(question))  # type: ignore[no-any-return]  # as above
+            return await self._ask(CodeInputPanel(question))  # type: ignore[no-any-return]  # as above
         except Unanswered:
             return CodeInputGiven(None, by=NOBODY)
 
@@ -95,14 +95,14 @@ class ButtonPerson:
         """The model that the person chooses."""
         return _not_stopped(await self._ask(ModelPanel(proposed)))  # type: ignore[no-any-return]  # as above
 
-    async def copying(self, what: str) -> Copying:
+    async def copying(self, what: str) -> CopyAnswer:
         """Whether the person lets variables be copied."""
         try:
             return _not_stopped(await self._ask(CopyPanel(what)))  # type: ignore[no-any-return]  # as above
         except Unanswered:
             return "leave"
 
-    async def stopping(self, what: str) -> Stopping:
+    async def stopping(self, what: str) -> StopAnswer:
         """Whether the person waits for code that does not yield."""
         return await self._ask(StopPanel(what))  # type: ignore[no-any-return]  # as above
 

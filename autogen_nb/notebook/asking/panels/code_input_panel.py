@@ -9,7 +9,7 @@ from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view import status_line
 
 
-class InputPanel(Panel):
+class CodeInputPanel(Panel):
     """What is typed for the running code."""
 
     def __init__(self, asked: CodeInputAsked) -> None:

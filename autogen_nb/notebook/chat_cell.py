@@ -34,8 +34,8 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import approval_habit, stop_question
-from autogen_nb.notebook.asking.cell_people import AbsentPerson, Person, Stopping
-from autogen_nb.notebook.conversations import CellTurn, NotebookConversation, Origin
+from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer
+from autogen_nb.notebook.conversations import CellRun, NotebookConversation, Origin
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.settings import CellSettings
@@ -46,7 +46,7 @@ T = TypeVar("T")
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
 
-class ShownCell(View, Protocol):
+class CellView(View, Protocol):
     """A view that can say something of its own."""
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
@@ -55,14 +55,14 @@ class ShownCell(View, Protocol):
     def hide(self, opening: str) -> None:
         """Does not show the opening message with this text: the cell itself holds it."""
 
-    def awaiting(self, what: str) -> None:
+    def set_status(self, what: str) -> None:
         """Says what is awaited."""
 
     def meter(self, spent: Callable[[], str]) -> None:
         """Says what is spent of the budget, too."""
 
 
-class CellRun:
+class ChatCell:
     """One run of a cell.
 
     Parameters
@@ -86,10 +86,10 @@ class CellRun:
         *,
         origin: Origin,
         person: Person,
-        view: ShownCell,
+        view: CellView,
         waits: Waits,
         where: ExecutionTarget,
-        aside: Callable[[str], Awaitable[Stopping]] | None = None,
+        aside: Callable[[str], Awaitable[StopAnswer]] | None = None,
     ) -> None:
         self._notebook = notebook
         self._settings = settings
@@ -101,49 +101,49 @@ class CellRun:
         self._aside = aside
 
     async def run(self) -> ChatResult:
-        """The result of the cell's turn.
+        """What the run comes to.
 
         Raises
         ------
         AutogenError
             When the cell cannot start, or did not come to its answer.
         """
-        task, inputs = self._checked()
+        task, inputs = self._check_inputs()
         with closing(self._view), ticking(self._view.tick) if self._waits == "async" else nullcontext():
-            model, budgets = self._budgeted(await self._model())
+            model, budgets = self._limit_by_budgets(await self._choose_model())
             chat, kept = self._conversation()
-            chat.settle(self._where, self._notebook.defaults.where)
+            chat.move_to(self._where, self._notebook.defaults.where)
             for budget in budgets:
-                for reply in chat.paid():
+                for reply in chat.paid_replies():
                     budget.spend(reply.usage, reply.cost)
             if kept is not None:
                 self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
-            await self._unstuck(chat)
+            await self._settle_stuck_code(chat)
             with _chat_folder(chat.cwd / chat.folder):
-                turn = self._resumed(chat, task, inputs) or await self._begun(chat, task, inputs)
-                done = await self._chat(chat, turn, model)
+                cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
+                done = await self._run_chat(chat, cell_run, model)
             try:
-                self._check_finished(turn)
+                self._check_finished(cell_run)
                 self._notebook.publish(done)
-                await self._hand_back(chat, turn, done)
+                await self._return_variables(chat, cell_run, done)
             finally:
-                await self._list_new(chat)
+                await self._list_new_variables(chat)
         return done
 
-    def _checked(self) -> tuple[str, dict[str, Any]]:
+    def _check_inputs(self) -> tuple[str, dict[str, Any]]:
         namespace = self._notebook.namespace
         task = self._settings.task
         if self._settings.template:
-            task = variable_choice.filled(task, namespace)
-        return task, variable_choice.chosen(self._settings.inputs, namespace, "--input")
+            task = variable_choice.fill_template(task, namespace)
+        return task, variable_choice.named_variables(self._settings.inputs, namespace, "--input")
 
-    async def _model(self) -> Model:
+    async def _choose_model(self) -> Model:
         notebook = self._notebook
         named = self._settings.model
         spec = model_connection.choose(named, notebook.connection, os.environ)
         if spec is None:
             proposed = named or os.environ.get("AUTOGEN_NB_MODEL", "")
-            given = await _answered(lambda: self._person.connection(proposed))
+            given = await _await_answer(lambda: self._person.connection(proposed))
             spec = model_connection.choose(given.model or named, given, os.environ)
             # The built-in analysis was chosen for this task alone; the next one is asked again.
             notebook.connection = None if given.model == "offline" else given
@@ -157,7 +157,7 @@ class CellRun:
         self._settings = replace(self._settings, pictures=sees(spec or ""), ask_person=asks)
         return notebook.model(spec or "")
 
-    def _budgeted(self, model: Model) -> tuple[Model, list[Budget]]:
+    def _limit_by_budgets(self, model: Model) -> tuple[Model, list[Budget]]:
         """The model as the budgets let it be asked; what the chat has spent already is still to be counted."""
         budgets = [Budget.parse(text) for text in (self._settings.budget, self._settings.policy_budget) if text]
         for budget in budgets:
@@ -169,20 +169,22 @@ class CellRun:
     def _conversation(self) -> tuple[NotebookConversation, str | None]:
         """The cell's conversation, and the name under which an older one is kept."""
         conversations = self._notebook.conversations
-        found = conversations.meant(self._settings, self._origin)
+        found = conversations.find(self._settings, self._origin)
         if found is not None:
             return found, None
         if self._settings.new:
             return conversations.renew(self._settings.chat)
         return conversations.named(self._settings.chat), None
 
-    async def _offered(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    async def _offer_variables(
+        self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """The variables that the task names and that the person lets go over."""
         namespace = self._notebook.namespace
         open_ = [
             name
-            for name in variable_choice.mentioned(task, namespace)
-            if name not in inputs and name not in chat.declined and not chat.holds(name, namespace[name])
+            for name in variable_choice.mentioned_variables(task, namespace)
+            if name not in inputs and name not in chat.declined_variables and not chat.holds(name, namespace[name])
         ]
         if not open_:
             return {}
@@ -190,58 +192,58 @@ class CellRun:
         live, them = ("lives", "it") if len(open_) == 1 else ("live", "them")
         question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
         names = ", ".join(f"`{name}`" for name in open_)
-        if await _answered(lambda: self._person.copying(question)) == "copy":
+        if await _await_answer(lambda: self._person.copying(question)) == "copy":
             self._view.note(f"Copied to the agent's kernel: {names}.", kind="decision")
             return {name: namespace[name] for name in open_}
         self._view.note(f"Not copied: {names}.", kind="decision")
-        chat.declined.update(open_)
+        chat.declined_variables.update(open_)
         return {}
 
-    def _resumed(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellTurn | None:
+    def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
         """The turn with an open question that the cell goes on with, if it asks for the very same."""
         if not all(chat.holds(name, value) for name, value in inputs.items()):
             return None
         resumed = chat.resume(self._origin, task, self._settings.chat_flow)
         if resumed is None:
             return None
-        turn, forgotten = resumed
-        gone = f" The conversation has forgotten {_counted(forgotten)} after it." if forgotten else ""
+        cell_run, forgotten = resumed
+        gone = f" The conversation has forgotten {_counted_runs(forgotten)} after it." if forgotten else ""
         self._view.note(f"Run again: the chat goes on at its open question.{gone}")
-        return turn
+        return cell_run
 
-    async def _begun(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellTurn:
+    async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
         """A turn of its own, with its variables handed over."""
-        inputs |= await self._offered(chat, task, inputs)
+        inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
-            self._view.awaiting(f"copying {', '.join(inputs)}")
-            taken = chat.hand(inputs, await self._engine(chat.executor.put(inputs)))
+            self._view.set_status(f"copying {', '.join(inputs)}")
+            taken = chat.hand(inputs, await self._on_engine(chat.executor.put(inputs)))
             if taken:
-                self._view.note(variable_choice.replaced(taken, "the agent's kernel"))
+                self._view.note(variable_choice.replaced_variables_line(taken, "the agent's kernel"))
         if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
-            self._view.note(variable_choice.stale(older, self._named(chat)), tone="warning")
+            self._view.note(variable_choice.stale_variables_line(older, self._name_for_commands(chat)), tone="warning")
         message = task + told([describe(name, value, share=self._settings.share) for name, value in inputs.items()])
-        turn, replaced = chat.begin(self._origin, task, message, self._settings.chat_flow)
-        turn.options = self._settings.given
+        cell_run, replaced = chat.begin(self._origin, task, message, self._settings.chat_flow)
+        cell_run.options = self._settings.given
         if replaced:
-            more = f" and {_counted(replaced[1:])} after it" if replaced[1:] else ""
+            more = f" and {_counted_runs(replaced[1:])} after it" if replaced[1:] else ""
             self._view.note(
                 f"Run again: in the conversation this turn replaces its earlier run{more}. "
                 "The agent's kernel keeps its variables."
             )
-        return turn
+        return cell_run
 
-    async def _unstuck(self, chat: NotebookConversation) -> None:
+    async def _settle_stuck_code(self, chat: NotebookConversation) -> None:
         """Asks about code of an earlier run that has not yielded to Stop."""
-        chat.stuckness.withdraw()
+        chat.stop_question.withdraw()
         chat.executor.on_stuck = self._on_stuck(chat)
         if not chat.executor.busy:
             return
-        self._view.awaiting("waiting for code that was stopped")
-        if not await self._engine(chat.stuckness.unyielding(lambda: chat.executor.busy)):
+        self._view.set_status("waiting for code that was stopped")
+        if not await self._on_engine(chat.stop_question.needs_decision(lambda: chat.executor.busy)):
             return
-        what = stop_question.question(chat.stuckness.stuck)
-        if await _answered(lambda: self._person.stopping(what)) == "kill":
-            await self._engine(chat.executor.restart())
+        what = stop_question.question(chat.stop_question.stuck)
+        if await _await_answer(lambda: self._person.stopping(what)) == "kill":
+            await self._on_engine(chat.executor.restart())
             self._view.note(stop_question.KILLED, kind="decision")
 
     def _on_stuck(self, chat: NotebookConversation) -> OnStuck | None:
@@ -249,21 +251,21 @@ class CellRun:
         if isinstance(self._person, AbsentPerson):
             return None
         if self._aside is None or self._waits == "sync":
-            return chat.stuckness.noting
-        return chat.stuckness.asking(self._aside)
+            return chat.stop_question.note_for_next_cell
+        return chat.stop_question.ask_in_cell(self._aside)
 
-    async def _chat(self, conversation: NotebookConversation, turn: CellTurn, model: Model) -> ChatResult:
-        user, assistant = self._agents(conversation, turn, model)
+    async def _run_chat(self, conversation: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
+        user, assistant = self._agents(conversation, cell_run, model)
         chat = TwoAgentChat(
             user,
             assistant,
-            ChatOptions(turn.message, clear_history=False),
+            ChatOptions(cell_run.message, clear_history=False),
             waits=self._waits,
-            human=self._ruled(conversation, user),
-            log=turn.log,
+            human=self._approver(conversation, user),
+            log=cell_run.log,
             known=frozenset(conversation.handed),
         )
-        self._view.hide(turn.message)
+        self._view.hide(cell_run.message)
         try:
             async with aclosing(chat.exchange().happening(self._view.tick)) as happening:
                 async for event in happening:
@@ -286,13 +288,13 @@ class CellRun:
 
     def _offer_less(self, conversation: NotebookConversation) -> None:
         """Offers, once in a chat, to be asked less, where every block is let run all the same."""
-        if self._settings.confirm != "always" or conversation.offered:
+        if self._settings.confirm != "always" or conversation.offer_made:
             return
-        if approval_habit.lets_all_run(event for turn in conversation.turns for event in turn.log):
-            conversation.offered = True
+        if approval_habit.lets_all_run(event for cell_run in conversation.runs for event in cell_run.log):
+            conversation.offer_made = True
             self._view.note(approval_habit.OFFER, kind="offer")
 
-    def _ruled(self, conversation: NotebookConversation, user: ConversableAgent) -> Human:
+    def _approver(self, conversation: NotebookConversation, user: ConversableAgent) -> Human:
         """The person, with their rules and with what they chose for the rest of this chat."""
         return RuleBasedApprover(
             self._person,
@@ -303,10 +305,13 @@ class CellRun:
         )
 
     def _agents(
-        self, conversation: NotebookConversation, turn: CellTurn, model: Model
+        self, conversation: NotebookConversation, cell_run: CellRun, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
         assistant = AssistantAgent(
-            "assistant", ASSISTANT + _FOLDER.format(folder=conversation.folder), model, is_termination_msg=_never
+            "assistant",
+            ASSISTANT + _FOLDER.format(folder=conversation.folder),
+            model,
+            is_termination_msg=_never_ends,
         )
         user = UserProxyAgent(
             "user",
@@ -324,14 +329,14 @@ class CellRun:
         )
         if self._settings.ask_person:
             register_ask_person(assistant, user)
-        for earlier in conversation.turns[: conversation.turns.index(turn)]:
+        for earlier in conversation.runs[: conversation.runs.index(cell_run)]:
             for said in earlier.said():
                 user.remember(said.message, assistant, sent=said.sender == user.name)
                 assistant.remember(said.message, user, sent=said.sender == assistant.name)
         return user, assistant
 
-    def _check_finished(self, turn: CellTurn) -> None:
-        ended = turn.ended
+    def _check_finished(self, cell_run: CellRun) -> None:
+        ended = cell_run.ended
         if ended is not None and ended.reason == "stopped":
             raise ChatUnfinished("Stopped by you.", reason=ended.reason)
         if ended is not None and ended.reason == "max_auto_replies":
@@ -341,26 +346,26 @@ class CellRun:
                 reason=ended.reason,
             )
 
-    async def _hand_back(self, chat: NotebookConversation, turn: CellTurn, done: ChatResult) -> None:
+    async def _return_variables(self, chat: NotebookConversation, cell_run: CellRun, done: ChatResult) -> None:
         namespace = self._notebook.namespace
         if self._settings.answer:
-            namespace[self._settings.answer] = without("TERMINATE", _last_words(turn) or done.summary)
+            namespace[self._settings.answer] = without("TERMINATE", _last_words(cell_run) or done.summary)
         wanted, unpickle = self._settings.outputs, self._settings.unpickle
-        values = {name: await self._engine(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
+        values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
         taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
         namespace.update(values)
         chat.hand(values)
         if taken:
-            self._view.note(variable_choice.replaced(taken, "your notebook"))
+            self._view.note(variable_choice.replaced_variables_line(taken, "your notebook"))
 
-    async def _list_new(self, chat: NotebookConversation) -> None:
+    async def _list_new_variables(self, chat: NotebookConversation) -> None:
         """Says which variables the agent's kernel has that nobody was told of yet."""
-        new = [each for each in await self._variables(chat) if each.name not in chat.listed]
-        chat.listed |= {each.name for each in new}
+        new = [each for each in await self._variables(chat) if each.name not in chat.listed_variables]
+        chat.listed_variables |= {each.name for each in new}
         if new:
-            self._view.note(variable_choice.listed(new, self._named(chat)))
+            self._view.note(variable_choice.new_variables_line(new, self._name_for_commands(chat)))
 
-    def _named(self, chat: NotebookConversation) -> str | None:
+    def _name_for_commands(self, chat: NotebookConversation) -> str | None:
         """The chat's name where a command must say it."""
         return chat.name if chat.name != self._notebook.conversations.current else None
 
@@ -368,12 +373,12 @@ class CellRun:
         if not chat.executor.alive:
             return ()
         try:
-            return await self._engine(chat.executor.variables())
+            return await self._on_engine(chat.executor.variables())
         except TransferError:
             # Only a Python kernel can tell.
             return ()
 
-    async def _engine(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _on_engine(self, work: Coroutine[Any, Any, T]) -> T:
         return await result(work, waits=self._waits)
 
 
@@ -392,21 +397,21 @@ def _chat_folder(folder: Path) -> Iterator[None]:
                 empty.rmdir()
 
 
-def _never(_: dict[str, Any]) -> bool:
+def _never_ends(_: dict[str, Any]) -> bool:
     return False
 
 
-def _last_words(turn: CellTurn) -> str:
+def _last_words(cell_run: CellRun) -> str:
     """What the assistant said last."""
-    words = [said.message.text for said in turn.said() if said.sender == "assistant"]
+    words = [said.message.text for said in cell_run.said() if said.sender == "assistant"]
     return words[-1] if words else ""
 
 
-async def _answered(ask: Callable[[], T | Awaitable[T]]) -> T:
+async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:
     with interruptible():
         answer = ask()
     return await answer if isinstance(answer, Awaitable) else answer
 
 
-def _counted(turns: Sequence[CellTurn]) -> str:
-    return "the one" if len(turns) == 1 else f"the {len(turns)}"
+def _counted_runs(runs: Sequence[CellRun]) -> str:
+    return "the one" if len(runs) == 1 else f"the {len(runs)}"

@@ -22,7 +22,7 @@ def _asking(asked: HumanInputAsked) -> str:
     return f"Your turn: a message to {asked.peer}?" if usual and not asked.by_tool else prompt
 
 
-class TurnPanel(Panel):
+class MessagePanel(Panel):
     """Your words."""
 
     def __init__(self, asked: HumanInputAsked) -> None:
@@ -48,7 +48,7 @@ class TurnPanel(Panel):
         self.answer(HumanInputGiven(text, by=YOU))
 
 
-class CodeTurnPanel(ApprovalPanel):
+class MessageOrCodePanel(ApprovalPanel):
     """Your words, or a decision about the code that waits: the answer is of either kind."""
 
     def __init__(self, asked: HumanInputAsked, then: ApprovalAsked, offered: Sequence[Rule] | None = None) -> None:

@@ -17,8 +17,8 @@ from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
 
-Copying: TypeAlias = Literal["copy", "leave"]
-Stopping: TypeAlias = Literal["wait", "kill"]
+CopyAnswer: TypeAlias = Literal["copy", "leave"]
+StopAnswer: TypeAlias = Literal["wait", "kill"]
 
 
 class Person(Human, Protocol):
@@ -27,10 +27,10 @@ class Person(Human, Protocol):
     def connection(self, proposed: str) -> ModelConnection | Awaitable[ModelConnection]:
         """The model to use, where none is configured; `proposed` is the one that was named, or empty."""
 
-    def copying(self, what: str) -> Copying | Awaitable[Copying]:
+    def copying(self, what: str) -> CopyAnswer | Awaitable[CopyAnswer]:
         """Whether to copy variables that the task names; `what` names them with their sizes."""
 
-    def stopping(self, what: str) -> Stopping | Awaitable[Stopping]:
+    def stopping(self, what: str) -> StopAnswer | Awaitable[StopAnswer]:
         """Whether to wait for code that does not yield; `what` names what would be lost with it."""
 
 
@@ -45,12 +45,12 @@ class AbsentPerson(NobodyToAsk):
             "or choose the built-in analysis with -m offline"
         )
 
-    def copying(self, what: str) -> Copying:
+    def copying(self, what: str) -> CopyAnswer:
         """Leaves the variables where they are, since nobody allows otherwise."""
         del what
         return "leave"
 
-    def stopping(self, what: str) -> Stopping:
+    def stopping(self, what: str) -> StopAnswer:
         """Kills, since nobody would ever say so."""
         del what
         return "kill"
@@ -108,12 +108,12 @@ class TypingPerson(TerminalHuman):
                 pass
         raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
 
-    def copying(self, what: str) -> Copying:
+    def copying(self, what: str) -> CopyAnswer:
         """What the person types."""
         self._announced()
         return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
 
-    def stopping(self, what: str) -> Stopping:
+    def stopping(self, what: str) -> StopAnswer:
         """What the person types."""
         self._announced()
         return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
