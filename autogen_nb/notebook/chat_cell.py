@@ -27,7 +27,7 @@ from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, Mod
 from autogen_nb.events import ApprovalGiven
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.kernels.kernel_status import OnStuck
-from autogen_nb.kernels.transfer.describe import describe, size_of, told
+from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, told
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, clashes
 from autogen_nb.models.capabilities import sees
 from autogen_nb.models.config import model_connection
@@ -39,6 +39,7 @@ from autogen_nb.notebook.conversations import CellRun, NotebookConversation, Ori
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.settings import CellSettings
+from autogen_nb.notebook.view import status_line
 from autogen_nb.run import View, Waits, interruptible, result, ticking
 
 T = TypeVar("T")
@@ -188,7 +189,7 @@ class ChatCell:
         ]
         if not open_:
             return {}
-        sizes = ", ".join(f"`{name}` ({variable_choice.size_text(size_of(namespace[name]))})" for name in open_)
+        sizes = ", ".join(f"`{name}` ({in_units(size_of(namespace[name]))})" for name in open_)
         live, them = ("lives", "it") if len(open_) == 1 else ("live", "them")
         question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
         names = ", ".join(f"`{name}`" for name in open_)
@@ -215,7 +216,7 @@ class ChatCell:
         """A turn of its own, with its variables handed over."""
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
-            self._view.set_status(f"copying {', '.join(inputs)}")
+            self._view.set_status(status_line.copying(inputs))
             taken = chat.hand(inputs, await self._on_engine(chat.executor.put(inputs)))
             if taken:
                 self._view.note(variable_choice.replaced_variables_line(taken, "the agent's kernel"))
@@ -238,7 +239,7 @@ class ChatCell:
         chat.executor.on_stuck = self._on_stuck(chat)
         if not chat.executor.busy:
             return
-        self._view.set_status("waiting for code that was stopped")
+        self._view.set_status(status_line.WAITING_FOR_STOPPED)
         if not await self._on_engine(chat.stop_question.needs_decision(lambda: chat.executor.busy)):
             return
         what = stop_question.question(chat.stop_question.stuck)

@@ -18,7 +18,6 @@ _WORD = re.compile(
     r"(?<![\w.'/\\-])([^\W\d]\w*)"  # a name that is no part of a path or of a longer word
     r"(?:\.([^\W\d]\w*)(?![\w/\\])|(?![\w/\\(-]|'(?!s\b)|\.\w))"  # with an attribute, or alone
 )
-_UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
 def data_variables(namespace: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,18 +116,6 @@ def _quoted(names: Sequence[str]) -> str:
 def pull_command(name: str, chat: str | None) -> str:
     """The command that copies a variable to the notebook."""
     return f"%autogen pull {name}" + (f" -c {chat}" if chat else "")
-
-
-def size_text(size: int | None) -> str:
-    """A size as a person reads it."""
-    if size is None:
-        return "size unknown"
-    number, unit = float(size), _UNITS[0]
-    for unit in _UNITS:  # the unit that the loop ends with is the one
-        if number < 1000 or unit == _UNITS[-1]:  # noqa: PLR2004  # a thousand of one unit is the next
-            break
-        number /= 1000
-    return f"{number:.0f} {unit}"
 
 
 def _kind(variable: HandedVariable) -> str:

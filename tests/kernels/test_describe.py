@@ -169,3 +169,19 @@ def test_a_fitted_model_is_described() -> None:
 
     model.fit(pd.DataFrame({"mass": [1.0, 2], "length": [2.0, 3]}), [1, 2])
     assert describe("m", model) == "`m`: LinearRegression, fitted on 2 features: mass, length"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (None, "size unknown"),
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 KB"),
+        (197_000_000, "197 MB"),
+        (2 * 10**15, "2000 TB"),
+    ],
+)
+def test_a_size_as_a_person_reads_it(size: int | None, text: str) -> None:
+    """A size is told in the unit in which it is short."""
+    assert in_units(size) == text

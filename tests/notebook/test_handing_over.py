@@ -27,7 +27,7 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
     notebook.click("Copy")
     notebook.finish(cell)
 
-    assert question == "`table_one` (8 KB) lives in your notebook; the agent has its own kernel. Copy it?"
+    assert question == "`table_one` (8.1 KB) lives in your notebook; the agent has its own kernel. Copy it?"
     assert asked_before == 0
     assert cell.about("stream") == ["1000\n"]
     assert "`table_one`: DataFrame, 1000 rows x 1 columns: a (int64)" in str(model.requests[0].body["messages"][-1])

@@ -75,22 +75,6 @@ def test_values_that_hold_braces_are_not_filled_again() -> None:
     assert variable_choice.fill_template("{one} {two}", {"one": "{two}", "two": "2"}) == "{two} 2"
 
 
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (None, "size unknown"),
-        (0, "0 bytes"),
-        (999, "999 bytes"),
-        (1000, "1 KB"),
-        (197_000_000, "197 MB"),
-        (2 * 10**15, "2000 TB"),
-    ],
-)
-def test_a_size_as_a_person_reads_it(size: int | None, text: str) -> None:
-    """A size is told in the unit in which it is short."""
-    assert variable_choice.size_text(size) == text
-
-
 def test_new_variables_in_one_line() -> None:
     """Tables come first, six are named, the rest is counted, and the command for the first stands there."""
     numbers = [HandedVariable(f"n{number}", "int", "", None) for number in range(7)]

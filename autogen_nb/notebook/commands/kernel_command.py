@@ -11,7 +11,7 @@ from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 from autogen_nb.notebook.view.status_line import duration
 
-VERBS = ("status", "vars", "interrupt", "restart", "stop")
+VERBS = ("status", "restart", "interrupt", "vars", "stop")
 _STOPPED = "The kernel was ended by the person; its variables are lost."
 _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if idle"})
 

@@ -134,7 +134,7 @@ class NotebookView:
                 self._pair = self._pair or event
             case ModelAsked(agent=agent):
                 self._tidy()
-                self.set_status(f"{agent} is thinking")
+                self.set_status(status_line.thinking(agent))
             case ModelDelta(agent=agent, text=text):
                 self._draft_of(agent).write(text)
                 self._write()
@@ -150,7 +150,7 @@ class NotebookView:
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
                 self._show_decision(event)
             case CodeAsked(blocks=blocks):
-                self._run, self._running = RunOutputs(self._next_slot), f"running {blocks[0].language}"
+                self._run, self._running = RunOutputs(self._next_slot), status_line.running(blocks[0].language)
                 self.set_status(self._running)
                 self._run_since = self._status_since
             case OutputAdded(output=output):
@@ -170,7 +170,7 @@ class NotebookView:
             case SpeakerGiven():
                 self._show_speaker(event)
             case SummaryAsked():
-                self.set_status("summing up")
+                self.set_status(status_line.SUMMING_UP)
             case Ended():
                 self._show_end(event)
             case (
@@ -283,7 +283,7 @@ class NotebookView:
             return
         if self._message is None:
             self._message = self._next_slot()
-        what = f"{draft.writer} is {'writing' if draft.answering else 'thinking'}"
+        what = (status_line.writing if draft.answering else status_line.thinking)(draft.writer)
         if what != self._status:
             self.set_status(what)
         self._flush()
@@ -358,7 +358,7 @@ class NotebookView:
             self._calls = CallsShown(self._next_slot(), asked.calls, around=around, text=f"{asked.agent}:")
         # A function that blocks the thread lets no status line be drawn.
         self._calls.show("calling \u2026")
-        self.set_status(f"calling {', '.join(name_of(call) for call in asked.calls)}")
+        self.set_status(status_line.calling(map(name_of, asked.calls)))
 
     def _show_call_results(self, contents: Sequence[str]) -> None:
         self._status = ""
@@ -369,7 +369,7 @@ class NotebookView:
     def _note_speaker_question(self, asked: SpeakerAsked) -> None:
         self._choice = asked
         if asked.method == "auto":
-            self.set_status(f"{asked.agent} is choosing who speaks next")
+            self.set_status(status_line.choosing(asked.agent))
 
     def _show_speaker(self, given: SpeakerGiven) -> None:
         asked, self._choice, self._status = self._choice, None, ""

@@ -1,4 +1,6 @@
-"""The one-line texts of the view."""
+"""The status line at a cell's foot, what it says is awaited, and the other one-line texts of the view."""
+
+from collections.abc import Iterable
 
 from autogen_nb.effects import Effect
 from autogen_nb.events import ChatStarted, Ended, ModelReplied, Said
@@ -17,6 +19,40 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 def status(what: str, seconds: float, *remarks: str) -> str:
     """What is awaited, for how long, and how to stop it."""
     return joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", *remarks)
+
+
+SUMMING_UP = "summing up"
+WAITING_FOR_STOPPED = "waiting for code that was stopped"
+
+
+def thinking(agent: str) -> str:
+    """That a model thinks before its answer."""
+    return f"{agent} is thinking"
+
+
+def writing(agent: str) -> str:
+    """That a model's answer comes."""
+    return f"{agent} is writing"
+
+
+def choosing(agent: str) -> str:
+    """That a model chooses a team's next speaker."""
+    return f"{agent} is choosing who speaks next"
+
+
+def running(language: str) -> str:
+    """That code runs."""
+    return f"running {language}"
+
+
+def calling(names: Iterable[str]) -> str:
+    """That functions are called."""
+    return f"calling {', '.join(names)}"
+
+
+def copying(names: Iterable[str]) -> str:
+    """That variables go to the agent's kernel."""
+    return f"copying {', '.join(names)}"
 
 
 def unfinished(seconds: float, *remarks: str) -> str:

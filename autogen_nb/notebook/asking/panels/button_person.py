@@ -1,6 +1,8 @@
 """A person who sees the notebook and clicks."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from autogen_nb.core.policy.rules import Rule
@@ -17,18 +19,54 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.approval_panel import ApprovalPanel
 from autogen_nb.notebook.asking.panels.code_input_panel import CodeInputPanel
-from autogen_nb.notebook.asking.panels.copy_panel import CopyPanel
 from autogen_nb.notebook.asking.panels.decision_panel import Offers
 from autogen_nb.notebook.asking.panels.effect_panel import EffectPanel
 from autogen_nb.notebook.asking.panels.message_panel import MessageOrCodePanel, MessagePanel
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
-from autogen_nb.notebook.asking.panels.stop_panel import StopPanel
 from autogen_nb.notebook.asking.person import CopyAnswer, StopAnswer
+from autogen_nb.notebook.rendering import chat_html
 
 NOBODY = "nobody, in time"
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceButton:
+    """A button that gives an answer."""
+
+    text: str
+    answer: str | None
+    hint: str
+    style: str = ""
+
+
+COPY = (
+    ChoiceButton("Copy", "copy", "Copy to the agent's kernel", "primary"),
+    ChoiceButton("Do not copy", "leave", "Run the task without"),
+    ChoiceButton("Stop", None, "Do not run the task"),
+)
+"""What becomes of variables that a task names."""
+
+STOP = (
+    ChoiceButton("Wait", "wait", "Leave the code alone; nothing is lost"),
+    ChoiceButton("Kill", "kill", "End the kernel with all it holds", "danger"),
+)
+"""What becomes of code that does not yield."""
+
+
+class ChoicePanel(Panel):
+    """A question with a button for each answer."""
+
+    def __init__(self, question: str, choices: Sequence[ChoiceButton]) -> None:
+        super().__init__(question)
+        buttons = [
+            self.button(each.text, partial(self.answer, each.answer), hint=each.hint, style=each.style)
+            for each in choices
+        ]
+        self.show(widget_parts.head(chat_html.question(question)), widget_parts.row(*buttons))
 
 
 class ButtonPerson:
@@ -98,13 +136,13 @@ class ButtonPerson:
     async def copying(self, what: str) -> CopyAnswer:
         """Whether the person lets variables be copied."""
         try:
-            return _not_stopped(await self._ask(CopyPanel(what)))  # type: ignore[no-any-return]  # as above
+            return _not_stopped(await self._ask(ChoicePanel(what, COPY)))  # type: ignore[no-any-return]  # as above
         except Unanswered:
             return "leave"
 
     async def stopping(self, what: str) -> StopAnswer:
         """Whether the person waits for code that does not yield."""
-        return await self._ask(StopPanel(what))  # type: ignore[no-any-return]  # as above
+        return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
 
     def _offers(self, effects: Sequence[Effect]) -> Sequence[Rule] | None:
         return None if self._rules is None else self._rules(effects)
