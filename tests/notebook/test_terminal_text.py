@@ -4,11 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, stream_text, without_colours
+from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
 
 pieces = st.lists(
     st.text(max_size=5) | st.sampled_from(["\r", "\n", "\b", "\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b]8;;x\x07", "\x1b"])
 ).map("".join)
+
+
+def stream_text(text: str) -> str:
+    """What a terminal shows after this text."""
+    terminal = TerminalText()
+    terminal.feed(text)
+    return terminal.text
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,6 @@ _LONGEST_ESCAPE = 4096
 _LONGEST_STYLE = 128
 
 
-def stream_text(text: str) -> str:
-    """What a terminal shows after this text; of escape sequences only colours are left."""
-    terminal = TerminalText()
-    terminal.feed(text)
-    return terminal.text
-
-
 def only_colours(text: str) -> str:
     """The text without control characters and without escape sequences other than colours."""
     if not _CONTROL.search(text):
