@@ -37,7 +37,7 @@ ROOMS = {
 }
 """Where a library may be imported: files, and folders."""
 
-FLOORS = {"agents": ("parts", "chats", "teams")}
+FLOORS = {"agents": ("parts", "chats", "teams"), "core": ("text", "policy", "analysis", "chats")}
 """The rooms of a folder, from the bottom; what lies in the folder itself stands above them all."""
 
 CIRCLES = (("core.analysis.cell_effects", "core.analysis.python_effects"),)

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.guard_client import GuardClient
@@ -22,6 +21,7 @@ from autogen_nb.kernels.places.place import (
     KernelHandle,
     LaunchSpec,
     Place,
+    ask_language,
 )
 
 # A socket's path has at most 104 bytes on macOS, 108 on Linux; ours adds ten to the folder's.
@@ -142,7 +142,7 @@ async def launch(
         launched = Launched(folder, await place.start(launch_spec))
         if meanwhile is not None:
             await meanwhile()
-        await _answers(launched, patience)
+        launched.language = await _language(launched, patience)
     except BaseException as error:
         tail = _tail(launch_spec.log)
         if launched is not None:
@@ -154,44 +154,12 @@ async def launch(
     return launched
 
 
-async def _answers(launched: Launched, patience: float) -> None:
-    """Returns when the shell channel answers and the iopub channel delivers.
-
-    A message on iopub is the proof of a subscription; without one, the first outputs could be lost. A request
-    that reaches ipykernel 7 while it registers its handlers may lie there until the next one comes, so it is repeated.
-    """
-    inbox: asyncio.Queue[Any] = asyncio.Queue()
-    channels = launched.channels
-    identifiers = []
-
-    async def answered() -> None:
-        while True:
-            identifiers.append(channels.send("shell", "kernel_info_request", {}, inbox))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_ASK_AGAIN):
-                    await channels.subscribed.wait()
-                    while (found := await inbox.get())[0] != "shell":
-                        pass
-                    launched.language = _language(found[1]["content"])
-                    return
-
-    task = asyncio.ensure_future(answered())
+async def _language(launched: Launched, patience: float) -> str:
     try:
-        waited: list[asyncio.Future[Any]] = [task, launched.exited]
-        done, _ = await asyncio.wait(waited, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        task.cancel()
-        for identifier in identifiers:
-            channels.forget(identifier)
-    if launched.exited in done:
-        raise ChildProcessError(f"it ended with exit code {launched.exited.result()}")
-    if not done:
-        raise TimeoutError(f"it did not answer within {patience:g} s")
-
-
-def _language(content: dict[str, Any]) -> str:
-    told = content.get("language_info")
-    return str(told.get("name", "")).lower() if isinstance(told, dict) else ""
+        async with asyncio.timeout(patience):
+            return await ask_language(launched.channels, launched.exited, _ASK_AGAIN)
+    except TimeoutError:
+        raise TimeoutError(f"it did not answer within {patience:g} s") from None
 
 
 def _private_folder(parent: Path | None = None) -> Path:

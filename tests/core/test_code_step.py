@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from autogen_nb.core.analysis import effects
+from autogen_nb.core.analysis.code_approval import reasons
 from autogen_nb.core.chats.code_step import UNCLOSED, Reach, RunCode
 from autogen_nb.core.chats.reply_steps import (
     AskFunction,
@@ -17,7 +18,6 @@ from autogen_nb.core.chats.reply_steps import (
     check_termination_and_human_reply,
     generate_function_call_reply,
 )
-from autogen_nb.core.policy.code_approval import reasons
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.output_images import MOST
 from autogen_nb.effects import Confirm, Effect, EffectJudged, Permissions

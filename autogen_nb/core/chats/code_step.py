@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.analysis import permissions
+from autogen_nb.core.analysis.code_approval import asks, reasons
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Outcome, Reply, Stop, ask
-from autogen_nb.core.policy.code_approval import asks, reasons
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.code_blocks import CodeReading
 from autogen_nb.core.text.execution_report import LIMIT, elided, report, text_of

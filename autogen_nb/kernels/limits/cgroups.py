@@ -116,19 +116,14 @@ def _values(limits: Limits) -> dict[str, int]:
 
 def _hierarchies(own: Path, mounted: Path) -> Iterator[tuple[Mapping[str, Wall], list[Path]]]:
     """The controllers of each hierarchy that a process is in, and the folders in which a cgroup may be made."""
-    try:
-        lines = own.read_text("ascii").splitlines()
-    except (OSError, ValueError):
-        return
-    for line in lines:
-        _, controllers, place = (*line.split(":", 2), "", "")[:3]
+    for controllers, place in machine_memory.own_cgroups(own):
         if not controllers:
-            here = mounted / place.lstrip("/")
+            here = mounted / place
             parents = [folder for folder in (here, here.parent) if _hands_on(folder, mounted)]
             yield _VERSION_2, parents
         for each in controllers.split(","):
             if each in _VERSION_1:
-                yield {each: _VERSION_1[each]}, [mounted / each / place.lstrip("/")]
+                yield {each: _VERSION_1[each]}, [mounted / each / place]
 
 
 def _hands_on(folder: Path, mounted: Path) -> bool:

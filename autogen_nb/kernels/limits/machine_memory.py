@@ -21,15 +21,21 @@ def memory() -> int:
 
 def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
     """The memory limits of the cgroups that a process is in, from the innermost outwards; of either version."""
-    for line in _text(own).splitlines():
-        _, controllers, place = (*line.split(":", 2), "", "")[:3]
+    for controllers, place in own_cgroups(own):
         if controllers in ("", "memory"):
             top, name = (mounted / "memory", "memory.limit_in_bytes") if controllers else (mounted, "memory.max")
-            folder = top / place.lstrip("/")
+            folder = top / place
             for step in (folder, *folder.parents):
                 if step.is_relative_to(top):
                     with suppress(ValueError):
                         yield int(_text(step / name))
+
+
+def own_cgroups(own: Path) -> Iterator[tuple[str, str]]:
+    """The controllers, as one text, and the path of each cgroup that a process is in; "" stands for version 2."""
+    for line in _text(own).splitlines():
+        _, controllers, place = (*line.split(":", 2), "", "")[:3]
+        yield controllers, place.lstrip("/")
 
 
 def preimports(wanted: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:

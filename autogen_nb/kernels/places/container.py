@@ -30,7 +30,7 @@ from autogen_nb.kernels.places.container_engine import image, reached
 from autogen_nb.kernels.places.container_exec import Exec, hang_up, tell
 from autogen_nb.kernels.places.environment import scrubbed
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
-from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, SameDisk, by_signal
+from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, NoHostProcess, SameDisk, by_signal
 
 IMAGE = "python:3-slim"
 """The image that is taken where none is named."""
@@ -286,12 +286,8 @@ class ContainerPlace:
         return container, line
 
 
-class ContainerKernel:
+class ContainerKernel(NoHostProcess):
     """A kernel that runs in a container; a `place.KernelHandle`."""
-
-    pid = None
-    root = None
-    cgroup = None
 
     def __init__(self, job: Exec, manager: Any) -> None:
         self._job = job

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ExecutionError, TransferError
-from autogen_nb.kernels.places.place import Inbox, KernelChannels
+from autogen_nb.kernels.places.place import Inbox, KernelChannels, ask_language
 
 REMOTE_SIDE = "autogen_nb_remote_side"
 """The name of the module inside the kernel."""
@@ -32,7 +32,7 @@ def keeping(name: str, code: str) -> str:
 
 
 class ChannelTransfer:
-    """Carries files; a `place.Files`.
+    """Carries files; a `place.KernelFiles`.
 
     Its calls are silent requests whose answers come in the execute reply: what a kernel prints passes through limits
     on a server that would drop some of it.
@@ -58,7 +58,7 @@ class ChannelTransfer:
         carrier = cls(channels, exited, folder)
         try:
             async with asyncio.timeout(patience):
-                if await carrier._language() != "python":
+                if await ask_language(channels, exited, _ASK_AGAIN) != "python":
                     return None
                 source = _SOURCE.read_text("utf-8")
                 code = (
@@ -100,23 +100,6 @@ class ChannelTransfer:
     async def drop(self, path: Path) -> None:
         """Has a file or folder gone on the kernel's side."""
         await self._call("remove", self.there(str(path)))
-
-    async def _language(self) -> str:
-        """What the kernel runs; a request that meets it while it starts may be lost, so it is repeated."""
-        inbox: Inbox = asyncio.Queue()
-        asked = []
-        try:
-            while True:
-                asked.append(self._channels.send("shell", "kernel_info_request", {}, inbox))
-                try:
-                    async with asyncio.timeout(_ASK_AGAIN):
-                        content = await self._shell(inbox)
-                except TimeoutError:
-                    continue
-                return str(content.get("language_info", {}).get("name", "")).lower()
-        finally:
-            for identifier in asked:
-                self._channels.forget(identifier)
 
     async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
         """The text that a function of `remote_side` returns."""

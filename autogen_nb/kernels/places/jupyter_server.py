@@ -21,7 +21,7 @@ from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer
-from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, SameDisk
+from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, NoHostProcess, SameDisk
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.kernels.processes.jobs import Job
 
@@ -159,12 +159,8 @@ class JupyterServerPlace:
         return f"the kernel's server {self._base} answered {error.code} {error.message}"
 
 
-class ServerKernel:
+class ServerKernel(NoHostProcess):
     """A kernel that a server runs; a `place.KernelHandle`."""
-
-    pid = None
-    root = None
-    cgroup = None
 
     def __init__(self, server: JupyterServerPlace, identifier: str, channels: WebSocketChannels) -> None:
         self._server = server
@@ -192,10 +188,6 @@ class ServerKernel:
     async def kill(self) -> None:
         """Has the server shut the kernel down; by force, where it does not end by itself."""
         await self._delete()
-
-    async def met(self) -> str:
-        """Nothing: what limits it has is the server's matter."""
-        return ""
 
     async def close(self) -> None:
         """Sees to it that nothing is left on the server, which starts a kernel again that died."""

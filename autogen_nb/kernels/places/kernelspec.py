@@ -14,6 +14,7 @@ from autogen_nb.kernels.places.place import (
     KernelFiles,
     KernelHandle,
     LaunchSpec,
+    NoHostProcess,
     SameDisk,
 )
 
@@ -59,12 +60,8 @@ class KernelspecPlace(HostProcesses):
         return ProvisionedKernel(manager)
 
 
-class ProvisionedKernel:
+class ProvisionedKernel(NoHostProcess):
     """A kernel whose provisioner keeps its process to itself; a `place.KernelHandle`."""
-
-    pid = None
-    root = None
-    cgroup = None
 
     def __init__(self, manager: Any) -> None:
         self._manager = manager
@@ -89,10 +86,6 @@ class ProvisionedKernel:
     async def kill(self) -> None:
         """Has the provisioner kill it."""
         await self._manager.provisioner.kill()
-
-    async def met(self) -> str:
-        """Nothing: what limits it has is its provisioner's matter."""
-        return ""
 
     async def close(self) -> None:
         """Closes jupyter_client's own socket and the context."""

@@ -7,6 +7,7 @@ meet the same walls.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -205,6 +206,18 @@ class SameDisk:
         """Nothing to do."""
 
 
+class NoHostProcess:
+    """The part of a `KernelHandle` whose process cannot be seen from here, so that nothing is known of its limits."""
+
+    pid: int | None = None
+    root: int | None = None
+    cgroup: Cgroup | None = None
+
+    async def met(self) -> str:
+        """Nothing: what limits it has is a matter of the place."""
+        return ""
+
+
 class HostProcesses:
     """The part of a place on this machine that starts plain processes, and holds nothing for longer."""
 
@@ -246,3 +259,42 @@ def by_signal(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
 
     exited.add_done_callback(tell)
     return told
+
+
+async def ask_language(channels: KernelChannels, exited: "asyncio.Future[int]", again: float) -> str:
+    """What a kernel runs, in lower case: returned when the shell channel answers and the iopub channel delivers.
+
+    A message on iopub is the proof of a subscription; without one, the first outputs could be lost. A request
+    that reaches ipykernel 7 while it registers its handlers may lie there until the next one comes, so it is repeated,
+    after `again` seconds.
+
+    Raises
+    ------
+    ChildProcessError
+        When the kernel has ended.
+    """
+    inbox: Inbox = asyncio.Queue()
+    identifiers = []
+
+    async def ask() -> str:
+        while True:
+            identifiers.append(channels.send("shell", "kernel_info_request", {}, inbox))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(again):
+                    await channels.subscribed.wait()
+                    while (found := await inbox.get())[0] != "shell":
+                        pass
+                    info = found[1]["content"].get("language_info")
+                    return str(info.get("name", "")).lower() if isinstance(info, dict) else ""
+
+    asking = asyncio.ensure_future(ask())
+    try:
+        waited: list[asyncio.Future[Any]] = [asking, exited]
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        if exited.done():
+            raise ChildProcessError(f"it ended with exit code {exited.result()}")
+        return asking.result()
+    finally:
+        asking.cancel()
+        for identifier in identifiers:
+            channels.forget(identifier)
