@@ -11,7 +11,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
-from autogen_nb.kernels.places.environment import scrubbed
+from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.outputs import Failure
 from tests.corpus import FILES, OWN, PRELUDE, Snippet
 
@@ -51,7 +51,7 @@ class Corpus:
         self.folder = folder / "home" / "work"
         self.folder.mkdir(parents=True)
         self.home = folder / "home"
-        environ = scrubbed(os.environ) | {"HOME": str(self.home)}
+        environ = scrub_environment(os.environ) | {"HOME": str(self.home)}
         self._kernel = Kernel(cwd=self.folder, environ=environ, grace=3.0)
         self._asked: list[Effect] = []
 

@@ -12,7 +12,7 @@ from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, StepReply
 from autogen_nb.agents.parts.reply_chain import ReplyChain
 from autogen_nb.core.chats.group_flow import RunGroup, named
-from autogen_nb.core.chats.message_roles import stored
+from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import Step
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
@@ -118,7 +118,7 @@ class GroupChatManager(ConversableAgent):
         """Has the group remember what a speaker said, and those who heard it."""
         self._last_speaker = speaker
         # A subclass's own `append` is not called: to replay a chat runs nothing of the caller's.
-        GroupChat.append(self._groupchat, stored(message, speaker.name, own=False), speaker)
+        GroupChat.append(self._groupchat, to_stored_message(message, speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
             member.remember(message, self, sent=False)

@@ -18,7 +18,7 @@ class BlockRefused(Exception):
     """A block that must not run; the message is for model and person."""
 
 
-async def in_order(
+async def run_in_order(
     blocks: Sequence[CodeBlock], run: Callable[[CodeBlock], AsyncGenerator[Output | BlockOutcome]]
 ) -> AsyncGenerator[Output | RunEnded]:
     """Outputs of the blocks as they come, then exactly one `RunEnded`; blocks after a failed one do not run."""
@@ -37,14 +37,14 @@ async def in_order(
     yield RunEnded(code, ran, " ".join(notes))
 
 
-def named(code: str) -> str | None:
+def block_file_name(code: str) -> str | None:
     """The file that the code's first line names, if it does."""
     first = code.lstrip("\n").partition("\n")[0]
     found = _FILENAME.fullmatch(first.rstrip())
     return None if found is None else found[1].strip()
 
 
-def saved(code: str, folder: Path, *, otherwise: str | None = None) -> Path | None:
+def save_block(code: str, folder: Path, *, otherwise: str | None = None) -> Path | None:
     """The file in the folder that now holds the code: the one that its first line names, or `otherwise`.
 
     Raises
@@ -52,7 +52,7 @@ def saved(code: str, folder: Path, *, otherwise: str | None = None) -> Path | No
     BlockRefused
         When the name leads out of the folder, or the file cannot be written.
     """
-    name = named(code) or otherwise
+    name = block_file_name(code) or otherwise
     if name is None:
         return None
     root = folder.resolve()
@@ -67,18 +67,18 @@ def saved(code: str, folder: Path, *, otherwise: str | None = None) -> Path | No
     return path
 
 
-async def refused(reason: object) -> AsyncGenerator[Output | BlockOutcome]:
+async def refuse_block(reason: object) -> AsyncGenerator[Output | BlockOutcome]:
     """What comes of a block that does not run."""
     yield Stream("stderr", f"{reason}\n")
     yield BlockOutcome(1)
 
 
-def unknown(language: str, known: str = "python, sh and bash") -> BlockRefused:
+def unknown_language(language: str, known: str = "python, sh and bash") -> BlockRefused:
     """The refusal of a language."""
     return BlockRefused(f"{language!r} blocks cannot be run here; known languages are {known}")
 
 
-def make(folder: Path) -> None:
+def make_directory(folder: Path) -> None:
     """Makes the working directory, with its parents, where it is not there.
 
     Raises

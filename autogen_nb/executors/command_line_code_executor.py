@@ -176,7 +176,7 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
     ) -> None:
         cwd = one_directory(work_dir=work_dir)
         bound = None if bind_dir is None else one_directory(bind_dir=bind_dir)
-        leaves = left(auto_remove=auto_remove, stop_container=stop_container)
+        leaves = container_leaves(auto_remove=auto_remove, stop_container=stop_container)
         more = {"volumes": extra_volumes, "extra_hosts": extra_hosts, "device_requests": device_requests}
         given = {name: value for name, value in more.items() if value}
         super().__init__(
@@ -194,7 +194,7 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         self._init_command = init_command
 
 
-def left(*, auto_remove: bool, stop_container: bool) -> Leaves:
+def container_leaves(*, auto_remove: bool, stop_container: bool) -> Leaves:
     """What is to be left of a container, as AutoGen's two settings say it."""
     if not stop_container:
         return "running"

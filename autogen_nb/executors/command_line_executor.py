@@ -16,11 +16,19 @@ from typing import Literal
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.errors import ExecutionError
-from autogen_nb.executors.block_runs import BlockRefused, in_order, make, named, refused, saved, unknown
+from autogen_nb.executors.block_runs import (
+    BlockRefused,
+    block_file_name,
+    make_directory,
+    refuse_block,
+    run_in_order,
+    save_block,
+    unknown_language,
+)
 from autogen_nb.executors.shell_blocks import Shell
 from autogen_nb.kernels.kernel import BlockOutcome
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
@@ -40,7 +48,7 @@ class CommandLineExecutor:
     timeout
         Seconds for one block; None waits for ever. On expiry its processes are interrupted, and killed after the grace.
     environ
-        The programs' environment; None is what `scrubbed` leaves of this process's.
+        The programs' environment; None is what `scrub_environment` leaves of this process's.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
     place
@@ -74,7 +82,7 @@ class CommandLineExecutor:
         self._python = python if place.here else "python3"
         self._leaves = leaves
         self._only_saved = frozenset(only_saved)
-        environ = with_interpreter(scrubbed(os.environ) if environ is None else environ, python)
+        environ = with_interpreter(scrub_environment(os.environ) if environ is None else environ, python)
         # Another interpreter has packages of its own, and elsewhere there is nothing of the notebook's.
         self._overlay = Overlay.of(place) if python == sys.executable else None
         if self._overlay is not None:
@@ -113,7 +121,7 @@ class CommandLineExecutor:
         """
         self._make()
         seconds = self.timeout if timeout is None else timeout
-        async with aclosing(in_order(blocks, lambda block: self._block(block, seconds))) as items:
+        async with aclosing(run_in_order(blocks, lambda block: self._block(block, seconds))) as items:
             async for item in items:
                 yield item
 
@@ -167,7 +175,7 @@ class CommandLineExecutor:
     def file_of(self, block: CodeBlock) -> Path | None:
         """The file that a block is saved in; None where it cannot be run."""
         try:
-            return (self.cwd / (named(block.code) or self._name(block))).absolute()
+            return (self.cwd / (block_file_name(block.code) or self._name(block))).absolute()
         except BlockRefused:
             return None
 
@@ -175,16 +183,16 @@ class CommandLineExecutor:
         path: Path | None = None
         try:
             program = self._program(block.language)
-            path = saved(block.code, self.cwd, otherwise=self._name(block))
+            path = save_block(block.code, self.cwd, otherwise=self._name(block))
         except BlockRefused as refusal:
-            ran: AsyncGenerator[Output | BlockOutcome] = refused(refusal)
+            ran: AsyncGenerator[Output | BlockOutcome] = refuse_block(refusal)
         else:
             kept = block.language in self._only_saved
             ran = _not_run(path) if kept else self._shell.run([*program, str(path)], seconds)
         async with aclosing(ran) as items:
             async for item in items:
                 yield item
-        if path is not None and self._leaves == "named" and named(block.code) is None:
+        if path is not None and self._leaves == "named" and block_file_name(block.code) is None:
             path.unlink(missing_ok=True)
 
     async def _said(self, argv: Sequence[str]) -> tuple[int, str]:
@@ -207,10 +215,10 @@ class CommandLineExecutor:
             return [self._python, "-u"]
         if language in SHELL | BASH:
             return [self._shell.program(language)]
-        raise unknown(language)
+        raise unknown_language(language)
 
     def _make(self) -> None:
-        make(self.cwd)
+        make_directory(self.cwd)
         if self._overlay is not None:
             self._overlay.make()
 

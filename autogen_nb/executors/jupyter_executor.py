@@ -20,16 +20,24 @@ from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.effects import Permissions
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
 from autogen_nb.executors.block_history import History, HistoryStep
-from autogen_nb.executors.block_runs import BlockRefused, in_order, make, named, refused, saved, unknown
+from autogen_nb.executors.block_runs import (
+    BlockRefused,
+    block_file_name,
+    make_directory,
+    refuse_block,
+    run_in_order,
+    save_block,
+    unknown_language,
+)
 from autogen_nb.executors.command_line_executor import CommandLineExecutor
 from autogen_nb.executors.shell_blocks import Shell
 from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.outcome import wanting
-from autogen_nb.kernels.places.environment import scrubbed, with_interpreter
-from autogen_nb.kernels.places.file_transfer import keeping, shelling
+from autogen_nb.kernels.outcome import missing_variable_hint
+from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
+from autogen_nb.kernels.places.file_transfer import save_source, shell_source
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
@@ -60,7 +68,7 @@ class JupyterExecutor:
     ask
         Answers `input()` in the code; without it, `input()` raises there.
     environ
-        The environment of kernel and shell; None is what `scrubbed` leaves of this process's, on this machine.
+        The environment of kernel and shell; None is what `scrub_environment` leaves of this process's, on this machine.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
     place
@@ -98,7 +106,7 @@ class JupyterExecutor:
         self._told = False
         self._dropped = frozenset[str]()
         if environ is None:
-            environ = scrubbed(os.environ, passed) if place.here else {}
+            environ = scrub_environment(os.environ, passed) if place.here else {}
             self._dropped = frozenset(os.environ) - frozenset(environ) if place.here else frozenset()
         self._no_kernel = ""
         self._programs: CommandLineExecutor | None = None
@@ -226,7 +234,7 @@ class JupyterExecutor:
     async def _run(self, blocks: Sequence[CodeBlock], company: "_Company") -> AsyncGenerator[Output | RunEnded]:
         programs = await self._without_kernel()
         run = (
-            in_order(blocks, lambda block: self._block(block, company))
+            run_in_order(blocks, lambda block: self._block(block, company))
             if programs is None
             else programs.run(blocks, company.timeout)
         )
@@ -322,17 +330,17 @@ class JupyterExecutor:
     def _steps(self, block: CodeBlock, own: str, company: "_Company") -> list[AsyncGenerator[Output | BlockOutcome]]:
         """What runs for a block, one after the other, in or beside a kernel of this language."""
         inside = block.language in _family(own)
-        name = named(block.code)
+        name = block_file_name(block.code)
         if not (inside or (block.language in _SHELL and (self._place.beside or own == "python"))):
-            return [refused(unknown(block.language, own if own != "python" else "python, sh and bash"))]
+            return [refuse_block(unknown_language(block.language, own if own != "python" else "python, sh and bash"))]
         steps: list[AsyncGenerator[Output | BlockOutcome]] = []
         if name is not None and self._place.beside:
             try:
-                saved(block.code, self.cwd)
+                save_block(block.code, self.cwd)
             except BlockRefused as refusal:
-                return [refused(refusal)]
+                return [refuse_block(refusal)]
         elif name is not None and own == "python":
-            steps.append(self._kernel.execute(keeping(name, block.code), silent=True))
+            steps.append(self._kernel.execute(save_source(name, block.code), silent=True))
         if inside:
             steps.append(self._inside(block.code, company))
         elif self._place.beside:
@@ -340,7 +348,7 @@ class JupyterExecutor:
         else:
             program = "bash" if block.language in BASH else "sh"
             steps.append(
-                self._kernel.execute(shelling(program, block.code), timeout=company.timeout, permissions="ours")
+                self._kernel.execute(shell_source(program, block.code), timeout=company.timeout, permissions="ours")
             )
         return steps
 
@@ -360,7 +368,7 @@ class JupyterExecutor:
                     notes.append(item.note)
                 else:
                     if isinstance(item, Failure):
-                        notes.append(wanting(item, self._dropped))
+                        notes.append(missing_variable_hint(item, self._dropped))
                     yield item
         if finished.lost:
             async for output in self._again(notes, company):
@@ -380,7 +388,7 @@ class JupyterExecutor:
 
     def _make(self) -> None:
         if self._place.beside:
-            make(self.cwd)
+            make_directory(self.cwd)
         if self._overlay is not None:
             self._overlay.make()
 

@@ -8,9 +8,9 @@ from typing import Any, Protocol, Self
 from weakref import WeakSet
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.command_line_code_executor import left
+from autogen_nb.executors.command_line_code_executor import container_leaves
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
-from autogen_nb.kernels.places.container_engine import with_kernel
+from autogen_nb.kernels.places.container_engine import build_kernel_image
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import engine, in_background
@@ -152,7 +152,7 @@ class DockerJupyterServer(_Serving):
             "net": net,
             "name": container_name,
             "bound": None if bind_dir is None else Path(bind_dir).absolute(),
-            "leaves": left(auto_remove=auto_remove, stop_container=stop_container),
+            "leaves": container_leaves(auto_remove=auto_remove, stop_container=stop_container),
             "environ": docker_env,
         }
 
@@ -187,7 +187,7 @@ class KernelContainer(ContainerPlace):
 
     def _make(self) -> tuple[Any, Any]:
         if self._base is not None:
-            with_kernel(self._client, self.images[0], self._base)
+            build_kernel_image(self._client, self.images[0], self._base)
         return super()._make()
 
 

@@ -13,7 +13,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from autogen_nb.kernels.encryption import lock
+from autogen_nb.kernels.encryption import encrypt_socket
 
 Message: TypeAlias = tuple[str, dict[str, Any]]
 """The channel that it came on, and the message as jupyter_client has it."""
@@ -94,7 +94,7 @@ class Channels:
             socket.subscribe(b"")
         else:
             socket.identity = identity
-        lock(socket, manager)
+        encrypt_socket(socket, manager)
         separator = "-" if manager.transport == "ipc" else ":"
         socket.connect(f"{manager.transport}://{manager.ip}{separator}{getattr(manager, f'{name}_port')}")
         return socket

@@ -9,7 +9,7 @@ from typing import Any
 _DECLARED = "supported_encryption"
 
 
-def encrypt(manager: Any) -> None:
+def enable_encryption(manager: Any) -> None:
     """Has a manager of jupyter_client make keys for its kernel (CurveZMQ) where the kernelspec declares that it can."""
     import zmq
 
@@ -19,7 +19,7 @@ def encrypt(manager: Any) -> None:
 
 
 @cache
-def declared() -> dict[str, Any]:
+def declared_encryption() -> dict[str, Any]:
     """What the kernelspec of our own interpreter's ipykernel says of encryption, as a part of its metadata."""
     from jupyter_client.kernelspec import NATIVE_KERNEL_NAME, KernelSpecManager
 
@@ -28,7 +28,7 @@ def declared() -> dict[str, Any]:
     return {_DECLARED: metadata[_DECLARED]} if _DECLARED in metadata else {}
 
 
-def lock(socket: Any, manager: Any) -> None:
+def encrypt_socket(socket: Any, manager: Any) -> None:
     """Has a socket, before it connects, use the keys of the manager's kernel, if that has any."""
     public = getattr(manager, "curve_publickey", None)
     if public is not None:

@@ -22,15 +22,15 @@ from autogen_nb.kernels.launch import Launched, launch
 from autogen_nb.kernels.lifecycle import KernelLifecycle
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitPassed, LimitWatch
-from autogen_nb.kernels.limits.resource_usage import measure, shared_out
+from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
 from autogen_nb.kernels.message_decoding import size
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, death
-from autogen_nb.kernels.places.environment import scrubbed, with_interpreter
+from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.kernels.preparation import packed, prepare, warm
+from autogen_nb.kernels.preparation import pack_modules, prepare, warm
 from autogen_nb.kernels.request import Ask, ExecuteRequest
-from autogen_nb.kernels.service_calls import listed
+from autogen_nb.kernels.service_calls import list_variables
 from autogen_nb.kernels.transfer import variable_transfer
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.outputs import Failure, Output
@@ -50,7 +50,7 @@ class Kernel:
     cwd
         The directory that the code starts in.
     environ
-        The kernel's environment; None is what `environment.scrubbed` leaves of this process's.
+        The kernel's environment; None is what `environment.scrub_environment` leaves of this process's.
     python
         The interpreter; it must have ipykernel.
     imports
@@ -145,7 +145,7 @@ class Kernel:
             pid=launched.pid,
             seconds=asyncio.get_running_loop().time() - self._since,
             blocks=self._blocks,
-            memory=None if launched.root is None else shared_out(measure(launched.root)),
+            memory=None if launched.root is None else proportional_memory(measure(launched.root)),
             limits=self.limits,
         )
 
@@ -343,7 +343,7 @@ class Kernel:
     async def _ask_person(self) -> Literal["wait", "kill"]:
         assert self.on_stuck is not None
         launched = self._life.launched
-        found = None if launched is None else await listed(launched, _LISTING)
+        found = None if launched is None else await list_variables(launched, _LISTING)
         return await self.on_stuck(StuckBlock(None if found is None else variable_transfer.variables(found)))
 
     def _limit(self, passed: LimitPassed) -> None:
@@ -356,17 +356,19 @@ class Kernel:
     async def _launch(self) -> Launched:
         if self.admit is not None:
             self.admit()
-        environ = scrubbed(os.environ) if self._environ is None else self._environ
+        environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, self._python)
         for patience in (_PREPARING, _PREPARING, None):
             launched = await launch(
                 cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders,
-                limits=self.limits, meanwhile=packed,
+                limits=self.limits, meanwhile=pack_modules,
             )  # fmt: skip
             try:
                 async with asyncio.timeout(patience):
                     if launched.python:
-                        await prepare(launched, self._grace, sys.prefix if self._place.here else "", await packed())
+                        await prepare(
+                            launched, self._grace, sys.prefix if self._place.here else "", await pack_modules()
+                        )
                 break
             except BaseException as error:
                 await launched.end(grace=0)

@@ -13,7 +13,7 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.limits.resource_usage import held
+from autogen_nb.kernels.limits.resource_usage import sandbox_pids
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import (
     KernelChannels,
@@ -70,7 +70,7 @@ class Launched:
     @property
     def own(self) -> tuple[int, ...]:
         """The kernel's process on this machine, after those of the sandbox that holds it; empty where it has none."""
-        return () if self.pid is None else held(self.pid)
+        return () if self.pid is None else sandbox_pids(self.pid)
 
     @property
     def cgroup(self) -> Cgroup | None:

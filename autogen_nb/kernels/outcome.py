@@ -80,7 +80,7 @@ def death(code: int) -> str:
     return f"The kernel was killed by {name}"
 
 
-def wanting(failure: Failure, dropped: Collection[str]) -> str:
+def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
     """What to tell where code failed since the environment lacks a variable that was kept from it; else ""."""
     found = _QUOTED.fullmatch(failure.evalue.strip())
     if failure.ename != "KeyError" or found is None or found[2] not in dropped:

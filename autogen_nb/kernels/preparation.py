@@ -30,7 +30,7 @@ _GUARD = {
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
 
 
-async def packed() -> bytes:
+async def pack_modules() -> bytes:
     """What `prepare` brings into a kernel; made once, and not on the loop."""
     return await asyncio.to_thread(_packed)
 
@@ -53,7 +53,7 @@ async def prepare(launched: Launched, grace: float, prefix: str, own: bytes) -> 
     prefix
         Where the interpreter lies whose environment for installing it has been given; "" is any.
     own
-        What `packed` made.
+        What `pack_modules` made.
 
     Raises
     ------
@@ -78,7 +78,7 @@ async def prepare(launched: Launched, grace: float, prefix: str, own: bytes) -> 
 async def warm(launched: Launched, names: Sequence[str], grace: float) -> None:
     """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
     launched.sign.touch()
-    source = service_calls.calling(
+    source = service_calls.call_source(
         "warm", {"names": list(names), "sign": str(launched.sign)}, launched.folder / "warm.json"
     )
     await _through(_ours(launched, launched.files.there(source), grace))

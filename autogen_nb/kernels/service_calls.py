@@ -9,7 +9,7 @@ from typing import Any
 from autogen_nb.kernels.launch import Launched
 
 
-def calling(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
+def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
     """The source that calls a function of `service`, whose result is then in the file `reply`.
 
     No value is part of it as source: the arguments are one literal of JSON text.
@@ -18,7 +18,7 @@ def calling(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
     return f'__import__("sys").modules["autogen_nb_service"].answer({called})'
 
 
-async def listed(launched: Launched, seconds: float) -> Any:
+async def list_variables(launched: Launched, seconds: float) -> Any:
     """What `service` lists as variables while other code runs; None where the kernel does not answer in time.
 
     It is asked on the control channel, which a kernel reads in a thread of its own.

@@ -21,7 +21,7 @@ from autogen_nb.executors.jupyter_servers import DockerJupyterServer
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.kernels.places.container import ContainerPlace
-from autogen_nb.kernels.places.container_engine import reached
+from autogen_nb.kernels.places.container_engine import connect_engine
 from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
@@ -212,7 +212,7 @@ def image() -> str:
     if name is None:
         raise Cannot(os.environ.get("NO_ENGINE", f"{IMAGE} names no image (`make places` brings engine and image)"))
     try:
-        with closing(reached()) as client:
+        with closing(connect_engine()) as client:
             client.images.get(name)
     except (ConfigError, import_module("docker.errors").ImageNotFound) as error:
         raise Cannot(f"docker: {error}") from error

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.text.bounded_output import LIMIT, MOST, BoundedOutputs, HeadAndTail
-from autogen_nb.core.text.execution_report import settled
+from autogen_nb.core.text.execution_report import merge_outputs
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 
@@ -84,7 +84,7 @@ any_output = st.one_of(
 @given(st.lists(any_output, max_size=30))
 def test_little_output_is_kept_as_it_settles(outputs: list[Output]) -> None:
     """Below the limits, what is kept is what a person sees in the end."""
-    assert list(kept(outputs)) == settled(outputs)
+    assert list(kept(outputs)) == merge_outputs(outputs)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.code_blocks import CodeReading, defined, parsed, read
+from autogen_nb.core.text.code_blocks import CodeReading, defined, parse_python, read
 from autogen_nb.messages import CodeBlock
 
 CODE = st.text(st.characters(blacklist_characters="\r\n\0", blacklist_categories=["Cs"]))
@@ -270,7 +270,7 @@ def test_reading_code_warns_of_nothing() -> None:
     """An escape that Python doubts is the business of who runs the code, and changes no reading."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        tree = parsed("x = '\\d'")
+        tree = parse_python("x = '\\d'")
 
     assert tree is not None
     assert seen == []

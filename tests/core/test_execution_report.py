@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.execution_report import LIMIT, elided, plain, report, settled, text_of
+from autogen_nb.core.text.execution_report import LIMIT, elided, merge_outputs, plain, report, text_of
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})
@@ -129,7 +129,7 @@ def test_rich_output_is_named_or_told(data: dict[str, object], text: str) -> Non
 )
 def test_outputs_settle(outputs: list[Output], kept: list[Output]) -> None:
     """What a person sees in the end is what is told of: cleared outputs gone, updated ones replaced."""
-    assert settled(outputs) == kept
+    assert merge_outputs(outputs) == kept
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_one_endless_line_is_plain_at_once() -> None:
 
 def test_many_pieces_are_joined_at_once() -> None:
     """The work grows with the number of pieces and not with its square: this would take minutes."""
-    assert settled([out("0123456789")] * 50_000) == [out("0123456789" * 50_000)]
+    assert merge_outputs([out("0123456789")] * 50_000) == [out("0123456789" * 50_000)]
 
 
 FRAME = '<div><table border="1" class="dataframe">'

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.chats.message_roles import stored, wire
+from autogen_nb.core.chats.message_roles import to_stored_message, wire
 from autogen_nb.messages import Message
 
 CALLS = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
@@ -64,8 +64,8 @@ RESPONSES: list[Any] = [
 )
 def test_role_depends_on_the_side(message: Message, own: dict[str, object], others: dict[str, object]) -> None:
     """What an agent sent is the assistant's on its own side and the user's on the other, as in AutoGen."""
-    assert stored(message, "bob", own=True) == own
-    assert stored(message, "bob", own=False) == others
+    assert to_stored_message(message, "bob", own=True) == own
+    assert to_stored_message(message, "bob", own=False) == others
 
 
 def test_plain_messages_go_to_the_model_as_they_are() -> None:

@@ -16,7 +16,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.kernel import LIMITED
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.cgroups import Cgroup, counted
+from autogen_nb.kernels.limits.cgroups import Cgroup, parse_counter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.messages import CodeBlock
@@ -108,7 +108,7 @@ def test_what_was_met_is_told_in_words(tmp_path: Path, counter: str, told: str) 
 
 def test_a_counter_that_is_none_counts_as_nothing() -> None:
     """A file in another form says that nothing was met."""
-    assert [counted(text, "max") for text in ("", "max", "max x", "maximum 3", "max 3\n")] == [0, 0, 0, 0, 3]
+    assert [parse_counter(text, "max") for text in ("", "max", "max x", "maximum 3", "max 3\n")] == [0, 0, 0, 0, 3]
 
 
 def ours() -> set[Path]:

@@ -17,7 +17,7 @@ from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
-from autogen_nb.kernels.places.container_engine import parted
+from autogen_nb.kernels.places.container_engine import split_image_name
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 from tests.contract.ways import IMAGE, Cannot, Ran, image
@@ -82,7 +82,7 @@ def test_processor_time_is_no_limit_of_a_container(tmp_path: Path) -> None:
 )
 def test_image_names_are_taken_apart(name: str, parts: tuple[str, str | None]) -> None:
     """Repository and tag of an image are told apart, so that one image is pulled and not all of its tags."""
-    assert parted(name) == parts
+    assert split_image_name(name) == parts
 
 
 def test_this_machines_paths_stay_here() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autogen_nb.kernels.places.environment import scrubbed
+from autogen_nb.kernels.places.environment import scrub_environment
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from autogen_nb.kernels.places.environment import scrubbed
 )  # fmt: skip
 def test_what_programs_need_is_passed(name: str) -> None:
     """Variables that programs need to run reach the agent's kernel."""
-    assert scrubbed({name: "value"}) == {name: "value"}
+    assert scrub_environment({name: "value"}) == {name: "value"}
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_what_programs_need_is_passed(name: str) -> None:
 )  # fmt: skip
 def test_what_is_not_listed_is_dropped(name: str) -> None:
     """A variable that is not on the list does not reach the agent's kernel."""
-    assert scrubbed({name: "value"}) == {}
+    assert scrub_environment({name: "value"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -37,21 +37,21 @@ def test_what_is_not_listed_is_dropped(name: str) -> None:
 )
 def test_a_secret_under_an_allowed_prefix_is_dropped(name: str) -> None:
     """A name that looks like a secret is dropped even where its prefix is allowed."""
-    assert scrubbed({name: "value"}) == {}
+    assert scrub_environment({name: "value"}) == {}
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
 def test_a_proxy_without_credentials_is_passed(name: str) -> None:
     """A proxy's plain address reaches the agent's kernel."""
-    assert scrubbed({name: "http://proxy:3128"}) == {name: "http://proxy:3128"}
+    assert scrub_environment({name: "http://proxy:3128"}) == {name: "http://proxy:3128"}
 
 
 @pytest.mark.parametrize("url", ["http://me:secret@proxy:3128", "me:secret@proxy:3128", "me@proxy", "http://[::1"])
 def test_a_proxy_with_credentials_is_dropped(url: str) -> None:
     """A proxy's address that holds a user's name, or cannot be read, does not reach the agent's kernel."""
-    assert scrubbed({"http_proxy": url}) == {}
+    assert scrub_environment({"http_proxy": url}) == {}
 
 
 def test_the_person_may_pass_more() -> None:
     """Names that the person asks for are passed."""
-    assert scrubbed({"MY_API_KEY": "1", "OTHER": "2"}, extra=("MY_API_KEY",)) == {"MY_API_KEY": "1"}
+    assert scrub_environment({"MY_API_KEY": "1", "OTHER": "2"}, extra=("MY_API_KEY",)) == {"MY_API_KEY": "1"}

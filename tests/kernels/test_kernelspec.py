@@ -10,7 +10,7 @@ import pytest
 
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
-from autogen_nb.kernels.encryption import declared
+from autogen_nb.kernels.encryption import declared_encryption
 from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 from autogen_nb.kernels.places.local import manager_for
 from autogen_nb.kernels.places.place import LaunchSpec
@@ -102,7 +102,9 @@ def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
     """A kernel that is reached over tcp gets keys where it can use them, and everything passes under them."""
-    install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared())
+    install(
+        "python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared_encryption()
+    )
     way = Way("tcp", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("python-over-tcp"))))
     with running(way, tmp_path) as agent:
         text = agent.python("print(6 * 7)").text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.kernels.launch import launch
-from autogen_nb.kernels.places.environment import scrubbed
+from autogen_nb.kernels.places.environment import scrub_environment
 
 pytestmark = pytest.mark.kernel
 
@@ -31,7 +31,7 @@ Kernel.shell_channel_thread_main = forgets
 def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) -> None:
     """A kernel that does not answer its first requests, as ipykernel now and then does not, comes up all the same."""
     (tmp_path / "sitecustomize.py").write_text(DEAF)
-    environ = {**scrubbed({}), "PYTHONPATH": str(tmp_path)}
+    environ = {**scrub_environment({}), "PYTHONPATH": str(tmp_path)}
 
     async def main() -> bool:
         launched = await launch(cwd=tmp_path, environ=environ, patience=60)

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.core.chats.message_roles import stored
+from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import unfolded
 from autogen_nb.events import Kept, Said
 from autogen_nb.messages import Message
@@ -76,7 +76,7 @@ class MessageHistory(Agent):
         sender, recipient = (self, peer) if sent else (peer, self)
         said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
-        self._messages.setdefault(peer, []).append(stored(message, sender.name, own=sent))
+        self._messages.setdefault(peer, []).append(to_stored_message(message, sender.name, own=sent))
         self._heard.pop(peer, None)
 
     def exchanged(self, peer: Agent) -> list[Said]:

@@ -13,7 +13,7 @@ from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
-from autogen_nb.core.chats.message_roles import stored, wire
+from autogen_nb.core.chats.message_roles import to_stored_message, wire
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
     CodeRan,
@@ -140,7 +140,7 @@ class RunFollower:
         if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
-        self._draft += wire([stored(replied.message, self._speaker, own=True)])
+        self._draft += wire([to_stored_message(replied.message, self._speaker, own=True)])
         if replied.message.text:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.message.text)
         asked = replied.message.calls
@@ -168,12 +168,12 @@ class RunFollower:
         """What a member keeps to itself: code that its model wrote, and what that put out."""
         name, text = said.sender, said.message.text
         if said.kind == "output":
-            self._draft.append(stored(said.message, name, own=False))
+            self._draft.append(to_stored_message(said.message, name, own=False))
             exit_code = self._ran[-1].exit_code if self._ran else 1
             result = CodeResult(exit_code=exit_code, output=text)
             return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=self._written - 1)
         self._written += 1
-        self._draft.append(stored(said.message, name, own=True))
+        self._draft.append(to_stored_message(said.message, name, own=True))
         return team_messages.CodeGenerationEvent(
             source=name,
             content=text,
@@ -187,7 +187,7 @@ class RunFollower:
         self._over = not self._given
         if said.kind != "task":
             self._keep(said)
-        heard = stored(said.message, said.sender, own=False)
+        heard = to_stored_message(said.message, said.sender, own=False)
         for member in self._members.values():
             if said.kind == "task" or member.name != said.sender:
                 member.context.append(heard)
@@ -201,7 +201,7 @@ class RunFollower:
         self._transcript.heard[said.sender] = len(self._transcript.messages) + 1
         # The results of calls, and a handover, are in the draft already.
         if said.kind not in ("tools", "handoff"):
-            speaker.context.append(stored(said.message, said.sender, own=True))
+            speaker.context.append(to_stored_message(said.message, said.sender, own=True))
 
     def _message(self, said: Said) -> BaseMessage:
         content: Any = team_messages.message_content(said.message)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from autogen_nb.core.analysis import found_effects, magic_effects, python_effects
 from autogen_nb.core.analysis.shell_effects import shell
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.text.code_blocks import parsed
+from autogen_nb.core.text.code_blocks import parse_python
 from autogen_nb.effects import Effect
 
 _TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
@@ -43,7 +43,7 @@ def programs(code: str, nested: int = 0) -> Iterator[Effect]:
     """The programs that shell lines and shell cells start, which whoever let them run has let start."""
     code = textwrap.dedent(code)
     stripped = code.lstrip("\n\r\t ")
-    if parsed(code) is not None or nested > _MOST_NESTED:
+    if parse_python(code) is not None or nested > _MOST_NESTED:
         return
     if stripped.startswith("%%"):
         head, _, body = stripped.partition("\n")

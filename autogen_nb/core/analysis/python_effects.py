@@ -16,7 +16,7 @@ from autogen_nb.core.analysis.call_effects import Calls
 from autogen_nb.core.analysis.evaluator import Evaluator
 from autogen_nb.core.analysis.import_effects import imported, imports
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.text.code_blocks import parsed
+from autogen_nb.core.text.code_blocks import parse_python
 from autogen_nb.effects import Effect
 
 _DUNDER = re.compile(
@@ -35,7 +35,7 @@ _NESTED = 4
 
 def read(code: str, scope: PathScope, nested: int = 0) -> tuple[Effect, ...] | None:
     """What Python code does; None for what is not Python."""
-    tree = parsed(code)
+    tree = parse_python(code)
     if tree is None or nested > _NESTED:
         return None
     return tuple(dict.fromkeys(_PythonReader(tree, scope, nested).effects()))
@@ -237,7 +237,7 @@ class _PythonReader:
         for value in values or (None,):
             tree = None
             if isinstance(value, str):
-                tree = parsed(re.sub(r"`[^`]*`", "column", value).replace("@", "").strip())
+                tree = parse_python(re.sub(r"`[^`]*`", "column", value).replace("@", "").strip())
             if tree is None:
                 yield from found_effects.unknown(f"evaluates a text: .{name}")
             else:

@@ -10,7 +10,7 @@ from typing import Any
 from autogen_nb.messages import Message
 
 
-def stored(message: Message, sender: str, *, own: bool) -> dict[str, Any]:
+def to_stored_message(message: Message, sender: str, *, own: bool) -> dict[str, Any]:
     """The message as it stands in the history of its sender (`own`) or of its recipient."""
     kept = message.to_dict()
     if message.carries_calls:

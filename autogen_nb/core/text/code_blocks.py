@@ -87,7 +87,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
 
 def defined(code: str) -> set[str]:
     """The names that Python code binds anywhere; empty for what is not Python."""
-    tree = parsed(code)
+    tree = parse_python(code)
     if tree is None:
         return set()
     found: set[str] = set()
@@ -104,7 +104,7 @@ def defined(code: str) -> set[str]:
     return found
 
 
-def parsed(code: str) -> ast.Module | None:
+def parse_python(code: str) -> ast.Module | None:
     """The syntax tree of Python code; None for what is not Python, or too deep to be read."""
     with warnings.catch_warnings():
         # What the parser warns of, such as "\\d", is for who runs the code.
@@ -155,7 +155,7 @@ def _guessed(code: str, known: AbstractSet[str]) -> str:
     first = code.lstrip()
     if first.startswith(("pip ", "pip3 ", "python ", "python3 ")):
         return "sh"
-    tree = parsed(code)
+    tree = parse_python(code)
     if tree is None:
         return "sh" if _command_line(first) else ""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

@@ -41,7 +41,7 @@ def report(exit_code: int, output: str) -> str:
     return f"exitcode: {exit_code} ({status})\nCode output: {output}"
 
 
-def settled(outputs: Iterable[Output]) -> list[Kept]:
+def merge_outputs(outputs: Iterable[Output]) -> list[Kept]:
     """The outputs as they stand in the end: cleared ones gone, updated ones replaced, text of a stream joined."""
     kept: list[Kept] = []
     clear_next = False
@@ -66,7 +66,7 @@ def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
 
     Beyond `limit` characters the middle is left out, and a line says how much; None leaves nothing out.
     """
-    text = "\n".join(text for text in map(_text, settled(_as_one(outputs))) if text)
+    text = "\n".join(text for text in map(_text, merge_outputs(_as_one(outputs))) if text)
     return text if limit is None else elided(text, limit)
 
 

@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autogen_nb.core.text.execution_report import settled
+from autogen_nb.core.text.execution_report import merge_outputs
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
@@ -31,7 +31,7 @@ def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
 
 
 def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
-    for output in settled(outputs):
+    for output in merge_outputs(outputs):
         if isinstance(output, Display | Result):
             for mime, magic in _MAGIC.items():
                 data = _base64(output.data.get(mime), magic)

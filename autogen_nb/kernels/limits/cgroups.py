@@ -93,11 +93,11 @@ class Cgroup:
         found = {}
         for each, folder, wall in self._walls:
             with suppress(OSError):
-                found[each] = counted((folder / wall.counter).read_text("ascii"), wall.what)
+                found[each] = parse_counter((folder / wall.counter).read_text("ascii"), wall.what)
         return found
 
 
-def counted(text: str, what: str) -> int:
+def parse_counter(text: str, what: str) -> int:
     """The number behind a name, in a file that has one on each line."""
     lines = (line.split() for line in text.splitlines())
     return next((int(line[1]) for line in lines if line[:1] == [what] and line[1:2] and line[1].isdigit()), 0)

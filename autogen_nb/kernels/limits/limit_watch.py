@@ -15,7 +15,7 @@ from typing import Literal
 
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, shared_out
+from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
 
 Step = Literal["interrupt", "kill"]
 
@@ -108,7 +108,11 @@ class LimitWatch:
 
     def _look(self, usage: ResourceUsage) -> None:
         limits = self._limits
-        if limits.memory is not None and usage.memory > limits.memory and (used := shared_out(usage)) > limits.memory:
+        if (
+            limits.memory is not None
+            and usage.memory > limits.memory
+            and (used := proportional_memory(usage)) > limits.memory
+        ):
             self._too_much_memory(usage, used, limits.memory)
         elif limits.processes is not None and usage.tasks > limits.processes:
             self._too_many(usage, limits.words["pids"])

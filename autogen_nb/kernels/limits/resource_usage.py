@@ -30,7 +30,7 @@ def measure(root: int) -> ResourceUsage:
     return _by_proc(root) if _has_children_files() else _by_psutil(root)
 
 
-def shared_out(usage: ResourceUsage) -> int:
+def proportional_memory(usage: ResourceUsage) -> int:
     """The memory with each shared page counted once; it takes longer to know."""
     return min(usage.memory, sum(_proportional(pid) for pid in usage.pids))
 
@@ -44,7 +44,7 @@ def kill(pids: Iterable[int]) -> None:
                 os.kill(pid, number)
 
 
-def held(pid: int) -> tuple[int, ...]:
+def sandbox_pids(pid: int) -> tuple[int, ...]:
     """The processes from this one down to the first that is no sandbox's own."""
     found = [pid]
     with suppress(OSError, ValueError, IndexError):

@@ -25,10 +25,10 @@ from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.channels import Channels
 from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.cgroups import counted
-from autogen_nb.kernels.places.container_engine import image, reached
+from autogen_nb.kernels.limits.cgroups import parse_counter
+from autogen_nb.kernels.places.container_engine import connect_engine, find_image
 from autogen_nb.kernels.places.container_exec import Exec, hang_up, tell
-from autogen_nb.kernels.places.environment import scrubbed
+from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
 from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, NoHostProcess, SameDisk, by_signal
 
@@ -104,7 +104,7 @@ class ContainerPlace:
     ) -> None:
         if limits is not None and limits.cpu is not None:
             raise ConfigError("limits['cpu'] cannot be kept in a container: leave it out, or use timeout=")
-        self._client = reached()
+        self._client = connect_engine()
         self._more = dict(more or {})
         self._limits = limits
         self._counted = (0, 0)
@@ -236,7 +236,7 @@ class ContainerPlace:
         types = import_module("docker.types")
         errors = import_module("docker.errors")
         self.cwd.mkdir(parents=True, exist_ok=True)
-        self.image = image(self._client, self.images)
+        self.image = find_image(self._client, self.images)
         cwd = str(self.cwd.resolve())
         bound = {str(self._bound or cwd): cwd, str(self.folders): str(self.folders)}
         mounts = [types.Mount(there, here, type="bind") for here, there in bound.items()]
@@ -334,8 +334,8 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environ.items()
-        # What `scrubbed` lets through unasked are paths and settings of this machine.
-        if name.startswith(_LOCALE) or name not in scrubbed({name: value})
+        # What `scrub_environment` lets through unasked are paths and settings of this machine.
+        if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
     return {**kept, **own, "HOME": _HOME}
@@ -373,7 +373,7 @@ def _counts(container: Any) -> tuple[int, int] | None:
     except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so
         return None
     memory, found, pids = text.partition("pids\n")
-    return None if not found else (counted(memory, "oom_kill"), counted(pids, "max"))
+    return None if not found else (parse_counter(memory, "oom_kill"), parse_counter(pids, "max"))
 
 
 def _try(effect: Callable[[], object], expected: type[Exception]) -> None:

@@ -20,10 +20,10 @@ def check_engine() -> None:
     ConfigError
         When none does; the message says how to get one.
     """
-    reached().close()
+    connect_engine().close()
 
 
-def reached() -> Any:
+def connect_engine() -> Any:
     """A client of the engine that the environment names, once it has answered."""
     try:
         docker = import_module("docker")
@@ -47,7 +47,7 @@ def reached() -> Any:
     return client
 
 
-def image(client: Any, names: Sequence[str]) -> str:
+def find_image(client: Any, names: Sequence[str]) -> str:
     """The first of the images that is here or can be pulled."""
     errors = import_module("docker.errors")
     whys = []
@@ -56,7 +56,7 @@ def image(client: Any, names: Sequence[str]) -> str:
             try:
                 client.images.get(name)
             except errors.ImageNotFound:
-                repository, tag = parted(name)
+                repository, tag = split_image_name(name)
                 client.images.pull(repository, tag=tag)
         except errors.DockerException as error:
             whys.append(f"{name!r}: {error}")
@@ -69,7 +69,7 @@ def image(client: Any, names: Sequence[str]) -> str:
     )
 
 
-def with_kernel(client: Any, name: str, base: str) -> None:
+def build_kernel_image(client: Any, name: str, base: str) -> None:
     """Makes an image with ipykernel from another one, unless there is one of this name; pip may need the network.
 
     Raises
@@ -91,7 +91,7 @@ def with_kernel(client: Any, name: str, base: str) -> None:
         ) from error
 
 
-def parted(name: str) -> tuple[str, str | None]:
+def split_image_name(name: str) -> tuple[str, str | None]:
     """The repository and the tag of an image; without a tag or digest it is the latest one."""
     if "@" in name:
         return name, None

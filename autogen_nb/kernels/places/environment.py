@@ -30,7 +30,7 @@ _NEVER = frozenset({"PYTHONSTARTUP"})
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|PRIVATE|COOKIE|SIGNATURE|(?:^|_)(?:PWD|PAT|DSN)(?:_|$)")
 
 
-def scrubbed(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
+def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
     """The variables of `environ` that the agent's kernel may have.
 
     Parameters

@@ -21,12 +21,12 @@ _MOST_FILES = 10_000
 _ASK_AGAIN = 1.0
 
 
-def shelling(program: str, code: str) -> str:
+def shell_source(program: str, code: str) -> str:
     """The source that runs a shell block inside the kernel; the block leaves with its exit code."""
     return f'__import__("sys").modules[{REMOTE_SIDE!r}].shell({program!r}, {code!r})'
 
 
-def keeping(name: str, code: str) -> str:
+def save_source(name: str, code: str) -> str:
     """The source that saves a block in the kernel's working directory, or leaves with exit code 1."""
     return f'__import__("sys").modules[{REMOTE_SIDE!r}].keep({name!r}, {code!r})'
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.channels import Channels
-from autogen_nb.kernels.encryption import encrypt
+from autogen_nb.kernels.encryption import enable_encryption
 from autogen_nb.kernels.places.local import start_kernel
 from autogen_nb.kernels.places.place import (
     HostProcesses,
@@ -53,7 +53,7 @@ class KernelspecPlace(HostProcesses):
 
         # Not every kernel can use Unix sockets.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
-        encrypt(manager)
+        enable_encryption(manager)
         if _is_local(manager):
             return await start_kernel(manager, launch_spec, launch_spec.environ)
         await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(launch_spec.environ))

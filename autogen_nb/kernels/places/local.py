@@ -10,11 +10,11 @@ from typing import Any
 from uuid import uuid4
 
 from autogen_nb.kernels.channels import Channels
-from autogen_nb.kernels.encryption import declared, encrypt
+from autogen_nb.kernels.encryption import declared_encryption, enable_encryption
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.places.place import HostProcesses, KernelChannels, KernelFiles, LaunchSpec, SameDisk
 from autogen_nb.kernels.processes.lifeline import Lifeline
-from autogen_nb.kernels.processes.process_tree import adopt, disown, ended, has_ended, kill_tree
+from autogen_nb.kernels.processes.process_tree import adopt, disown, has_ended, kill_tree, watch_exit
 
 START = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 """The script that the kernel's process runs."""
@@ -34,7 +34,7 @@ class LocalKernel:
         self._process = process = manager.provisioner.process
         self._pid: int = process.pid
         adopt(self._pid, folder, cgroup)
-        self.exited = ended(process, group=True)
+        self.exited = watch_exit(process, group=True)
         if lifeline is not None:
             lifeline.begun(self.exited)
         self.channels: KernelChannels = Channels(manager)
@@ -148,7 +148,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     # The factory would look through all that is installed here, to find this very class.
     manager.kernel_id = uuid4().hex
     manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
-    encrypt(manager)
+    enable_encryption(manager)
     return manager
 
 
@@ -164,7 +164,7 @@ def _spec(python: str, *, encrypted: bool) -> Any:
         language="python",
         metadata={
             "kernel_provisioner": {"provisioner_name": "local-provisioner"},
-            **(declared() if encrypted and python == sys.executable else {}),
+            **(declared_encryption() if encrypted and python == sys.executable else {}),
         },
     )
 

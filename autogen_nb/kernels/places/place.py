@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.processes.jobs import Job, spawned
+from autogen_nb.kernels.processes.jobs import Job, spawn_job
 
 Inbox = asyncio.Queue[Any]
 _SIGNALLED = 128
@@ -242,7 +242,7 @@ class HostProcesses:
         self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = _NO_LIMITS
     ) -> Job:
         """A process of this machine."""
-        return spawned(self.wrapped(argv, cwd, None), cwd, environ, limits)
+        return spawn_job(self.wrapped(argv, cwd, None), cwd, environ, limits)
 
     async def close(self) -> None:
         """Nothing is held."""

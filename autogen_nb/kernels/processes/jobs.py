@@ -13,7 +13,7 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.processes.lifeline import Lifeline
-from autogen_nb.kernels.processes.process_tree import adopt, disown, ended, kill_tree, signal_group
+from autogen_nb.kernels.processes.process_tree import adopt, disown, kill_tree, signal_group, watch_exit
 
 _PATIENCE = 5.0
 
@@ -55,7 +55,7 @@ class LocalJob:
         self.cgroup = cgroup
         self._pid = process.pid
         self._lifeline = lifeline
-        self._gone = self.exited = ended(process, group=False)
+        self._gone = self.exited = watch_exit(process, group=False)
         adopt(process.pid, cgroup=cgroup)
         if lifeline is not None:
             lifeline.begun(self._gone)
@@ -99,7 +99,7 @@ class LocalJob:
         disown(self._pid)
 
 
-def spawned(argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> LocalJob:
+def spawn_job(argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> LocalJob:
     """A process of this machine, in a session of its own; on Linux it ends with this process.
 
     Both streams go through one pipe, as on a terminal: two would lose their common order.

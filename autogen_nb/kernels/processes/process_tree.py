@@ -33,7 +33,7 @@ def disown(pid: int) -> None:
     _live.pop(pid, None)
 
 
-def ended(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
+def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
     """A future that is done, with the return code, as soon as the process has ended.
 
     With `group`, what is left of its process group is killed at that moment.
@@ -65,7 +65,7 @@ def ended(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future
 
 
 def has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """Whether the process has ended at this very moment, noticed by `ended` or not yet."""
+    """Whether the process has ended at this very moment, noticed by `watch_exit` or not yet."""
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):

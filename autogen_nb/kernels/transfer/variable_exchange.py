@@ -10,7 +10,7 @@ from autogen_nb.errors import ExecutionError, TransferError
 from autogen_nb.kernels.launch import Launched
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.place import KernelFiles
-from autogen_nb.kernels.service_calls import calling
+from autogen_nb.kernels.service_calls import call_source
 from autogen_nb.kernels.transfer import variable_transfer
 from autogen_nb.outputs import Failure, Output
 
@@ -73,7 +73,7 @@ class VariableExchange:
     async def _call(self, function: str, **arguments: Any) -> Any:
         """What a function of `service` returns; it runs between blocks."""
         reply = self._there().folder / f"reply-{next(self._count)}.json"
-        await self._run(self._files().there(calling(function, arguments, reply)))
+        await self._run(self._files().there(call_source(function, arguments, reply)))
         await self._files().fetch(reply)
         return variable_transfer.read_reply(reply)
 
