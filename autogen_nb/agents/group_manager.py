@@ -11,7 +11,7 @@ from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, StepReply
 from autogen_nb.agents.parts.reply_chain import ReplyChain
-from autogen_nb.core.chats.group_flow import RunGroup, named
+from autogen_nb.core.chats.group_flow import RunGroup, spoken_by
 from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import Step
 from autogen_nb.errors import ConfigError
@@ -112,7 +112,7 @@ class GroupChatManager(ConversableAgent):
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Takes a message into the manager's history; what it was sent bears the name of its speaker."""
-        super().remember(message if sent else named(message, peer.name), peer, sent=sent)
+        super().remember(message if sent else spoken_by(message, peer.name), peer, sent=sent)
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         """Has the group remember what a speaker said, and those who heard it."""
@@ -221,7 +221,7 @@ class GroupChatManager(ConversableAgent):
         if speaker is not self:
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
-        self.pass_on(named(message, message.name or speaker.name), speaker, others)
+        self.pass_on(spoken_by(message, message.name or speaker.name), speaker, others)
 
 
 class _GroupChain(ReplyChain):

@@ -23,7 +23,7 @@ from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.kernels.limits import machine_memory
-from autogen_nb.kernels.transfer.describe import Share, describe, told
+from autogen_nb.kernels.transfer.describe import Share, describe, variables_text
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
@@ -150,7 +150,7 @@ class TerminalConversation:
         if not data:
             return ""
         run.engine.call(self._executor.put(data))
-        return told([describe(name, value, share=self._setting.share) for name, value in data.items()])
+        return variables_text([describe(name, value, share=self._setting.share) for name, value in data.items()])
 
     def _model(self) -> Model:
         spec = model_connection.choose(self._setting.model, None, os.environ)

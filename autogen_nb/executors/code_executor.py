@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, Self, overload
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.missing_files import found_here
+from autogen_nb.executors.missing_files import shorter_name_hint
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from autogen_nb.run import CancellationToken, engine, in_background, result
@@ -183,10 +183,10 @@ class OwnedExecutor:
             async for item in items:
                 if isinstance(item, RunEnded):
                     # Where both streams are one, a traceback comes in pieces, and last.
-                    told = told or (found_here(Stream("stdout", last), self.work_dir) if item.exit_code else "")
+                    told = told or (shorter_name_hint(Stream("stdout", last), self.work_dir) if item.exit_code else "")
                     yield replace(item, note=" ".join(filter(None, (item.note, told))))
                 else:
-                    told = told or found_here(item, self.work_dir)
+                    told = told or shorter_name_hint(item, self.work_dir)
                     last = (last + item.text)[-_LAST:] if isinstance(item, Stream) else last
                     yield item
 

@@ -10,7 +10,7 @@ _MISSING = re.compile(r"No such file or directory: '([^']+)'")
 _RAISED = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 
 
-def found_here(output: Output, work_dir: Path) -> str:
+def shorter_name_hint(output: Output, work_dir: Path) -> str:
     """That a file which the output misses is in the working directory under a shorter name; "" where it is not."""
     match output:
         case Failure(evalue=text) | Stream(name="stderr", text=text):

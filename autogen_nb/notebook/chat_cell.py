@@ -27,7 +27,7 @@ from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, Mod
 from autogen_nb.events import ApprovalGiven
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.kernels.kernel_status import OnStuck
-from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, told
+from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, clashes
 from autogen_nb.models.capabilities import sees
 from autogen_nb.models.config import model_connection
@@ -222,7 +222,9 @@ class ChatCell:
                 self._view.note(variable_choice.replaced_variables_line(taken, "the agent's kernel"))
         if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(older, self._name_for_commands(chat)), tone="warning")
-        message = task + told([describe(name, value, share=self._settings.share) for name, value in inputs.items()])
+        message = task + variables_text(
+            [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
+        )
         cell_run, replaced = chat.begin(self._origin, task, message, self._settings.chat_flow)
         cell_run.options = self._settings.given
         if replaced:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, Wanted, wanted
+from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, Wanted, read_question
 from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, Outcome, Reply, Stop
 from autogen_nb.events import (
     Answer,
@@ -41,7 +41,7 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
 )
 def test_what_a_call_asks(arguments: str, found: Wanted | str) -> None:
     """A question and choices; what cannot be asked is an error that the model can mend."""
-    read = wanted(arguments)
+    read = read_question(arguments)
 
     assert read == found or (isinstance(read, str) and isinstance(found, str) and found in read)
 

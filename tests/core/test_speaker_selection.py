@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.chats.reply_steps import Stop
-from autogen_nb.core.chats.speaker_selection import Selection, called, mentioned
+from autogen_nb.core.chats.speaker_selection import Selection, called_functions, mentioned
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import Answer, HumanInputAsked, HumanInputGiven, Recorded, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import Message
@@ -134,7 +134,7 @@ def test_all_called_functions_count() -> None:
     """A message may call several tools; what is no call of a function does not count."""
     calls = [{"id": "1", "type": "function", "function": {"name": "f"}}, {"id": "2", "type": "custom"}]
 
-    assert called(Message(None, tool_calls=calls, function_call={"name": "g"})) == ("f", "g")
+    assert called_functions(Message(None, tool_calls=calls, function_call={"name": "g"})) == ("f", "g")
 
 
 def test_chance_is_asked_for() -> None:

@@ -14,7 +14,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.executors.jupyter_servers import JupyterConnectionInfo, LocalJupyterServer
-from autogen_nb.executors.missing_files import found_here
+from autogen_nb.executors.missing_files import shorter_name_hint
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken
@@ -82,7 +82,7 @@ def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_
     folder.mkdir()
     (folder / "a.csv").write_text("1")
 
-    assert ("is 'a.csv' here" in found_here(output, folder)) is told
+    assert ("is 'a.csv' here" in shorter_name_hint(output, folder)) is told
 
 
 @pytest.mark.parametrize(

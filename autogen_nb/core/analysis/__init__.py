@@ -31,7 +31,7 @@ def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, .
     elif block.language in ("sh", "bash"):
         read = shell(block.code, scope)
     else:
-        read = iter(found_effects.unknown(f"is {found_effects.shown(block.language)} code, which is not read"))
+        read = iter(found_effects.unknown(f"is {found_effects.one_line(block.language)} code, which is not read"))
     return tuple(dict.fromkeys(read))
 
 

@@ -163,7 +163,7 @@ def formatted_old(text: str, part: str | int) -> Any:
     return text.replace("%s", str(part)).replace("%d", str(part)) if places == text.count("%") == 1 else UNKNOWN
 
 
-def joined(text: str, value: Any) -> Any:
+def join_texts(text: str, value: Any) -> Any:
     """The texts of a list in one."""
     parts = [raw(each) for each in value] if isinstance(value, tuple) else [None]
     return UNKNOWN if None in parts else text.join(part for part in parts if part is not None)

@@ -22,7 +22,7 @@ from autogen_nb.core.analysis.abstract_values import (
     formatted,
     globbed,
     item,
-    joined,
+    join_texts,
     of_mapping,
     operated,
     path_attribute,
@@ -224,7 +224,7 @@ class Evaluator:
         if method == "format" and not node.keywords:
             return self._combined(node.args, lambda *parts: formatted(text, parts))
         if method == "join" and len(node.args) == 1:
-            return [joined(text, value) for value in self.of(node.args[0])]
+            return [join_texts(text, value) for value in self.of(node.args[0])]
         plain = {"strip": text.strip, "lower": text.lower, "upper": text.upper}
         return (plain[method](),) if method in plain and not node.args else (UNKNOWN,)
 

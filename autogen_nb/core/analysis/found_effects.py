@@ -23,8 +23,8 @@ def reads(path: str | None, scope: PathScope) -> tuple[Effect, ...]:
         return ()
     whose = scope.where(path)
     if whose == "private":
-        return (Effect("read_private", path, f"reads {shown(path)}, which may hold a secret"),)
-    return (Effect("read_private" if whose == "elsewhere" else "read", path, f"reads {shown(path)}"),)
+        return (Effect("read_private", path, f"reads {one_line(path)}, which may hold a secret"),)
+    return (Effect("read_private" if whose == "elsewhere" else "read", path, f"reads {one_line(path)}"),)
 
 
 def writes(path: str | None, scope: PathScope) -> tuple[Effect, ...]:
@@ -37,36 +37,36 @@ def writes(path: str | None, scope: PathScope) -> tuple[Effect, ...]:
     if path.lower() in _NULL:
         return ()
     own = scope.where(path) == "own"
-    return (Effect("write_own" if own else "write", path, f"writes {shown(path)}"),)
+    return (Effect("write_own" if own else "write", path, f"writes {one_line(path)}"),)
 
 
 def deletes(path: str | None, _: PathScope) -> tuple[Effect, ...]:
     """What deleting, moving or renaming is; None stands for a path that cannot be told."""
     if path is None:
         return (Effect("delete", "", f"deletes or moves a file {_LATER}"),)
-    return (Effect("delete", path, f"deletes or moves {shown(path)}"),)
+    return (Effect("delete", path, f"deletes or moves {one_line(path)}"),)
 
 
 def connects(address: str | None) -> tuple[Effect, ...]:
     """What a connection to an address or a host is; None stands for one that cannot be told."""
     name = host(address or "")
-    return (Effect("network", name, f"connects to {shown(name)}" if name else "uses the network"),)
+    return (Effect("network", name, f"connects to {one_line(name)}" if name else "uses the network"),)
 
 
 def runs(command: str | None) -> tuple[Effect, ...]:
     """What starting a program is; None stands for one that cannot be told."""
     text = " ".join((command or "").split())
-    return (Effect("process", text, f"runs {shown(text)}" if text else "starts a program"),)
+    return (Effect("process", text, f"runs {one_line(text)}" if text else "starts a program"),)
 
 
 def installs(package: str | None) -> tuple[Effect, ...]:
     """What installing a package is; None stands for one that cannot be told."""
-    return (Effect("install", package or "", f"installs {shown(package or 'packages')}"),)
+    return (Effect("install", package or "", f"installs {one_line(package or 'packages')}"),)
 
 
 def environment(name: str | None, words: str = "") -> tuple[Effect, ...]:
     """What reading or changing the environment, or the interpreter itself, is."""
-    words = words or (f"uses the environment variable {shown(name)}" if name else "uses environment variables")
+    words = words or (f"uses the environment variable {one_line(name)}" if name else "uses environment variables")
     return (Effect("environment", name or "", words),)
 
 
@@ -96,7 +96,7 @@ def local(path: str) -> str:
     return re.sub(r"(?i)^file:(//(localhost)?(?=/))?", "", path)
 
 
-def shown(text: str) -> str:
+def one_line(text: str) -> str:
     """The text on one line, cut where it is long, without what would make it read otherwise than it is."""
     plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"

@@ -84,10 +84,10 @@ _WORDS = {
 def effects(kind: str, name: str, target: str = "") -> Iterator[Effect]:
     """The use of a library, or of a part of it, that is more than computing."""
     words = next((words for part, words in _SPECIAL.items() if f"{name}.".startswith(f"{part}.")), "")
-    words = words or _WORDS[kind].format(found_effects.shown(name))
+    words = words or _WORDS[kind].format(found_effects.one_line(name))
     for known_kind in KINDS:
         if known_kind == kind:
-            yield Effect(known_kind, target, f"{words}: {found_effects.shown(target)}" if target else words)
+            yield Effect(known_kind, target, f"{words}: {found_effects.one_line(target)}" if target else words)
 
 
 def exact(name: str) -> bool:

@@ -30,15 +30,15 @@ def line_magic(name: str, line: str, scope: PathScope) -> Iterator[Effect]:  # n
         return
     if name in ("matplotlib", "pylab"):
         if not _BACKENDS.fullmatch(line.partition("#")[0].strip()):
-            yield from found_effects.unknown(f"takes the backend {found_effects.shown(line)}")
+            yield from found_effects.unknown(f"takes the backend {found_effects.one_line(line)}")
     elif name == "config":
         if not line.startswith(
             ("InlineBackend.", "InteractiveShell.ast_node_interactivity", "IPCompleter.", "Completer.")
         ):
-            yield from found_effects.environment("", f"sets {found_effects.shown(line)}")
+            yield from found_effects.environment("", f"sets {found_effects.one_line(line)}")
     elif name in ("load_ext", "reload_ext"):
         if line not in _EXTENSIONS:
-            yield from found_effects.unknown(f"loads the extension {found_effects.shown(line)}")
+            yield from found_effects.unknown(f"loads the extension {found_effects.one_line(line)}")
     elif name in _SHELL:
         yield from shell(command(f"%{name} {line}"), scope)
     elif name in ("system", "sx", "sc"):
@@ -47,16 +47,16 @@ def line_magic(name: str, line: str, scope: PathScope) -> Iterator[Effect]:  # n
         if not _LOOKING.match(line):
             yield from shell(f"{name} {line}", scope)
     elif name in ("cd", "pushd", "popd", "bookmark"):
-        yield from found_effects.environment("", f"changes the working folder: {found_effects.shown(line)}")
+        yield from found_effects.environment("", f"changes the working folder: {found_effects.one_line(line)}")
     elif name in ("env", "set_env"):
         variable = re.split(r"[=\s]", line)[0]
         yield from found_effects.environment(variable)
     elif name in ("save", "logstart", "notebook", "writefile", "file", "store", "pastebin", "export"):
         yield from found_effects.writes(_last(line), scope)
     elif name in ("run", "load", "loadpy", "edit", "macro", "rerun", "recall", "debug", "alias"):
-        yield from found_effects.unknown(f"runs %{name} {found_effects.shown(line)}")
+        yield from found_effects.unknown(f"runs %{name} {found_effects.one_line(line)}")
     else:
-        yield from found_effects.unknown(f"uses the magic %{found_effects.shown(name)}")
+        yield from found_effects.unknown(f"uses the magic %{found_effects.one_line(name)}")
 
 
 def cell_magic(name: str, line: str, body: str, scope: PathScope) -> Iterator[Effect]:
@@ -66,7 +66,7 @@ def cell_magic(name: str, line: str, body: str, scope: PathScope) -> Iterator[Ef
     elif name in ("script", "python", "python2", "python3", "pypy", "perl", "ruby", "cmd", "R", "julia", "node"):
         yield from found_effects.runs(f"{name} {line}".strip())
     elif name not in _SHOWS:
-        yield from found_effects.unknown(f"uses the magic %%{found_effects.shown(name)}")
+        yield from found_effects.unknown(f"uses the magic %%{found_effects.one_line(name)}")
     del body
 
 

@@ -49,7 +49,7 @@ def _acts(text: str, scope: PathScope) -> Iterator[Effect]:
     if re.search(r"(?i)\bcopy\b.*?\bto\s+[^'\s]", _TEXT.sub("''", text)) and not outputs:
         yield from found_effects.writes(None, scope)
     if beyond := _BEYOND.search(_TEXT.sub("''", text)):
-        yield from found_effects.unknown(f"uses {found_effects.shown(beyond[0])} in a statement of SQL")
+        yield from found_effects.unknown(f"uses {found_effects.one_line(beyond[0])} in a statement of SQL")
 
 
 def changes(text: str | None) -> bool:

@@ -82,10 +82,10 @@ class RunGroup:
 
 def relayed(state: ConversationState, manager: str, speaker: str) -> Message:
     """What the members hear of the last message that the manager had from the speaker."""
-    return named(state.last(manager, speaker), speaker)
+    return spoken_by(state.last(manager, speaker), speaker)
 
 
-def named(message: Message, speaker: str) -> Message:
+def spoken_by(message: Message, speaker: str) -> Message:
     """The message as words of the speaker, whatever name it had; no content becomes an empty one."""
     # The name of a function's answer is the function's.
     name = message.name if message.role == "function" else speaker

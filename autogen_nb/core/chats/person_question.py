@@ -41,7 +41,7 @@ class Wanted:
     choices: tuple[str, ...] = ()
 
 
-def wanted(arguments: str) -> Wanted | str:
+def read_question(arguments: str) -> Wanted | str:
     """What the JSON of a call asks, or why it cannot be asked, as the model reads it."""
     try:
         given = json.loads(arguments)
@@ -82,7 +82,7 @@ class CallAndAsk:
 
 def _asked(call: FunctionCall, spec: AgentSpec, peer: str) -> Asking[str | None]:
     """The person's answer as the tool's result; None where they end the chat."""
-    asked = wanted(call.arguments)
+    asked = read_question(call.arguments)
     if isinstance(asked, str):
         return asked
     prompt = f"{peer} asks: {visible(asked.question)}"

@@ -83,7 +83,7 @@ class Selection:
         ConfigError
             When the message calls functions and nobody has any.
         """
-        able = self._able(called(message))
+        able = self._able(called_functions(message))
         if able is None:
             able = self.members
         elif len(able) == 1:
@@ -162,7 +162,7 @@ def mentioned(words: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if re.search(rf"(?<!\w)(?:{_spellings(name)})(?!\w)", words))
 
 
-def called(message: Message) -> tuple[str, ...]:
+def called_functions(message: Message) -> tuple[str, ...]:
     """The names of the functions that a message calls."""
     calls = [call.get("function") for call in message.tool_calls or () if isinstance(call, dict)]
     return tuple(str(call.get("name")) for call in (*calls, message.function_call) if isinstance(call, dict))

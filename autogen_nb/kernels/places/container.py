@@ -27,7 +27,7 @@ from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import parse_counter
 from autogen_nb.kernels.places.container_engine import connect_engine, find_image
-from autogen_nb.kernels.places.container_exec import Exec, hang_up, tell
+from autogen_nb.kernels.places.container_exec import Exec, close_stream, write_line
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
 from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, NoHostProcess, SameDisk, by_signal
@@ -204,7 +204,7 @@ class ContainerPlace:
             if started is not None:
                 atexit.unregister(started.kill)
                 if self._leaves == "running":
-                    hang_up(line)
+                    close_stream(line)
                 else:
                     await asyncio.to_thread(_ended, started, line, self._leaves)
             self._client.close()
@@ -344,7 +344,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
 def _send(line: Any, name: str, group: int) -> None:
     """Sends a signal to a group of processes in the container that reads this line, if that still runs."""
     with suppress(OSError):
-        tell(line, f"{name} {group}\n")
+        write_line(line, f"{name} {group}\n")
 
 
 def _runs(container: Any) -> bool:
@@ -358,7 +358,7 @@ def _runs(container: Any) -> bool:
 
 def _ended(container: Any, line: Any, leaves: Leaves) -> None:
     errors = import_module("docker.errors")
-    effects = [container.kill, lambda: hang_up(line)]
+    effects = [container.kill, lambda: close_stream(line)]
     if leaves == "nothing":
         # It may be gone already: it removes itself.
         effects.append(lambda: container.remove(force=True))

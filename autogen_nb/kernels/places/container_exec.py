@@ -118,7 +118,7 @@ class Exec:
             # The loop may have been closed meanwhile: then nobody waits.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._settle, code)
-            hang_up(stream)
+            close_stream(stream)
 
     def _settle(self, code: int) -> None:
         if not self.exited.done():
@@ -138,12 +138,12 @@ class Exec:
         return code if isinstance(code, int) else 137
 
 
-def tell(stream: Any, text: str) -> None:
+def write_line(stream: Any, text: str) -> None:
     """Writes to what reads at the other end of a stream of the engine's; OSError where nobody does."""
     _socket(stream).sendall(text.encode())
 
 
-def hang_up(stream: Any) -> None:
+def close_stream(stream: Any) -> None:
     """Closes a stream of the engine's, and the socket that lies under it."""
     under = _socket(stream)
     for end in (stream, under):

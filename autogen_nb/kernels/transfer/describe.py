@@ -34,7 +34,7 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
     return f"`{name}`: {words}{_detail(value)}{memory}{rows}"
 
 
-def told(descriptions: Sequence[str]) -> str:
+def variables_text(descriptions: Sequence[str]) -> str:
     """What the assistant is told of the variables that were handed over."""
     if not descriptions:
         return ""
