@@ -33,8 +33,8 @@ from autogen_nb.models.capabilities import sees
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking import approval_habit, stop_question
-from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer
+from autogen_nb.notebook.asking import stop_question
+from autogen_nb.notebook.asking.person import OFFER, AbsentPerson, Person, StopAnswer, lets_all_run
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation, Origin
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.styles import Tone
@@ -293,9 +293,9 @@ class ChatCell:
         """Offers, once in a chat, to be asked less, where every block is let run all the same."""
         if self._settings.confirm != "always" or conversation.offer_made:
             return
-        if approval_habit.lets_all_run(event for cell_run in conversation.runs for event in cell_run.log):
+        if lets_all_run(event for cell_run in conversation.runs for event in cell_run.log):
             conversation.offer_made = True
-            self._view.note(approval_habit.OFFER, kind="offer")
+            self._view.note(OFFER, kind="offer")
 
     def _approver(self, conversation: NotebookConversation, user: ConversableAgent) -> Human:
         """The person, with their rules and with what they chose for the rest of this chat."""

@@ -9,7 +9,7 @@ import pytest
 
 from autogen_nb.events import Said
 from autogen_nb.messages import Message
-from autogen_nb.notebook.rendering.message_images import pictures
+from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.views.images_in_words import in_words
 from autogen_nb.views.plain_view import PlainView
 from tests.notebook.markup import problems
@@ -54,7 +54,9 @@ def test_picture_in_words() -> None:
 
 def test_picture_in_a_cell() -> None:
     """A picture that is one is shown, without anything else of the address."""
-    assert pictures([HELD]) == (f'<div><img src="data:image/png;base64,{TEXT}" alt="" style="max-width:100%"></div>')
+    shown = f'<div><img src="data:image/png;base64,{TEXT}" alt="" style="max-width:100%"></div>'
+
+    assert message_pictures([HELD]) == shown
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_picture_in_a_cell() -> None:
 )
 def test_what_is_not_shown(url: str) -> None:
     """What lies elsewhere, or is no picture, is named and not loaded."""
-    html = pictures([url])
+    html = message_pictures([url])
 
     assert "<img" not in html
     assert problems(html) == []

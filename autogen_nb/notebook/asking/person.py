@@ -5,20 +5,29 @@ variables that the task names, and what becomes of code that does not yield to S
 """
 
 import getpass
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven, Recorded
 from autogen_nb.human.headless import NobodyToAsk
+from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
 
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
 StopAnswer: TypeAlias = Literal["wait", "kill"]
+
+OFTEN = 3
+"""Decisions in a row after which a person who lets everything run is offered to be asked less."""
+
+OFFER = (
+    "Three blocks in a row ran as they came. `--confirm risky` asks only before code that reaches beyond this "
+    "notebook's folder, writes, deletes, connects or starts something."
+)
 
 
 class Person(Human, Protocol):
@@ -117,6 +126,17 @@ class TypingPerson(TerminalHuman):
         """What the person types."""
         self._announced()
         return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
+
+
+def lets_all_run(events: Iterable[Recorded]) -> bool:
+    """Whether the last decisions about code were all to run it unchanged, each made by a person who was asked."""
+    given = [event for event in events if isinstance(event, ApprovalGiven)][-OFTEN:]
+    return len(given) == OFTEN and all(map(_runs_it_unchanged, given))
+
+
+def _runs_it_unchanged(given: ApprovalGiven) -> bool:
+    asked = given.by != ONWARDS and not given.by.startswith(RULED)
+    return given.decision == "run" and given.code is None and asked and not given.onwards
 
 
 def sure(what: str) -> bool:

@@ -10,15 +10,16 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from autogen_nb.notebook.rendering import tex
-from autogen_nb.notebook.rendering.chat_html import line, markdown, preformatted
+from autogen_nb.notebook.rendering.chat_html import line, markdown, picture, preformatted
 from autogen_nb.notebook.rendering.escaping import encodable
 from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
 from autogen_nb.notebook.rendering.terminal_text import only_colours
+from autogen_nb.views.images_in_words import held, in_words
 
 TEXT_LIMIT = 1_000_000
 """Characters of plain text."""
@@ -66,6 +67,18 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
         _keep(kept, mime, given[mime])
     kept.drop_doubles()
     return kept.data(_plain(given.get("text/plain"))), _sizes(kept.rich, about)
+
+
+def message_pictures(urls: Sequence[str]) -> str:
+    """The pictures of a message as HTML: those that it holds, checked; the rest are told of and never loaded."""
+    return "".join(map(_message_picture, urls))
+
+
+def _message_picture(url: str) -> str:
+    given = held(url)
+    if given is not None and given[0] in (kept := safe({given[0]: given[1]})[0]):
+        return picture(given[0], kept[given[0]])
+    return line(in_words(url))
 
 
 @dataclass(slots=True)

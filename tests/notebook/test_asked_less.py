@@ -4,7 +4,7 @@ import pytest
 
 from autogen_nb.events import ApprovalGiven, Ended, Recorded
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
-from autogen_nb.notebook.asking.approval_habit import lets_all_run
+from autogen_nb.notebook.asking.person import lets_all_run
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
