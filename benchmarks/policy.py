@@ -4,8 +4,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 
-from autogen_nb.core.analysis import effects
-from autogen_nb.core.analysis.code_approval import asks
+from autogen_nb.core.analysis import asks, effects
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
 from benchmarks._guarded import guarded

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autogen_nb.core.analysis.code_approval import asks, reasons
+from autogen_nb.core.analysis import asks, reasons
 from autogen_nb.effects import CONFIRMS, Confirm, Effect
 from autogen_nb.messages import CodeBlock
 

@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from autogen_nb.core.analysis import effects
-from autogen_nb.core.analysis.code_approval import reasons
+from autogen_nb.core.analysis import effects, reasons
 from autogen_nb.core.chats.code_step import UNCLOSED, Reach, RunCode
 from autogen_nb.core.chats.reply_steps import (
     AskFunction,

@@ -10,7 +10,7 @@ from autogen_nb.core.analysis import found_effects
 from autogen_nb.core.analysis.cell_effects import cell, programs
 from autogen_nb.core.analysis.shell_effects import shell
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Effect, Permissions
+from autogen_nb.effects import Confirm, Effect, Permissions
 from autogen_nb.messages import CodeBlock
 
 _DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
@@ -46,3 +46,24 @@ def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions
         if effect.target.endswith(_DATABASES)
     )
     return Permissions(tuple(dict.fromkeys((*read, *started, *opened))))
+
+
+def asks(confirm: Confirm, block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...] | None:
+    """What a person who is asked must be told that the block does, or None where it may run unasked.
+
+    Parameters
+    ----------
+    scope
+        Where the code stands; without one, only relative paths lie below the notebook's folder.
+    """
+    if confirm == "never":
+        return None
+    read = effects(block, scope)
+    if confirm == "risky" and all(effect.harmless for effect in read):
+        return None
+    return read
+
+
+def reasons(read: tuple[Effect, ...]) -> tuple[str, ...]:
+    """The words of what is not harmless, each once."""
+    return tuple(dict.fromkeys(effect.words for effect in read if not effect.harmless))

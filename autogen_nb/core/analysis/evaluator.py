@@ -32,7 +32,7 @@ from autogen_nb.core.analysis.abstract_values import (
     text_of,
 )
 from autogen_nb.core.analysis.bindings import Bindings, BoundNames
-from autogen_nb.core.analysis.name_aliases import ALIASES, BUILTINS
+from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS
 
 _DEEP = 30
 _STEPS = 50_000

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autogen_nb.core.analysis import found_effects, library_effects
-from autogen_nb.core.analysis.name_aliases import ALIASES
+from autogen_nb.core.analysis.known_names import ALIASES
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect
 

@@ -1,4 +1,4 @@
-"""The words that the reading of code goes by, as `known_names.toml` has them beside this module."""
+"""The names that the reading of code goes by, as `known_names.toml` has them beside this module."""
 
 import tomllib
 from collections.abc import Mapping
@@ -23,3 +23,16 @@ def lists(table: str) -> dict[str, list[str]]:
 @cache
 def _tables() -> Mapping[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("known_names.toml").read_text("utf-8"))
+
+
+BUILTINS = names("names", "builtins")
+
+_LISTS = lists("names")
+
+ALIASES: dict[str, str] = {name: name for name in _LISTS["modules"]} | dict(
+    pair.split("=", 1) for pair in _LISTS["usual"]
+)
+"""What a name that the block does not bind usually stands for.
+
+An import under any other name is asked about where it is made, since later blocks cannot be judged by it.
+"""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.core.analysis.code_approval import asks
+from autogen_nb.core.analysis import asks
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from autogen_nb.core.analysis import effects
-from autogen_nb.core.analysis.code_approval import asks
+from autogen_nb.core.analysis import asks, effects
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import EffectKind
 from autogen_nb.messages import CodeBlock

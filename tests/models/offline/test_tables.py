@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from autogen_nb.core.analysis.code_approval import asks
+from autogen_nb.core.analysis import asks
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.offline.model import INTRODUCTION
 from tests.models.offline.harness import Chat, steps, with_frames
