@@ -14,7 +14,7 @@ from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
-from autogen_nb.kernels.places.local import LOCAL
+from autogen_nb.kernels.places.local import LOCAL, folder_for_sockets
 from autogen_nb.kernels.places.place import (
     KernelChannels,
     KernelFiles,
@@ -24,8 +24,6 @@ from autogen_nb.kernels.places.place import (
     ask_language,
 )
 
-# A socket's path has at most 104 bytes on macOS, 108 on Linux; ours adds ten to the folder's.
-_LONGEST_FOLDER = 80
 _ASK_AGAIN = 0.25
 _TAIL = 2_000
 
@@ -135,7 +133,7 @@ async def launch(
     ExecutionError
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
-    folder = _private_folder(place.folders)
+    folder = Path(tempfile.mkdtemp(prefix="agn-", dir=place.folders or folder_for_sockets()))
     launch_spec = LaunchSpec(folder, cwd, environ, python, tuple(folders), Limits() if limits is None else limits)
     launched = None
     try:
@@ -160,14 +158,6 @@ async def _language(launched: Launched, patience: float) -> str:
             return await ask_language(launched.channels, launched.exited, _ASK_AGAIN)
     except TimeoutError:
         raise TimeoutError(f"it did not answer within {patience:g} s") from None
-
-
-def _private_folder(parent: Path | None = None) -> Path:
-    folder = tempfile.mkdtemp(prefix="agn-", dir=parent)
-    if parent is None and len(os.fsencode(folder)) > _LONGEST_FOLDER and hasattr(os, "fork"):
-        Path(folder).rmdir()
-        folder = tempfile.mkdtemp(prefix="agn-", dir="/tmp")
-    return Path(folder)
 
 
 def _tail(log: Path) -> str:

@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-_LONGEST = 60
-"""Characters of a folder's path that leave room for the names of sockets, whose paths may have about 100 bytes."""
+from autogen_nb.kernels.places.local import folder_for_sockets
 
 _READY = 60.0
 _QUIT = 1.0
@@ -60,7 +59,7 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 
-    with tempfile.TemporaryDirectory(prefix="agn-", dir=_short()) as name:
+    with tempfile.TemporaryDirectory(prefix="agn-", dir=folder_for_sockets()) as name:
         folder = Path(name)
         manager = AsyncKernelManager(
             kernel_name="python3",
@@ -85,9 +84,3 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             yield kernel
         finally:
             await kernel.end()
-
-
-def _short() -> str | None:
-    """A folder for sockets; None where the usual one will do."""
-    long = len(tempfile.gettempdir()) > _LONGEST
-    return "/tmp" if long and hasattr(os, "fork") else None  # noqa: S108 - the folder below it is made anew, for us alone

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from autogen_nb.kernels.processes.process_tree import adopt, disown, has_ended, 
 START = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 """The script that the kernel's process runs."""
 
+# A socket's path has at most 104 bytes on macOS, 108 on Linux; ours add thirty at most.
+_LONGEST_FOLDER = 60
 _PATIENCE = 5.0
 
 
@@ -128,6 +131,12 @@ def _supervised(manager: Any) -> bool:
     """Whether the kernel ends with this process: not where that cannot be had, or another provisioner starts it."""
     provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
     return provisioner in (None, "local-provisioner") and Lifeline.possible()
+
+
+def folder_for_sockets() -> str | None:
+    """Where a folder that is to hold sockets is made; None where the usual one will do."""
+    long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER
+    return "/tmp" if long and hasattr(os, "fork") else None  # noqa: S108 - the folder below it is made anew, for us alone
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
