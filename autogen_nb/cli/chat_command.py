@@ -1,6 +1,5 @@
 """``autogen-nb chat``: a conversation in the terminal, with the same questions as in a notebook, in words."""
 
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +26,13 @@ _ENDS = frozenset({"exit", "quit"})
 @click.command(short_help="A conversation in the terminal, with the same questions.", epilog=exit_codes.TABLE)
 @click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help="A table to hand over. [any number]")
 @click.option("--model", "-m", help="A model's name, 'offline', or 'replay:FILE'.")
-@click.option("--confirm", type=click.Choice(CONFIRMS), help="When you are asked. [always; risky in a sandbox]")
+@click.option(
+    "--confirm",
+    type=click.Choice(CONFIRMS),
+    envvar="AUTOGEN_NB_CONFIRM",
+    show_envvar=True,
+    help="When you are asked. [always; risky in a sandbox]",
+)
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Walls around the code. [none]")
 @click.option("--net", is_flag=True, help="Let code in the sandbox use the network.")
 @click.option("--kernel", metavar="NAME|URL", default="", help="An installed kernel or a Jupyter server for the code.")
@@ -35,18 +40,18 @@ _ENDS = frozenset({"exit", "quit"})
 @click.option("--block-timeout", type=click.FloatRange(0, min_open=True), help="Seconds for one block. [no limit]")
 @click.option("--budget", help="Dollars ('0.50') or tokens ('20000tokens') that may be spent.")
 @click.option("--share", type=click.Choice(get_args(Share)), default="schema", help="What the model is told of tables.")
-def chat(data: tuple[Path, ...], sandbox: Any, kernel: str, *, net: bool, confirm: str | None, **options: Any) -> int:
+def chat(data: tuple[Path, ...], sandbox: Any, kernel: str, *, net: bool, confirm: Any, **options: Any) -> int:
     """Asks for a task, has it done before your eyes, and asks for the next.
 
     Before code runs you see it, and say run, edit, skip, all from here or stop. Ctrl-C interrupts a task; Ctrl-C once
     more, Ctrl-D or "exit" ends the conversation. Where tasks come from a pipe, one that fails ends it.
     """
-    from autogen_nb.cli.terminal_conversation import ConversationSetting, TerminalConversation, confirm_of
+    from autogen_nb.cli.terminal_conversation import ConversationSetting, TerminalConversation
 
     # A kernel that is named has the walls that it has.
     sandbox = sandbox or ("none" if kernel else policy().sandbox)
     where = ExecutionTarget(sandbox, net, kernel)
-    setting = ConversationSetting(where=where, confirm=confirm_of(confirm, os.environ), **options)
+    setting = ConversationSetting(where=where, confirm=confirm, **options)
     conversation = TerminalConversation(setting, _loaded(data), tell=_tell)
     try:
         return _talked(conversation)

@@ -55,7 +55,13 @@ class RunRequest:
 @click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help="A table to hand over. [any number]")
 @click.option("--out", "-o", required=True, type=click.Path(path_type=Path), help="The notebook that is written.")
 @click.option("--model", "-m", help="A model's name, 'offline', or 'replay:FILE'.")
-@click.option("--confirm", type=click.Choice(CONFIRMS), help="What must be allowed first; what must be is refused.")
+@click.option(
+    "--confirm",
+    type=click.Choice(CONFIRMS),
+    envvar="AUTOGEN_NB_CONFIRM",
+    show_envvar=True,
+    help="What must be allowed first; what must be is refused.",
+)
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Walls around the code; with them, --confirm is risky.")
 @click.option("--net", is_flag=True, help="Let code in the sandbox use the network.")
 @click.option("--kernel", metavar="NAME|URL", help="An installed kernel or a Jupyter server for the code.")
@@ -158,13 +164,11 @@ def _confirm(chosen: str | None, sandbox: str | None) -> str:
     """When code is to be allowed first: nothing that nobody has read runs unless that was chosen."""
     # Where nothing is said, the organisation's policy says how much there is of walls.
     walled = (sandbox or policy().sandbox) != "none"
-    confirm = chosen or os.environ.get("AUTOGEN_NB_CONFIRM") or ("risky" if walled else None)
+    confirm = chosen or ("risky" if walled else None)
     if confirm is None:
         raise click.UsageError(_UNREAD)
     if confirm == "always":
         raise click.UsageError(_ALWAYS)
-    if confirm not in CONFIRMS:
-        raise click.UsageError(f"AUTOGEN_NB_CONFIRM is {confirm!r}; it must be one of {', '.join(CONFIRMS)}")
     return confirm
 
 

@@ -16,7 +16,7 @@ from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.chats.termination_checks import WithoutCode
 from autogen_nb.core.ports import Model
-from autogen_nb.effects import CONFIRMS, Confirm
+from autogen_nb.effects import Confirm
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
 from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
@@ -166,17 +166,3 @@ class TerminalConversation:
 
 def _never(_: dict[str, Any]) -> bool:
     return False
-
-
-def confirm_of(chosen: str | None, environ: Mapping[str, str]) -> Confirm | None:
-    """When a person is asked, by the option or the environment; None where neither says.
-
-    Raises
-    ------
-    ConfigError
-        When the environment says what no option could.
-    """
-    confirm = chosen or environ.get("AUTOGEN_NB_CONFIRM") or None
-    if confirm is not None and confirm not in CONFIRMS:
-        raise ConfigError(f"AUTOGEN_NB_CONFIRM is {confirm!r}; it must be one of {', '.join(CONFIRMS)}")
-    return confirm
