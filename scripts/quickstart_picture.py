@@ -49,7 +49,7 @@ def drawn(notebook: NotebookPage) -> list[Image.Image]:
     notebook.click(SECOND, "Run")
     expect(said).to_have_count(2)
     expect(notebook.button(SECOND, "Run")).to_be_visible()
-    task = notebook.chat_cell(SECOND).locator(".jp-Cell-inputWrapper")
+    task = notebook.cell(SECOND).locator(".jp-Cell-inputWrapper")
     waiting = [cut(notebook, task), cut(notebook, said.nth(1), notebook.button(SECOND, "Run"))]
     notebook.click(SECOND, "Run")
     expect(decided).to_have_count(2)
@@ -60,7 +60,7 @@ def drawn(notebook: NotebookPage) -> list[Image.Image]:
 def cut(notebook: NotebookPage, first: Locator, last: Locator | None = None) -> Image.Image:
     """The cell from the top of one element to the bottom of another."""
     with Image.open(notebook.screenshot("whole", SECOND)) as picture:
-        cell, above = notebook.chat_cell(SECOND).bounding_box(), first.bounding_box()
+        cell, above = notebook.cell(SECOND).bounding_box(), first.bounding_box()
         below = (last or first).bounding_box()
         assert cell
         assert above
