@@ -43,7 +43,7 @@ _PREPARING = 10.0
 
 
 class Kernel:
-    """A Jupyter kernel of this interpreter, private to its owner.
+    """A Jupyter kernel in a place, private to its owner.
 
     Parameters
     ----------

@@ -208,7 +208,7 @@ def test_the_environment_that_never_asks_is_shown_all_the_time(notebook: FrontEn
 
 @pytest.mark.slow
 def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """While the model thinks, one line names it, counts the seconds and tells how to stop."""
+    """While the model thinks, one line names the agent, counts the seconds and tells how to stop."""
     model.add({"content": "Fine.", "delay": 1.6})
 
     cell = notebook.start("%%autogen\nGo.")

@@ -24,7 +24,7 @@ WALLS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is 
 @WALLS
 @pytest.mark.kernel
 def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
-    """With `--sandbox bwrap` code sees no home and no network; every status line and the end name the sandbox."""
+    """With `--sandbox bwrap` code sees no home and no network; the last line names the sandbox."""
     look = "import os, socket\nprint(os.listdir(os.path.expanduser('~')))\n"
     look += "try:\n    socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as e: print('no network')"
     model.add(python(look), "Seen.", "Still there.")

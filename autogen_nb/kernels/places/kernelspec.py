@@ -22,7 +22,7 @@ _POLL = 0.25
 
 
 class KernelspecPlace(HostProcesses):
-    """An installed kernelspec as a place: on this machine, without walls of ours.
+    """An installed kernelspec as a place: wherever its provisioner starts it, without walls of ours.
 
     Parameters
     ----------

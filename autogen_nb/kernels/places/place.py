@@ -140,7 +140,8 @@ class Place(Protocol):
     here
         Whether the programs of this machine are found there under the same paths.
     beside
-        Whether programs can be started beside the kernel; else the kernel itself starts them.
+        Whether programs can be started beside the kernel, on a disk that this process sees too; else the kernel itself
+        starts them.
     language
         What its kernel runs, in lower case; None where only the kernel itself can tell.
     folders
