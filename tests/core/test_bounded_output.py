@@ -19,7 +19,6 @@ def told(pieces: list[str], limit: int) -> tuple[str, HeadAndTail]:
     return found.text(), found
 
 
-@pytest.mark.slow
 @given(st.lists(st.text("ab\n", max_size=20)), st.integers(0, 30))
 def test_head_and_tail_are_exact(pieces: list[str], limit: int) -> None:
     """However the text comes, its first and last characters are kept, and the number between them is told."""
@@ -80,7 +79,6 @@ any_output = st.one_of(
 )
 
 
-@pytest.mark.slow
 @given(st.lists(any_output, max_size=30))
 def test_little_output_is_kept_as_it_settles(outputs: list[Output]) -> None:
     """Below the limits, what is kept is what a person sees in the end."""
