@@ -44,6 +44,7 @@ for module, names in LINUX_ONLY.items():
     for name in names.split():
         if hasattr(module, name):
             delattr(module, name)
+os.process_cpu_count = os.cpu_count  # from Python 3.13 on; on macOS they are the same
 load()
 """
 
