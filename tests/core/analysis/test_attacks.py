@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from autogen_nb.core.analysis import asks
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
@@ -23,13 +21,16 @@ ATTACKS = blocks("attacks.txt")
 IDIOMS = blocks("idioms.txt")
 
 
-@pytest.mark.parametrize("block", ATTACKS.values(), ids=ATTACKS.keys())
-def test_what_reaches_further_is_asked_about(block: CodeBlock) -> None:
+def asked_about(named: dict[str, CodeBlock]) -> set[str]:
+    """The names of the snippets that a policy which asks about risky code asks about."""
+    return {name for name, block in named.items() if asks("risky", block, GROUND) is not None}
+
+
+def test_what_reaches_further_is_asked_about() -> None:
     """By whatever name or detour."""
-    assert asks("risky", block, GROUND) is not None
+    assert set(ATTACKS) - asked_about(ATTACKS) == set()
 
 
-@pytest.mark.parametrize("block", IDIOMS.values(), ids=IDIOMS.keys())
-def test_what_only_looks_like_it_passes(block: CodeBlock) -> None:
+def test_what_only_looks_like_it_passes() -> None:
     """Methods of one's own, tables, dates, addresses in texts, charts in the chat's own folder."""
-    assert asks("risky", block, GROUND) is None
+    assert asked_about(IDIOMS) == set()

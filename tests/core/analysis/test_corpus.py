@@ -1,7 +1,5 @@
 """The reading on the labelled corpus: how much of the risky is asked about, and how much of the harmless."""
 
-import pytest
-
 from autogen_nb.core.analysis import asks, effects
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import EffectKind
@@ -49,16 +47,14 @@ def test_hardly_any_of_the_harmless_is_asked_about() -> None:
     assert len(cried) <= 0.02 * sum(not each.risky for each in SNIPPETS), cried
 
 
-@pytest.mark.parametrize("snippet", [each for each in SNIPPETS if each.risky], ids=lambda each: each.name)
-def test_risky_code_is_asked_about_for_the_right_reason(snippet: Snippet) -> None:
+def test_risky_code_is_asked_about_for_the_right_reason() -> None:
     """The person is told of one of the things that the code does, not of something else."""
-    assert kinds(snippet) & set(snippet.kinds)
+    assert [each.name for each in SNIPPETS if each.risky and not kinds(each) & set(each.kinds)] == []
 
 
-@pytest.mark.parametrize("snippet", [each for each in SNIPPETS if not each.risky and each.kinds], ids=lambda s: s.name)
-def test_harmless_acts_are_seen_too(snippet: Snippet) -> None:
+def test_harmless_effects_are_seen_too() -> None:
     """Reading below the folder and writing one's own files are named, so that a record can show them."""
-    assert kinds(snippet) >= set(snippet.kinds)
+    assert [each.name for each in SNIPPETS if not each.risky and not kinds(each) >= set(each.kinds)] == []
 
 
 def test_words_name_what_is_known() -> None:
