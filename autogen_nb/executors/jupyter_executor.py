@@ -331,10 +331,10 @@ class JupyterExecutor:
         """What runs for a block, one after the other, in or beside a kernel of this language."""
         inside = block.language in _family(own)
         name = block_file_name(block.code)
-        if not (inside or (block.language in _SHELL and (self._place.beside or own == "python"))):
+        if not (inside or (block.language in _SHELL and (self._place.runs_programs or own == "python"))):
             return [refuse_block(unknown_language(block.language, own if own != "python" else "python, sh and bash"))]
         steps: list[AsyncGenerator[Output | BlockOutcome]] = []
-        if name is not None and self._place.beside:
+        if name is not None and self._place.shares_disk:
             try:
                 save_block(block.code, self.cwd)
             except BlockRefused as refusal:
@@ -343,7 +343,7 @@ class JupyterExecutor:
             steps.append(self._kernel.execute(save_source(name, block.code), silent=True))
         if inside:
             steps.append(self._inside(block.code, company))
-        elif self._place.beside:
+        elif self._place.runs_programs:
             steps.append(self._shell.execute(block.language, block.code, company.timeout))
         else:
             program = "bash" if block.language in BASH else "sh"
@@ -387,7 +387,7 @@ class JupyterExecutor:
                     yield item
 
     def _make(self) -> None:
-        if self._place.beside:
+        if self._place.shares_disk:
             make_directory(self.cwd)
         if self._overlay is not None:
             self._overlay.make()

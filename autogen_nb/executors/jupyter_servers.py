@@ -178,7 +178,7 @@ class KernelContainer(ContainerPlace):
         ExecutionError
             When its image has none, no image can be had, or the container cannot be started.
         """
-        if not await self.has_kernel():
+        if await super().why_no_kernel():
             raise ExecutionError(
                 f"the image {self.image!r} has no ipykernel: give it as DockerJupyterServer(base_image=...), from "
                 "which one is made that has, or run code by command line in it (DockerCommandLineCodeExecutor)"

@@ -1,4 +1,4 @@
-"""The sockets of one kernel, read in one place and handed to whoever sent the request.
+"""The channels of one kernel, read in one place and handed to whoever sent the request.
 
 1. Every message that comes is put into the inbox of the request that is its parent; without one it is dropped.
 2. Nothing is lost for want of room: a lost "idle" would be a request that never ends. Where a reader is slow, the
@@ -9,14 +9,13 @@
 
 import asyncio
 import sys
+from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any, Literal
 
 from autogen_nb.kernels.encryption import encrypt_socket
-
-Message: TypeAlias = tuple[str, dict[str, Any]]
-"""The channel that it came on, and the message as jupyter_client has it."""
 
 # So many messages in a row, then the loop gets its turn: a kernel that prints without end must not hold it.
 _BURST = 32
@@ -24,6 +23,8 @@ _RECONNECT_MS = 10
 # Bytes of outputs that wait here for their reader, and messages that wait in the socket before that.
 _WAITING = 8 * 2**20
 _QUEUED = 64
+# Seconds that an ended kernel's last messages have.
+_LAST_WORDS = 0.5
 _KINDS = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
 
 
@@ -64,26 +65,82 @@ class Inbox(asyncio.Queue[Any]):
         return super()._get()
 
 
-class Channels:
-    """Shell, control, iopub and stdin of one kernel; made, used and closed on one running loop."""
+class KernelChannels(ABC):
+    """A kernel's shell, iopub, stdin and control channels, wherever it is.
+
+    Attributes
+    ----------
+    subscribed
+        Set as soon as something has come on iopub.
+    """
+
+    def __init__(self) -> None:
+        self.subscribed = asyncio.Event()
+        self._inboxes: dict[str, asyncio.Queue[Any]] = {}
+
+    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: asyncio.Queue[Any] | None = None) -> str:
+        """Sends a message without waiting, and returns its id; what it causes comes into the inbox.
+
+        An item of the inbox is the channel on which a message came, and the message as jupyter_client has it.
+        """
+        identifier = self._send(channel, kind, content)
+        if inbox is not None:
+            self._inboxes[identifier] = inbox
+        return identifier
+
+    def forget(self, identifier: str) -> None:
+        """Drops what still comes for this request."""
+        inbox = self._inboxes.pop(identifier, None)
+        if isinstance(inbox, Inbox):
+            inbox.abandon()
+
+    async def ask(
+        self, channel: str, kind: str, content: dict[str, Any], until: Iterable[Literal["reply", "idle"]] = ("reply",)
+    ) -> dict[str, Any]:
+        """The content of the reply to a message, once the kernel has replied, or is idle again, or both."""
+        inbox: asyncio.Queue[Any] = asyncio.Queue()
+        identifier = self.send(channel, kind, content, inbox)
+        missing, reply = set(until), {}
+        try:
+            while missing:
+                came, message = await inbox.get()
+                if came == channel:
+                    missing.discard("reply")
+                    reply = message["content"]
+                elif message["content"].get("execution_state") == "idle":
+                    missing.discard("idle")
+        finally:
+            self.forget(identifier)
+        return reply
+
+    async def drain(self) -> None:  # noqa: B027 - not every connection has something to wait for
+        """Returns when all that an ended kernel had sent is delivered."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Closes the channels."""
+
+    @abstractmethod
+    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
+        """Sends a message without waiting, and returns its id."""
+
+
+class SocketChannels(KernelChannels):
+    """The sockets of one kernel; made, used and closed on one running loop."""
 
     def __init__(self, manager: Any) -> None:
         import zmq
 
+        super().__init__()
         self._zmq = zmq
         self._session = manager.session
-        self._inboxes: dict[str, asyncio.Queue[Any]] = {}
-        self.subscribed = asyncio.Event()
         self._lost = asyncio.Event()
-        identity = self._session.bsession
-        self._sockets = {
-            name: self._connect(manager, name, getattr(zmq, kind), identity) for name, kind in _KINDS.items()
-        }
+        self._sockets = {name: self._connect(manager, name, getattr(zmq, kind)) for name, kind in _KINDS.items()}
         self._monitor = self._sockets["iopub"].get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self._pumps = [asyncio.ensure_future(self._pump(name)) for name in self._sockets]
         self._pumps.append(asyncio.ensure_future(self._watch()))
 
-    def _connect(self, manager: Any, name: str, kind: int, identity: bytes) -> Any:
+    def _connect(self, manager: Any, name: str, kind: int) -> Any:
         socket = manager.context.socket(kind)
         socket.linger = 0
         # The sockets of a kernel that is starting are not there yet; 100 ms, the default, is long.
@@ -93,33 +150,16 @@ class Channels:
         if name == "iopub":
             socket.subscribe(b"")
         else:
-            socket.identity = identity
+            socket.identity = self._session.bsession
         encrypt_socket(socket, manager)
         separator = "-" if manager.transport == "ipc" else ":"
         socket.connect(f"{manager.transport}://{manager.ip}{separator}{getattr(manager, f'{name}_port')}")
         return socket
 
-    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: asyncio.Queue[Any] | None = None) -> str:
-        """Sends a message without waiting, and returns its id; what it causes comes into the inbox."""
-        message = self._session.msg(kind, content)
-        identifier: str = message["header"]["msg_id"]
-        if inbox is not None:
-            self._inboxes[identifier] = inbox
-        # Not `Session.send`: it goes round the asyncio socket, which then can miss that a reply has come
-        # (the socket's file descriptor is edge-triggered). The future is done unless the kernel is not there yet.
-        self._sockets[channel].send_multipart(self._session.serialize(message))
-        return identifier
-
-    def forget(self, identifier: str) -> None:
-        """Drops what still comes for this request."""
-        inbox = self._inboxes.pop(identifier, None)
-        if isinstance(inbox, Inbox):
-            inbox.abandon()
-
-    async def drain(self, seconds: float = 0.5) -> None:
+    async def drain(self) -> None:
         """Returns when all that an ended kernel had sent is delivered."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(_LAST_WORDS):
                 await self._lost.wait()
         socket = self._sockets["iopub"]
         if socket.closed:
@@ -131,14 +171,20 @@ class Channels:
                 self._deliver("iopub", plain.recv_multipart(self._zmq.NOBLOCK))
 
     def close(self) -> None:
-        """Closes all sockets; it may be called twice."""
+        """Closes all sockets."""
         for pump in self._pumps:
             pump.cancel()
-        if self._monitor is not None:
-            self._sockets["iopub"].disable_monitor()
-            self._monitor = None
+        self._sockets["iopub"].disable_monitor()
         for socket in self._sockets.values():
             socket.close(linger=0)
+
+    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
+        message = self._session.msg(kind, content)
+        # Not `Session.send`: it goes round the asyncio socket, which then can miss that a reply has come
+        # (the socket's file descriptor is edge-triggered). The future is done unless the kernel is not there yet.
+        self._sockets[channel].send_multipart(self._session.serialize(message))
+        identifier: str = message["header"]["msg_id"]
+        return identifier
 
     async def _pump(self, name: str) -> None:
         socket = self._sockets[name]

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckBlock
-from autogen_nb.kernels.launch import Launched, launch
+from autogen_nb.kernels.launch import launch
 from autogen_nb.kernels.lifecycle import KernelLifecycle
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitPassed, LimitWatch
@@ -27,7 +27,7 @@ from autogen_nb.kernels.message_decoding import size
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, death
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
-from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.places.place import KernelHandle, Place
 from autogen_nb.kernels.preparation import pack_modules, prepare, warm
 from autogen_nb.kernels.request import Ask, ExecuteRequest
 from autogen_nb.kernels.service_calls import list_variables
@@ -353,14 +353,14 @@ class Kernel:
             self._lost = f"The kernel passed its {passed.limit} between blocks; it was killed and restarted; {LOST}."
             self._behind(self._life.end(grace=0))
 
-    async def _launch(self) -> Launched:
+    async def _launch(self) -> KernelHandle:
         if self.admit is not None:
             self.admit()
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, self._python)
         for patience in (_PREPARING, _PREPARING, None):
             launched = await launch(
-                cwd=self.cwd, environ=environ, python=self._python, place=self._place, folders=self._folders,
+                self._place, cwd=self.cwd, environ=environ, python=self._python, folders=self._folders,
                 limits=self.limits, meanwhile=pack_modules,
             )  # fmt: skip
             try:
@@ -381,7 +381,7 @@ class Kernel:
             self._behind(self._warm(launched))
         return launched
 
-    async def _warm(self, launched: Launched) -> None:
+    async def _warm(self, launched: KernelHandle) -> None:
         async with self._turn:
             if launched.alive and self._imports:
                 # It is a courtesy: a request that is lost on its way must not keep the turn.
@@ -394,7 +394,7 @@ class Kernel:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _watched(self, launched: Launched) -> LimitWatch | None:
+    def _watched(self, launched: KernelHandle) -> LimitWatch | None:
         if launched.root is None or self.limits == Limits():
             return None
         watch = LimitWatch(

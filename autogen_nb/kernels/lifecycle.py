@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.launch import Launched
+from autogen_nb.kernels.places.place import KernelHandle
 
 
 class KernelLifecycle:
     """At most one running kernel, made by `launch` whenever it is wanted and there is none."""
 
-    def __init__(self, launch: Callable[[], Awaitable[Launched]]) -> None:
+    def __init__(self, launch: Callable[[], Awaitable[KernelHandle]]) -> None:
         self._launch = launch
-        self.launched: Launched | None = None
+        self.launched: KernelHandle | None = None
         self._starting: asyncio.Task[None] | None = None
 
     @property

@@ -15,7 +15,7 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels import service_calls
 from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.inside.guard_questions import FIELD
-from autogen_nb.kernels.launch import Launched
+from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"
@@ -45,7 +45,7 @@ def _packed() -> bytes:
     return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
 
 
-async def prepare(launched: Launched, grace: float, prefix: str, own: bytes) -> None:
+async def prepare(launched: KernelHandle, grace: float, prefix: str, own: bytes) -> None:
     """Brings our own code into a Python kernel.
 
     Parameters
@@ -75,7 +75,7 @@ async def prepare(launched: Launched, grace: float, prefix: str, own: bytes) -> 
     await launched.files.drop(file)
 
 
-async def warm(launched: Launched, names: Sequence[str], grace: float) -> None:
+async def warm(launched: KernelHandle, names: Sequence[str], grace: float) -> None:
     """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
     launched.sign.touch()
     source = service_calls.call_source(
@@ -84,7 +84,7 @@ async def warm(launched: Launched, names: Sequence[str], grace: float) -> None:
     await _through(_ours(launched, launched.files.there(source), grace))
 
 
-def _ours(launched: Launched, source: str, grace: float, guard: GuardClient | None = None) -> ExecuteRequest:
+def _ours(launched: KernelHandle, source: str, grace: float, guard: GuardClient | None = None) -> ExecuteRequest:
     fields = None if guard is None else guard.secretly()
     return ExecuteRequest(launched, source, ask=None, timeout=None, grace=grace, silent=True, fields=fields)
 

@@ -26,9 +26,9 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.effects import EffectJudged
 from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
-from autogen_nb.kernels.launch import Launched
 from autogen_nb.kernels.limits.limit_watch import LimitPassed
 from autogen_nb.kernels.message_decoding import exit_code, output
+from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
@@ -71,7 +71,7 @@ class ExecuteRequest:
 
     def __init__(
         self,
-        launched: Launched,
+        launched: KernelHandle,
         code: str,
         *,
         ask: Ask | None,
@@ -257,17 +257,9 @@ class ExecuteRequest:
 
     async def _in_order(self, question: _Question) -> None:
         """Rule 7: puts the question into the inbox once all that came before it is there."""
-        inbox: asyncio.Queue[Any] = asyncio.Queue()
-        # A kernel that is not reached over sockets may have no control channel.
-        with suppress(KeyError):
-            probe = self.launched.channels.send("control", "kernel_info_request", {}, inbox)
-            try:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_CAUGHT_UP):
-                        while not _tells_idle(*await inbox.get()):
-                            pass
-            finally:
-                self.launched.channels.forget(probe)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CAUGHT_UP):
+                await self.launched.channels.ask("control", "kernel_info_request", {}, until=("idle",))
         self._inbox.put_nowait(question)
 
     def _put_question(self, question: _Question) -> None:
@@ -339,10 +331,6 @@ class ExecuteRequest:
         self.launched.exited.remove_done_callback(self._died)
         for identifier in self._identifiers:
             self.launched.channels.forget(identifier)
-
-
-def _tells_idle(channel: str, message: dict[str, Any]) -> bool:
-    return channel == "iopub" and message["content"].get("execution_state") == "idle"
 
 
 class _Clock:

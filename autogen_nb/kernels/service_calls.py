@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.kernels.launch import Launched
+from autogen_nb.kernels.places.place import KernelHandle
 
 
 def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
@@ -18,23 +19,12 @@ def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str
     return f'__import__("sys").modules["autogen_nb_service"].answer({called})'
 
 
-async def list_variables(launched: Launched, seconds: float) -> Any:
+async def list_variables(launched: KernelHandle, seconds: float) -> Any:
     """What `service` lists as variables while other code runs; None where the kernel does not answer in time.
 
     It is asked on the control channel, which a kernel reads in a thread of its own.
     """
-    inbox: asyncio.Queue[Any] = asyncio.Queue()
-    try:
-        identifier = launched.channels.send("control", "autogen_nb_variables", {}, inbox)
-    except KeyError:
-        # This kernel is not reached over sockets.
-        return None
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while (found := await inbox.get())[0] != "control":
-                pass
-            return found[1]["content"].get("variables")
-    except TimeoutError:
-        return None
-    finally:
-        launched.channels.forget(identifier)
+            return (await launched.channels.ask("control", "autogen_nb_variables", {})).get("variables")
+    return None

@@ -94,8 +94,12 @@ def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monk
 
 def test_kernel_that_does_not_tell_is_waited_for_shortly(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the control channel is silent, the question is asked all the same."""
+
+    async def silent(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
+
     monkeypatch.setattr("autogen_nb.kernels.request._CAUGHT_UP", 0.01)
-    monkeypatch.setattr("autogen_nb.kernels.request._tells_idle", lambda channel, message: False)
+    monkeypatch.setattr("autogen_nb.kernels.channels.KernelChannels.ask", silent)
 
     async def ask(prompt: str, password: bool) -> str:
         return "here"

@@ -17,7 +17,6 @@ from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
-from autogen_nb.kernels.places.container_engine import split_image_name
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 from tests.contract.ways import IMAGE, Cannot, Ran, image
@@ -68,21 +67,6 @@ def test_processor_time_is_no_limit_of_a_container(tmp_path: Path) -> None:
     """A limit that no engine keeps is an error at construction, not a promise."""
     with pytest.raises(ConfigError, match=r"limits\['cpu'\] cannot be kept in a container"):
         contained(tmp_path, limits=Limits(cpu=3))
-
-
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
-        ("python:3-slim", ("python", "3-slim")),
-        ("python", ("python", "latest")),
-        ("host:5000/python", ("host:5000/python", "latest")),
-        ("host:5000/python:3", ("host:5000/python", "3")),
-        ("python@sha256:00", ("python@sha256:00", None)),
-    ],
-)
-def test_image_names_are_taken_apart(name: str, parts: tuple[str, str | None]) -> None:
-    """Repository and tag of an image are told apart, so that one image is pulled and not all of its tags."""
-    assert split_image_name(name) == parts
 
 
 def test_this_machines_paths_stay_here() -> None:

@@ -12,7 +12,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError, ExecutionError, TransferError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer, _answer, _checked
-from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
+from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace, ServerKernel
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
@@ -115,6 +115,7 @@ def test_an_end_that_was_lost_on_the_way_is_told(tmp_path: Path) -> None:
         sent = channels.send("shell", "execute_request", {"code": "1"}, inbox)
         channels._open[sent] = {"shell", "idle"}
         channels._ask_what_is_over()
+        await asyncio.sleep(0)
         probe = channels._unsent[-1][0]
         for channel, kind, content in (
             ("iopub", "status", {"execution_state": "idle"}),
@@ -205,7 +206,7 @@ def test_paths_are_those_of_the_other_side(tmp_path: Path) -> None:
 
     async def main() -> str:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
-        carrier = ChannelTransfer(channels, asyncio.get_running_loop().create_future(), tmp_path)
+        carrier = ChannelTransfer(ServerKernel(JupyterServerPlace("http://127.0.0.1:1"), tmp_path, "1", channels))
         carrier._there = "/there"
         return carrier.there(f"load({str(tmp_path / 'x')!r})")
 

@@ -8,7 +8,7 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.core.policy.organisation_policy import WALLS
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.places import PLACES, SANDBOXES, PlaceKind, PlaceOptions
-from autogen_nb.kernels.places.place import HostProcesses
+from autogen_nb.kernels.places.local import LocalPlace
 
 
 def test_each_sandbox_has_a_rank_in_the_policy() -> None:
@@ -20,7 +20,7 @@ def test_each_sandbox_has_a_rank_in_the_policy() -> None:
 def test_a_row_makes_a_place_that_can_be_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new kind of place is named by its address, has its label, and keeps no promise that its row denies."""
 
-    class Host(HostProcesses):
+    class Host(LocalPlace):
         def __init__(self, options: PlaceOptions) -> None:
             self.address = options.kernel
 

@@ -106,9 +106,9 @@ def _container(options: PlaceOptions) -> Any:
 
 
 def _check_container(options: PlaceOptions) -> None:  # noqa: ARG001 - every place is checked alike
-    from autogen_nb.kernels.places.container_engine import check_engine
+    from autogen_nb.kernels.places.container_engine import connect_engine
 
-    check_engine()
+    connect_engine().close()
 
 
 def _kernelspec(options: PlaceOptions) -> Any:

@@ -19,15 +19,15 @@ from pathlib import Path
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels.places.local import START, LocalKernel, kernel_environ, manager_for, start_kernel
-from autogen_nb.kernels.places.place import HostProcesses, LaunchSpec, by_signal
+from autogen_nb.kernels.places.local import START, LocalPlace, kernel_environ, manager_for, start_kernel
+from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, by_signal
 
 _HOMES = ("/home", "/root")
 _EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - they are made anew, for nobody else
 _INSTEAD = "choose another sandbox, or sandbox='none' to run without walls"
 
 
-class BubblewrapPlace(HostProcesses):
+class BubblewrapPlace(LocalPlace):
     """The person's machine behind walls; see the module for what they are.
 
     Parameters
@@ -57,7 +57,7 @@ class BubblewrapPlace(HostProcesses):
         """Has the code write in this folder too."""
         self._opened.append(folder)
 
-    async def start(self, launch_spec: LaunchSpec) -> LocalKernel:
+    async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         """A kernel behind the walls."""
         manager = manager_for(launch_spec)
         spec = manager.kernel_spec

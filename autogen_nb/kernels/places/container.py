@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -22,15 +22,15 @@ from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import parse_counter
-from autogen_nb.kernels.places.container_engine import connect_engine, find_image
+from autogen_nb.kernels.places.container_engine import connect_engine, engine_error, find_image
 from autogen_nb.kernels.places.container_exec import Exec, close_stream, write_line
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
-from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, NoHostProcess, SameDisk, by_signal
+from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, by_signal
 
 IMAGE = "python:3-slim"
 """The image that is taken where none is named."""
@@ -52,7 +52,7 @@ _COUNTERS += "cat /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events 2>/
 _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 8)))"
 
 
-class ContainerPlace:
+class ContainerPlace(Place):
     """A container as a place for code.
 
     Parameters
@@ -84,9 +84,6 @@ class ContainerPlace:
         do.
     """
 
-    here = False
-    beside = True
-    language: str | None = "python"
     walls: Walls = "docker"
 
     def __init__(
@@ -120,7 +117,7 @@ class ContainerPlace:
         self._started: Any = None
         self._line: Any = None
         self._making = asyncio.Lock()
-        self._probed: bool | None = None
+        self._why_no_kernel: str | None = None
 
     @property
     def folders(self) -> Path:
@@ -129,35 +126,25 @@ class ContainerPlace:
             self._folders = Path(tempfile.mkdtemp(prefix="agn-", dir="/tmp"))
         return self._folders
 
-    async def has_kernel(self) -> bool:
-        """Whether a kernel can run in this container: its image has ipykernel, and sockets can be shared with it."""
-        if self._probed is None:
+    async def why_no_kernel(self) -> str:
+        """That the image has no ipykernel, or "" where it has, and sockets can be shared with it.
+
+        Raises
+        ------
+        ExecutionError
+            When no image can be had, or the container cannot be started.
+        """
+        if self._why_no_kernel is None:
             # A Unix socket does not reach into the virtual machine that runs the containers elsewhere.
-            shared = sys.platform == "linux"
-            job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if shared else None
-            self._probed = job is not None and await job.exited == 0
+            job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
+            found = job is not None and await job.exited == 0
             if job is not None:
                 os.close(job.pipe)
-        return self._probed
+            self._why_no_kernel = "" if found else f"the image {self.image!r} has no ipykernel that could be used"
+        return self._why_no_kernel
 
-    async def why_no_kernel(self) -> str:
-        """That the image has no ipykernel, or "" where it has.
-
-        Raises
-        ------
-        ExecutionError
-            When no image can be had, or the container cannot be started.
-        """
-        return "" if await self.has_kernel() else f"the image {self.image!r} has no ipykernel that could be used"
-
-    async def start(self, launch_spec: LaunchSpec) -> "ContainerKernel":
-        """A kernel in the container.
-
-        Raises
-        ------
-        ExecutionError
-            When no image can be had, or the container cannot be started.
-        """
+    async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
+        """A kernel in the container."""
         manager = manager_for(launch_spec)
         manager.write_connection_file()
         # On its own, so that no module beside it is found by its name.
@@ -168,7 +155,7 @@ class ContainerPlace:
         argv = [_PYTHON, str(script), "-f", manager.connection_file, *options]
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
         job = await self._executed(argv, environ, log=launch_spec.log)
-        return ContainerKernel(job, manager)
+        return ContainerKernel(launch_spec.folder, job, manager)
 
     async def met(self) -> str:
         """The limit, in words, at which the engine ended or refused a process since this was asked last."""
@@ -185,13 +172,12 @@ class ContainerPlace:
                 return limits.words[limit]
         return ""
 
-    # The working directory and the limits are the protocol's; the container has its own.
     async def spawn(
         self,
         argv: Sequence[str],
-        cwd: Path,  # noqa: ARG002 - every place is asked alike
+        cwd: Path,  # noqa: ARG002 - the container has its own
         environ: Mapping[str, str],
-        limits: Limits | None = None,  # noqa: ARG002 - every place is asked alike
+        limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
     ) -> Exec:
         """A program in the container, in its working directory."""
         return await self._executed(argv, environ)
@@ -203,10 +189,7 @@ class ContainerPlace:
             line, self._line = self._line, None
             if started is not None:
                 atexit.unregister(started.kill)
-                if self._leaves == "running":
-                    close_stream(line)
-                else:
-                    await asyncio.to_thread(_ended, started, line, self._leaves)
+                await asyncio.to_thread(_leave, started, line, self._leaves)
             self._client.close()
             if self._folders is not None:
                 shutil.rmtree(self._folders, ignore_errors=True)
@@ -219,22 +202,14 @@ class ContainerPlace:
                 if self._leaves != "running":
                     atexit.register(self._started.kill)
             started, line = self._started, self._line
-        return await Exec.begun(
-            self._client.api,
-            started.id,
-            argv,
-            cwd=self.cwd.resolve(),
-            environ={**_portable(environ), **overlay_env.variables(_PACKAGES)},
-            folder=self.folders,
-            log=log,
-            met=self.met,
-            send=partial(_send, line),
-        )
+        job = Exec(started, self.folders, met=self.met, send=partial(_send, line))
+        environ = {**_portable(environ), **overlay_env.variables(_PACKAGES)}
+        await job.begin(argv, self.cwd.resolve(), environ, log)
+        return job
 
     def _make(self) -> tuple[Any, Any]:
         """A fresh container that runs, and the stream that keeps it running."""
         types = import_module("docker.types")
-        errors = import_module("docker.errors")
         self.cwd.mkdir(parents=True, exist_ok=True)
         self.image = find_image(self._client, self.images)
         cwd = str(self.cwd.resolve())
@@ -244,12 +219,12 @@ class ContainerPlace:
         try:
             try:
                 return self._begun(mounts, Limits.usual() if self._limits is None else self._limits)
-            except errors.DockerException:
+            except engine_error():
                 if self._limits is not None:
                     raise
             # Not every engine can keep limits, and these are our own idea.
             return self._begun(mounts, Limits())
-        except errors.DockerException as error:
+        except engine_error() as error:
             taken = self._name is not None and "already in use" in str(error)
             way_out = f"; `docker rm --force {self._name}` takes it away, another name leaves it" if taken else ""
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
@@ -280,53 +255,36 @@ class ContainerPlace:
             container.start()
             # Where the image has no Python, there is nothing to install for.
             container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
-        except import_module("docker.errors").DockerException:
-            _try(lambda: container.remove(force=True), import_module("docker.errors").DockerException)
+        except engine_error():
+            with suppress(engine_error()):
+                container.remove(force=True)
             raise
         return container, line
 
 
-class ContainerKernel(NoHostProcess):
-    """A kernel that runs in a container; a `place.KernelHandle`."""
+class ContainerKernel(KernelHandle):
+    """A kernel that runs in a container."""
 
-    def __init__(self, job: Exec, manager: Any) -> None:
+    def __init__(self, folder: Path, job: Exec, manager: Any) -> None:
+        super().__init__(folder, SocketChannels(manager), by_signal(job.exited))
         self._job = job
-        self._manager = manager
-        self._control = manager.connect_control()
-        self.exited = by_signal(job.exited)
-        self.channels: KernelChannels = Channels(manager)
-        self.files: KernelFiles = SameDisk()
-
-    @property
-    def ended(self) -> bool:
-        """Whether it has ended, as far as the engine has told."""
-        return self._job.exited.done()
-
-    async def interrupt(self) -> None:
-        """Interrupts by message: what a signal meets in a container depends on the engine."""
-        self._tell("interrupt_request")
-
-    async def quit(self) -> None:
-        """Asks the kernel to end by itself."""
-        self._tell("shutdown_request", restart=False)
-
-    async def kill(self) -> None:
-        """Kills the kernel and its group; the rest of what it started ends with the container."""
-        await self._job.kill()
+        self._context = manager.context
 
     async def met(self) -> str:
         """The limit, in words, at which the engine ended or refused a process since this was asked last."""
         return await self._job.met()
 
-    async def close(self) -> None:
-        """Closes the sockets."""
-        os.close(self._job.pipe)
-        self._control.close(linger=0)
-        self._manager.context.destroy(linger=0)
+    async def _interrupt(self) -> None:
+        # By message: what a signal meets in a container depends on the engine.
+        self.channels.send("control", "interrupt_request", {})
 
-    def _tell(self, kind: str, **content: Any) -> None:
-        session = self._manager.session
-        self._control.send_multipart(session.serialize(session.msg(kind, content)))
+    async def _kill(self) -> None:
+        # The rest of what it started ends with the container.
+        await self._job.kill()
+
+    async def _close(self) -> None:
+        os.close(self._job.pipe)
+        self._context.destroy(linger=0)
 
 
 def _portable(environ: Mapping[str, str]) -> dict[str, str]:
@@ -348,22 +306,21 @@ def _send(line: Any, name: str, group: int) -> None:
 
 
 def _runs(container: Any) -> bool:
-    errors = import_module("docker.errors")
-    try:
+    with suppress(engine_error()):
         container.reload()
-    except errors.DockerException:
-        return False
-    return bool(container.status == "running")
+        return bool(container.status == "running")
+    return False
 
 
-def _ended(container: Any, line: Any, leaves: Leaves) -> None:
-    errors = import_module("docker.errors")
-    effects = [container.kill, lambda: close_stream(line)]
+def _leave(container: Any, line: Any, leaves: Leaves) -> None:
+    """Ends what is not to be left of a container; it may be gone already."""
+    if leaves != "running":
+        with suppress(engine_error(), OSError):
+            container.kill()
+    close_stream(line)
     if leaves == "nothing":
-        # It may be gone already: it removes itself.
-        effects.append(lambda: container.remove(force=True))
-    for effect in effects:
-        _try(effect, errors.DockerException)
+        with suppress(engine_error(), OSError):
+            container.remove(force=True)
 
 
 def _counts(container: Any) -> tuple[int, int] | None:
@@ -374,8 +331,3 @@ def _counts(container: Any) -> tuple[int, int] | None:
         return None
     memory, found, pids = text.partition("pids\n")
     return None if not found else (parse_counter(memory, "oom_kill"), parse_counter(pids, "max"))
-
-
-def _try(effect: Callable[[], object], expected: type[Exception]) -> None:
-    with suppress(expected, OSError):
-        effect()

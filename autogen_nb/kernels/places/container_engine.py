@@ -12,19 +12,20 @@ from autogen_nb.errors import ConfigError, ExecutionError
 _HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system service`), set DOCKER_HOST to where it is"
 
 
-def check_engine() -> None:
-    """Makes sure that an engine answers; nothing is pulled or started.
+def engine_error() -> type[Exception]:
+    """What the Docker library raises."""
+    error: type[Exception] = import_module("docker.errors").DockerException
+    return error
+
+
+def connect_engine() -> Any:
+    """A client of the engine that the environment names, once it has answered; nothing is pulled or started.
 
     Raises
     ------
     ConfigError
-        When none does; the message says how to get one.
+        When none answers; the message says how to get one.
     """
-    connect_engine().close()
-
-
-def connect_engine() -> Any:
-    """A client of the engine that the environment names, once it has answered."""
     try:
         docker = import_module("docker")
     except ImportError as error:
@@ -56,8 +57,7 @@ def find_image(client: Any, names: Sequence[str]) -> str:
             try:
                 client.images.get(name)
             except errors.ImageNotFound:
-                repository, tag = split_image_name(name)
-                client.images.pull(repository, tag=tag)
+                client.images.pull(name)
         except errors.DockerException as error:
             whys.append(f"{name!r}: {error}")
         else:
@@ -89,11 +89,3 @@ def build_kernel_image(client: Any, name: str, base: str) -> None:
             f"no image with a kernel can be made from {base!r} ({error}): make one with ipykernel in it where there is "
             "network, and name it by DockerJupyterServer(custom_image_name=...)"
         ) from error
-
-
-def split_image_name(name: str) -> tuple[str, str | None]:
-    """The repository and the tag of an image; without a tag or digest it is the latest one."""
-    if "@" in name:
-        return name, None
-    repository, colon, tag = name.rpartition(":")
-    return (repository, tag) if colon and "/" not in tag else (name, "latest")

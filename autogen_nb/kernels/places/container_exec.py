@@ -4,10 +4,10 @@ import asyncio
 import itertools
 import os
 import select
-import struct
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,61 +19,52 @@ Send: TypeAlias = Callable[[str, int], None]
 _count = itertools.count()
 # A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
 _ASK = 0.25
-_CHUNK = 2**16
-_HEADER = 8
+_GONE = 137
 # The shell's number is the program's, and that of its process group. One stream: two would lose their common order.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
 
 
 class Exec:
-    """A program in a container; a `jobs.Job`."""
+    """A program in a container; a `jobs.Job`.
 
-    def __init__(self, api: Any, container: str, number: Path, met: Callable[[], Awaitable[str]], send: Send) -> None:
-        self._api = api
+    Parameters
+    ----------
+    container
+        The container that runs, as the Docker library has it.
+    folder
+        Seen by both sides, under the same path.
+    met
+        Tells at which limit the engine has ended or refused a process.
+    """
+
+    def __init__(self, container: Any, folder: Path, *, met: Callable[[], Awaitable[str]], send: Send) -> None:
+        self._api = container.client.api
+        self._container = container.id
+        self._number = folder / f"exec-{next(_count)}"
         self._met = met
         self._send = send
-        self._container = container
-        self._number = number
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
         self.pipe, self._writing = os.pipe()
         os.set_blocking(self.pipe, False)
 
-    @classmethod
-    async def begun(
-        cls,
-        api: Any,
-        container: str,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        environ: Mapping[str, str],
-        folder: Path,
-        met: Callable[[], Awaitable[str]],
-        send: Send,
-        log: Path | None = None,
-    ) -> "Exec":
-        """The program, started; `folder` is seen by both sides, and `log` takes both streams where it is given.
-
-        `met` tells at which limit the engine has ended or refused a process.
+    async def begin(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], log: Path | None = None) -> None:
+        """Starts the program; `log` takes both of its streams where it is given.
 
         Raises
         ------
         ExecutionError
             When the engine refuses.
         """
-        number = folder / f"exec-{next(_count)}"
-        begin = [_BEGIN, str(number)] if log is None else [_BEGIN_LOGGED, str(number), str(log)]
-        made = cls(api, container, number, met, send)
+        begin = [_BEGIN, str(self._number)] if log is None else [_BEGIN_LOGGED, str(self._number), str(log)]
         try:
-            await asyncio.to_thread(made._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
+            await asyncio.to_thread(self._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
         # The library lets errors of its transport through, of several kinds.
         except Exception as error:
-            os.close(made.pipe)
-            os.close(made._writing)
+            os.close(self.pipe)
+            os.close(self._writing)
             raise ExecutionError(f"{argv[0]!r} could not be started in the container: {error}") from error
-        return made
 
     async def signal(self, name: str) -> bool:
         """Sends a signal to the program's group; False when the program has ended."""
@@ -111,31 +102,21 @@ class Exec:
     def _read(self, made: str, stream: Any) -> None:
         """Passes on what the program writes, until it has ended."""
         try:
-            _pass_on(_socket(stream), self._writing, lambda: self._runs(made))
+            _pass_on(_socket(stream), self._writing, lambda: bool(self._state(made).get("Running")))
         finally:
-            code = self._code(made)
+            code = self._state(made).get("ExitCode")
             os.close(self._writing)
             # The loop may have been closed meanwhile: then nobody waits.
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._settle, code)
+                self._loop.call_soon_threadsafe(self.exited.set_result, code if isinstance(code, int) else _GONE)
             close_stream(stream)
 
-    def _settle(self, code: int) -> None:
-        if not self.exited.done():
-            self.exited.set_result(code)
-
-    def _runs(self, made: str) -> bool:
+    def _state(self, made: str) -> dict[str, Any]:
         try:
-            return bool(self._api.exec_inspect(made)["Running"])
+            found: dict[str, Any] = self._api.exec_inspect(made)
         except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so
-            return False
-
-    def _code(self, made: str) -> int:
-        try:
-            code = self._api.exec_inspect(made)["ExitCode"]
-        except Exception:  # noqa: BLE001 - same
-            code = None
-        return code if isinstance(code, int) else 137
+            return {}
+        return found
 
 
 def write_line(stream: Any, text: str) -> None:
@@ -156,29 +137,18 @@ def _socket(stream: Any) -> Any:
     return getattr(stream, "_sock", stream)
 
 
-def _pass_on(stream: Any, writing: int, runs: Any) -> None:
+def _pass_on(stream: Any, writing: int, runs: Callable[[], bool]) -> None:
     """Writes the payload of the engine's frames to the pipe, until the stream or the program has ended."""
-    held = b""
-    while True:
-        if not select.select([stream], [], [], _ASK)[0]:
-            if not runs():
+    frames = import_module("docker.utils.socket")
+    with suppress(BrokenPipeError, frames.SocketError):
+        while True:
+            if not select.select([stream], [], [], _ASK)[0]:
+                if not runs():
+                    return
+                continue
+            size = frames.next_frame_header(stream)[1]
+            if size < 0:
                 return
-            continue
-        data = stream.recv(_CHUNK)
-        if not data:
-            return
-        held += data
-        while len(held) >= _HEADER:
-            size = struct.unpack(">BxxxL", held[:_HEADER])[1]
-            if len(held) < _HEADER + size:
-                break
-            try:
-                _write(writing, held[_HEADER : _HEADER + size])
-            except BrokenPipeError:
-                return
-            held = held[_HEADER + size :]
-
-
-def _write(writing: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(writing, data) :]
+            data = frames.read_exactly(stream, size)
+            while data:
+                data = data[os.write(writing, data) :]

@@ -1,14 +1,13 @@
 """Files that pass to and from a kernel that does not see our disk, in chunks through its own channel."""
 
 import ast
-import asyncio
 import base64
 import json
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.errors import ExecutionError, TransferError
-from autogen_nb.kernels.places.place import Inbox, KernelChannels, ask_language
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
 
 REMOTE_SIDE = "autogen_nb_remote_side"
 """The name of the module inside the kernel."""
@@ -18,7 +17,6 @@ _SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
 _CHUNK = 4 * 2**20
 _MOST_BYTES = 4 * 2**30
 _MOST_FILES = 10_000
-_ASK_AGAIN = 1.0
 
 
 def shell_source(program: str, code: str) -> str:
@@ -31,49 +29,30 @@ def save_source(name: str, code: str) -> str:
     return f'__import__("sys").modules[{REMOTE_SIDE!r}].keep({name!r}, {code!r})'
 
 
-class ChannelTransfer:
-    """Carries files; a `place.KernelFiles`.
+class ChannelTransfer(KernelFiles):
+    """Carries files between our private folder and one of the kernel's.
 
     Its calls are silent requests whose answers come in the execute reply: what a kernel prints passes through limits
     on a server that would drop some of it.
     """
 
-    def __init__(self, channels: KernelChannels, exited: "asyncio.Future[int]", folder: Path) -> None:
-        self._channels = channels
-        self._exited = exited
-        self._here = folder
+    def __init__(self, kernel: KernelHandle) -> None:
+        self._kernel = kernel
         self._there = ""
 
-    @classmethod
-    async def of(
-        cls, channels: KernelChannels, exited: "asyncio.Future[int]", folder: Path, patience: float
-    ) -> "ChannelTransfer | None":
-        """A carrier between our private folder and one of the kernel's; None where the kernel runs no Python.
-
-        Raises
-        ------
-        ExecutionError
-            When the kernel does not answer within `patience` seconds.
-        """
-        carrier = cls(channels, exited, folder)
-        try:
-            async with asyncio.timeout(patience):
-                if await ask_language(channels, exited, _ASK_AGAIN) != "python":
-                    return None
-                source = _SOURCE.read_text("utf-8")
-                code = (
-                    "(lambda modules, new, name, source: (modules.__setitem__(name, new(name)), "
-                    'exec(compile(source, name, "exec"), modules[name].__dict__)))'
-                    f'(__import__("sys").modules, type(__import__("sys")), {REMOTE_SIDE!r}, {source!r})'
-                )
-                carrier._there = await carrier._call("make", code=code)
-        except TimeoutError:
-            raise ExecutionError(f"the kernel on the server did not answer within {patience:g} s") from None
-        return carrier
+    async def begin(self) -> None:
+        """Makes the folder in the kernel, which runs Python."""
+        source = _SOURCE.read_text("utf-8")
+        self._there = await self._call(
+            "make",
+            code="(lambda modules, new, name, source: (modules.__setitem__(name, new(name)), "
+            'exec(compile(source, name, "exec"), modules[name].__dict__)))'
+            f'(__import__("sys").modules, type(__import__("sys")), {REMOTE_SIDE!r}, {source!r})',
+        )
 
     def there(self, source: str) -> str:
         """The source with paths in our private folder as they are on the kernel's side."""
-        return source.replace(str(self._here), self._there)
+        return source.replace(str(self._kernel.folder), self._there)
 
     async def send(self, path: Path) -> None:
         """Has a file or folder of ours on the kernel's side too."""
@@ -103,42 +82,20 @@ class ChannelTransfer:
 
     async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
         """The text that a function of `remote_side` returns."""
-        inbox: Inbox = asyncio.Queue()
         given = ", ".join(map(repr, arguments))
-        expression = f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({given})'
-        identifier = self._channels.send(
-            "shell",
-            "execute_request",
-            {
-                "code": code,
-                "silent": True,
-                "store_history": False,
-                "user_expressions": {"answer": expression},
-                "allow_stdin": False,
-                "stop_on_error": False,
-            },
-            inbox,
-        )
+        request = {
+            "code": code,
+            "silent": True,
+            "store_history": False,
+            "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({given})'},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        asking = self._kernel.channels.ask("shell", "execute_request", request)
         try:
-            return _answer(await self._shell(inbox))
-        finally:
-            self._channels.forget(identifier)
-
-    async def _shell(self, inbox: Inbox) -> dict[str, Any]:
-        """The content of the shell reply."""
-        while True:
-            getting = asyncio.ensure_future(inbox.get())
-            waited: list[asyncio.Future[Any]] = [getting, self._exited]
-            try:
-                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                getting.cancel()
-            if not getting.done() or getting.cancelled():
-                raise TransferError("the agent's kernel ended while files passed")
-            channel, message = getting.result()
-            if channel == "shell":
-                content: dict[str, Any] = message["content"]
-                return content
+            return _answer(await self._kernel.unless_ended(asking))
+        except ChildProcessError as error:
+            raise TransferError("the agent's kernel ended while files passed") from error
 
 
 def _files(path: Path) -> list[Path]:

@@ -7,7 +7,7 @@ and shell blocks are started by the kernel.
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from inspect import isawaitable
 from pathlib import Path
@@ -17,13 +17,10 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.httputil import url_concat
 
-from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer
-from autogen_nb.kernels.places.place import KernelChannels, KernelFiles, LaunchSpec, NoHostProcess, SameDisk
+from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
-from autogen_nb.kernels.processes.jobs import Job
 
 TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of the variable
 """The variable that holds the server's token, where none is given."""
@@ -31,13 +28,13 @@ TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of the variable
 _REFUSED = (401, 403)
 _GONE = (404, 410)
 _SLOW = 60.0
-_LOST = 1
+_ASK_AGAIN = 1.0
 _PAUSES = (0.0, 0.5, 1.0, 2.0)
 
 Token = str | Callable[[], str | Awaitable[str]]
 
 
-class JupyterServerPlace:
+class JupyterServerPlace(Place):
     """A Jupyter server as a place for kernels.
 
     Parameters
@@ -58,11 +55,9 @@ class JupyterServerPlace:
         For an address that is none.
     """
 
-    here = False
-    beside = False
-    language: str | None = None
-    folders: Path | None = None
-    walls: Walls = "none"
+    runs_programs = False
+    shares_disk = False
+    language = None
 
     def __init__(self, url: str, *, token: Token | None = None, spec: str | None = None, patience: float = 60) -> None:
         parts = urlsplit(url)
@@ -76,11 +71,7 @@ class JupyterServerPlace:
         self._spec = spec
         self._patience = patience
 
-    async def why_no_kernel(self) -> str:
-        """Nothing: a server has kernels, and nothing else."""
-        return ""
-
-    async def start(self, launch_spec: LaunchSpec) -> "ServerKernel":
+    async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         """A kernel on the server.
 
         Raises
@@ -92,31 +83,22 @@ class JupyterServerPlace:
         identifier = json.loads(await self.ask("POST", "/api/kernels", body))["id"]
         address = f"{self._base}/api/kernels/{identifier}/channels".replace("http", "ws", 1)
         channels = WebSocketChannels(address, self.headers, patience=self._patience)
-        kernel = ServerKernel(self, identifier, channels)
+        kernel = ServerKernel(self, launch_spec.folder, identifier, channels)
         try:
             await channels.connect()
-            kernel.files = await ChannelTransfer.of(channels, kernel.exited, launch_spec.folder, _SLOW) or SameDisk()
+            async with asyncio.timeout(_SLOW):
+                await kernel.await_answer(_ASK_AGAIN)
+                if kernel.python:
+                    kernel.files = files = ChannelTransfer(kernel)
+                    await files.begin()
         except BaseException as error:
-            await kernel.kill()
-            await kernel.close()
+            await kernel.end(grace=0)
+            if isinstance(error, TimeoutError):
+                raise ExecutionError(f"the kernel on {self._base} did not answer within {_SLOW:g} s") from None
             if isinstance(error, OSError | HTTPClientError):
                 raise ExecutionError(f"the kernel on {self._base} cannot be talked to: {error}") from error
             raise
         return kernel
-
-    # The parameters are the protocol's.
-    async def spawn(
-        self,
-        argv: Sequence[str],
-        cwd: Path,  # noqa: ARG002 - every place is asked alike
-        environ: Mapping[str, str],  # noqa: ARG002 - every place is asked alike
-        limits: Limits | None = None,  # noqa: ARG002 - every place is asked alike
-    ) -> Job:
-        """Refused: there is nothing of the server beside its kernels."""
-        raise ExecutionError(f"{argv[0]!r} cannot be started on {self._base}: only kernels run there")
-
-    async def close(self) -> None:
-        """Nothing is held."""
 
     async def headers(self) -> dict[str, str]:
         """The headers that say who we are."""
@@ -159,41 +141,23 @@ class JupyterServerPlace:
         return f"the kernel's server {self._base} answered {error.code} {error.message}"
 
 
-class ServerKernel(NoHostProcess):
-    """A kernel that a server runs; a `place.KernelHandle`."""
+class ServerKernel(KernelHandle):
+    """A kernel that a server runs."""
 
-    def __init__(self, server: JupyterServerPlace, identifier: str, channels: WebSocketChannels) -> None:
+    def __init__(self, server: JupyterServerPlace, folder: Path, identifier: str, channels: WebSocketChannels) -> None:
+        super().__init__(folder, channels, channels.gone)
         self._server = server
         self._path = f"/api/kernels/{identifier}"
         self._deleted = False
-        self._channels = channels
-        self.channels: KernelChannels = channels
-        self.files: KernelFiles = SameDisk()
-        self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        channels.gone.add_done_callback(lambda _: self._settle())
 
-    @property
-    def ended(self) -> bool:
-        """Whether the server has told that it has ended."""
-        return self.exited.done()
-
-    async def interrupt(self) -> None:
-        """Has the server interrupt the kernel."""
+    async def _interrupt(self) -> None:
         await self._server.ask("POST", f"{self._path}/interrupt")
 
-    async def quit(self) -> None:
-        """Has the server shut the kernel down."""
-        await self._delete()
+    async def _quit(self) -> None:
+        await self._kill()
 
-    async def kill(self) -> None:
+    async def _kill(self) -> None:
         """Has the server shut the kernel down; by force, where it does not end by itself."""
-        await self._delete()
-
-    async def close(self) -> None:
-        """Sees to it that nothing is left on the server, which starts a kernel again that died."""
-        await self._delete()
-
-    async def _delete(self) -> None:
         if not self._deleted:
             self._deleted = True
             # A server that is just starting a kernel again that died may refuse, or forget that it was told.
@@ -201,7 +165,12 @@ class ServerKernel(NoHostProcess):
                 await asyncio.sleep(pause)
                 if await self._is_gone():
                     break
-        self._settle()
+        if not self.exited.done():
+            self.exited.set_result(1)
+
+    async def _close(self) -> None:
+        # Nothing is left on the server, which starts a kernel again that died.
+        await self._kill()
 
     async def _is_gone(self) -> bool:
         # A server that cannot be reached has to clean up by itself.
@@ -211,7 +180,3 @@ class ServerKernel(NoHostProcess):
             return await self._server.ask("GET", self._path) == b""
         except ExecutionError:
             return True
-
-    def _settle(self) -> None:
-        if not self.exited.done():
-            self.exited.set_result(_LOST)

@@ -1,27 +1,19 @@
 """Any kernelspec that is installed here, by its name, started by its own provisioner."""
 
 import asyncio
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.encryption import enable_encryption
-from autogen_nb.kernels.places.local import start_kernel
-from autogen_nb.kernels.places.place import (
-    HostProcesses,
-    KernelChannels,
-    KernelFiles,
-    KernelHandle,
-    LaunchSpec,
-    NoHostProcess,
-    SameDisk,
-)
+from autogen_nb.kernels.places.local import LocalPlace, is_local, start_kernel
+from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec
 
 _POLL = 0.25
 
 
-class KernelspecPlace(HostProcesses):
+class KernelspecPlace(LocalPlace):
     """An installed kernelspec as a place: wherever its provisioner starts it, without walls of ours.
 
     Parameters
@@ -45,7 +37,7 @@ class KernelspecPlace(HostProcesses):
             there = ", ".join(sorted(known.find_kernel_specs())) or "none"
             raise ConfigError(f"there is no kernelspec {name!r}; installed are: {there}") from error
         self.name = name
-        self.language: str | None = str(spec.language).lower()
+        self.language = str(spec.language).lower()
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         """A kernel of this spec."""
@@ -54,41 +46,30 @@ class KernelspecPlace(HostProcesses):
         # Not every kernel can use Unix sockets.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
         enable_encryption(manager)
-        if _is_local(manager):
+        if is_local(manager):
             return await start_kernel(manager, launch_spec, launch_spec.environ)
         await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(launch_spec.environ))
-        return ProvisionedKernel(manager)
+        return ProvisionedKernel(launch_spec.folder, manager)
 
 
-class ProvisionedKernel(NoHostProcess):
-    """A kernel whose provisioner keeps its process to itself; a `place.KernelHandle`."""
+class ProvisionedKernel(KernelHandle):
+    """A kernel whose provisioner keeps its process to itself."""
 
-    def __init__(self, manager: Any) -> None:
+    def __init__(self, folder: Path, manager: Any) -> None:
+        super().__init__(folder, SocketChannels(manager), asyncio.get_running_loop().create_future())
         self._manager = manager
-        self.channels: KernelChannels = Channels(manager)
-        self.files: KernelFiles = SameDisk()
-        self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._polling = asyncio.ensure_future(self._poll())
 
-    @property
-    def ended(self) -> bool:
-        """Whether it has ended, as far as its provisioner has told."""
-        return self.exited.done()
-
-    async def interrupt(self) -> None:
-        """Interrupts it as its spec says."""
+    async def _interrupt(self) -> None:
         await self._manager.interrupt_kernel()
 
-    async def quit(self) -> None:
-        """Asks the kernel to end by itself."""
+    async def _quit(self) -> None:
         await self._manager.request_shutdown()
 
-    async def kill(self) -> None:
-        """Has the provisioner kill it."""
+    async def _kill(self) -> None:
         await self._manager.provisioner.kill()
 
-    async def close(self) -> None:
-        """Closes jupyter_client's own socket and the context."""
+    async def _close(self) -> None:
         self._polling.cancel()
         await self._manager.cleanup_resources()
 
@@ -96,10 +77,4 @@ class ProvisionedKernel(NoHostProcess):
         # A provisioner can be asked only; it tells nothing by itself.
         while (code := await self._manager.provisioner.poll()) is None:  # noqa: ASYNC110 - see above
             await asyncio.sleep(_POLL)
-        if not self.exited.done():
-            self.exited.set_result(code)
-
-
-def _is_local(manager: Any) -> bool:
-    told: Mapping[str, Any] = manager.kernel_spec.metadata.get("kernel_provisioner", {})
-    return bool(told.get("provisioner_name", "local-provisioner") == "local-provisioner")
+        self.exited.set_result(code)

@@ -5,15 +5,17 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from autogen_nb.kernels.channels import Channels
+from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.encryption import declared_encryption, enable_encryption
+from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.places.place import HostProcesses, KernelChannels, KernelFiles, LaunchSpec, SameDisk
+from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.processes.jobs import Job, spawn_job
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import adopt, disown, has_ended, kill_tree, watch_exit
 
@@ -25,76 +27,83 @@ _LONGEST_FOLDER = 60
 _PATIENCE = 5.0
 
 
-class LocalKernel:
-    """A kernel that jupyter_client started on this machine; a `place.KernelHandle`."""
+class LocalKernel(KernelHandle):
+    """A kernel that jupyter_client started on this machine."""
+
+    root: int
 
     def __init__(
         self, folder: Path, manager: Any, lifeline: Lifeline | None = None, cgroup: Cgroup | None = None
     ) -> None:
         self._manager = manager
+        self._process = process = manager.provisioner.process
+        super().__init__(folder, SocketChannels(manager), watch_exit(process, group=True))
+        self.root = process.pid
         self.cgroup = cgroup
         self._lifeline = lifeline
-        self._process = process = manager.provisioner.process
-        self._pid: int = process.pid
-        adopt(self._pid, folder, cgroup)
-        self.exited = watch_exit(process, group=True)
+        adopt(self.root, folder, cgroup)
         if lifeline is not None:
             lifeline.begun(self.exited)
-        self.channels: KernelChannels = Channels(manager)
-        self.files: KernelFiles = SameDisk()
 
     @property
-    def pid(self) -> int | None:
+    def pid(self) -> int:
         """The kernel's own number, or its supervisor's before that has told it."""
         started = None if self._lifeline is None else self._lifeline.started
-        return started.result() if started is not None and started.done() and not started.cancelled() else self._pid
+        return started.result() if started is not None and started.done() and not started.cancelled() else self.root
 
     @property
-    def root(self) -> int:
-        """The number of the process below which all is that the kernel started."""
-        return self._pid
-
-    @property
-    def ended(self) -> bool:
-        """Whether the process has ended at this very moment."""
-        return has_ended(self._process)
-
-    async def interrupt(self) -> None:
-        """Sends SIGINT to the kernel and the processes of its group, or the message where its spec says so."""
-        await self._manager.interrupt_kernel()
-
-    async def quit(self) -> None:
-        """Asks the kernel to end by itself."""
-        await self._manager.request_shutdown()
-
-    async def kill(self) -> None:
-        """Kills the process, its group and its descendants."""
-        if self._lifeline is not None:
-            self._lifeline.cut()
-            await asyncio.wait([self.exited], timeout=_PATIENCE)
-        if not self.exited.done():
-            kill_tree(self._pid)
+    def alive(self) -> bool:
+        """Whether the kernel runs at this very moment."""
+        return super().alive and not has_ended(self._process)
 
     async def met(self) -> str:
         """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
         return "" if self.cgroup is None else self.cgroup.met()
 
-    async def close(self) -> None:
-        """Closes jupyter_client's own socket and the context."""
+    async def _interrupt(self) -> None:
+        # By SIGINT to its group, or by the message where its spec says so.
+        await self._manager.interrupt_kernel()
+
+    async def _quit(self) -> None:
+        await self._manager.request_shutdown()
+
+    async def _kill(self) -> None:
+        if self._lifeline is not None:
+            self._lifeline.cut()
+            await asyncio.wait([self.exited], timeout=_PATIENCE)
+        if not self.exited.done():
+            kill_tree(self.root)
+
+    async def _close(self) -> None:
         await self._manager.cleanup_resources()
         if self._lifeline is not None:
             self._lifeline.close()
         if self.cgroup is not None:
             await asyncio.to_thread(self.cgroup.remove)
-        disown(self._pid)
+        disown(self.root)
 
 
-class LocalPlace(HostProcesses):
+class LocalPlace(Place):
     """The person's machine without walls: the code can do what its user can do."""
 
-    async def start(self, launch_spec: LaunchSpec) -> LocalKernel:
+    here = True
+
+    async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         """A kernel of the interpreter that the spec names."""
         return await start_kernel(manager_for(launch_spec), launch_spec, kernel_environ(launch_spec))
+
+    async def spawn(
+        self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = NO_LIMITS
+    ) -> Job:
+        """A process of this machine."""
+        return spawn_job(self.wrapped(argv, cwd, None), cwd, environ, limits)
+
+    def open(self, folder: Path) -> None:
+        """Has the code write in this folder too, where it may not write everywhere."""
+
+    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002 - for places with walls
+        """The command that runs `argv` behind this place's walls."""
+        return argv
 
 
 LOCAL = LocalPlace()
@@ -102,7 +111,7 @@ LOCAL = LocalPlace()
 
 async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
     """The process that a manager of jupyter_client starts, its standard streams in the log of the spec."""
-    supervised = _supervised(manager)
+    supervised = Lifeline.possible()
     cgroup = Cgroup.made(launch_spec.limits) if supervised else None
     lifeline = Lifeline(folders=(launch_spec.folder, *launch_spec.folders), cgroup=cgroup) if supervised else None
     streams: dict[str, Any] = {}
@@ -114,11 +123,7 @@ async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[s
             await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(environ), stdout=log, stderr=log, **streams)
     except BaseException:
         if manager.has_kernel:
-            body = LocalKernel(launch_spec.folder, manager, lifeline, cgroup)
-            await body.kill()
-            await asyncio.wait([body.exited])
-            body.channels.close()
-            await body.close()
+            await LocalKernel(launch_spec.folder, manager, lifeline, cgroup).end(grace=0)
         elif lifeline is not None:
             lifeline.close()
             if cgroup is not None:
@@ -127,10 +132,10 @@ async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[s
     return LocalKernel(launch_spec.folder, manager, lifeline, cgroup)
 
 
-def _supervised(manager: Any) -> bool:
-    """Whether the kernel ends with this process: not where that cannot be had, or another provisioner starts it."""
+def is_local(manager: Any) -> bool:
+    """Whether a manager of jupyter_client starts its kernel as a process of this machine, and no other provisioner."""
     provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
-    return provisioner in (None, "local-provisioner") and Lifeline.possible()
+    return provisioner in (None, "local-provisioner")
 
 
 def folder_for_sockets() -> str | None:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autogen_nb.kernels.inside import overlay_env
-from autogen_nb.kernels.places.place import HostProcesses, Place
+from autogen_nb.kernels.places.local import LocalPlace
+from autogen_nb.kernels.places.place import Place
 
 
 class Overlay:
@@ -30,7 +31,7 @@ class Overlay:
     @classmethod
     def of(cls, place: Place) -> "Overlay | None":
         """One for what runs on this machine, written to by it also behind walls; None for another place."""
-        if not isinstance(place, HostProcesses):
+        if not isinstance(place, LocalPlace):
             return None
         overlay = cls()
         place.open(overlay.folder)

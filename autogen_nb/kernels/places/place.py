@@ -1,4 +1,4 @@
-"""Where code runs, as data: the protocols between the one `Kernel` and the places that can hold one.
+"""Where code runs: what the one `Kernel` needs of each place that can hold one.
 
 A place starts two things: a kernel process, which comes back as a `KernelHandle` with channels, and plain processes
 beside it (shell blocks, blocks by command line), which come back as a `Job` with one pipe. Both see the same files and
@@ -6,47 +6,36 @@ meet the same walls.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from autogen_nb.core.policy.organisation_policy import Walls
+from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.channels import KernelChannels
+from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.processes.jobs import Job, spawn_job
+from autogen_nb.kernels.limits.resource_usage import sandbox_pids
+from autogen_nb.kernels.processes.jobs import Job
 
-Inbox = asyncio.Queue[Any]
+T = TypeVar("T")
+
 _SIGNALLED = 128
-_NO_LIMITS = Limits()
+NO_LIMITS = Limits()
 
 
-class KernelChannels(Protocol):
-    """A kernel's shell, iopub and stdin channels; `channels.Channels` over sockets is one."""
-
-    @property
-    def subscribed(self) -> asyncio.Event:
-        """Set as soon as something has come on iopub."""
-
-    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: Inbox | None = None) -> str:
-        """Sends a message without waiting, and returns its id; what it causes comes into the inbox."""
-
-    def forget(self, identifier: str) -> None:
-        """Drops what still comes for this request."""
-
-    async def drain(self, seconds: float = ...) -> None:
-        """Returns when all that an ended kernel had sent is delivered."""
-
-    def close(self) -> None:
-        """Closes the channels; it may be called twice."""
-
-
-class KernelFiles(Protocol):
-    """How files pass between our private folder and the kernel's; on one disk there is nothing to do."""
+class KernelFiles:
+    """How files pass between our private folder and the kernel's; on one disk, as here, there is nothing to do."""
 
     def there(self, source: str) -> str:
         """The source with paths in our private folder as they are on the kernel's side."""
+        return source
 
     async def send(self, path: Path) -> None:
         """Has a file or folder of ours on the kernel's side too."""
@@ -58,48 +47,156 @@ class KernelFiles(Protocol):
         """Has what `send` brought there gone; what is on our side stays."""
 
 
-class KernelHandle(Protocol):
-    """What a started kernel consists of: a process here, one in a sandbox or a container, or a server's kernel.
+class KernelHandle(ABC):
+    """One running kernel with its folder and channels: a process here, one in a container, or a server's kernel.
+
+    Parameters
+    ----------
+    folder
+        Private to us and to the kernel (mode 0700), gone when the kernel has ended.
+    exited
+        Done, with the return code, when the kernel has ended.
 
     Attributes
     ----------
-    exited
-        Done, with the return code, when the kernel has ended.
+    cgroup : autogen_nb.kernels.limits.cgroups.Cgroup, optional
+        What holds the kernel and all that it started, if there is such a thing here.
+    root : int, optional
+        The number of the process on this machine below which all is that the kernel started.
+    language : str
+        What the kernel runs, in lower case, as its `kernel_info_reply` says; "" before that.
+    guarding : autogen_nb.kernels.guard_client.GuardClient, optional
+        Speaks with the guard, where the kernel has one.
+    sign : pathlib.Path
+        The file by which imports ahead of use know of a block (`preimport.begin`); there only where there are any.
     """
 
-    exited: asyncio.Future[int]
-    channels: KernelChannels
-    files: KernelFiles
+    cgroup: Cgroup | None = None
+    root: int | None = None
+
+    def __init__(self, folder: Path, channels: KernelChannels, exited: "asyncio.Future[int]") -> None:
+        self.folder = folder
+        self.channels = channels
+        self.exited = exited
+        self.files = KernelFiles()
+        self.sign = folder / "block"
+        self.language = ""
+        self.guarding: GuardClient | None = None
 
     @property
     def pid(self) -> int | None:
-        """The number of its process on this machine; None where it has none."""
+        """The number of the kernel's process on this machine; None where it has none."""
+        return None
 
     @property
-    def root(self) -> int | None:
-        """The number of the process on this machine below which all is that the kernel started; None without one."""
+    def own(self) -> tuple[int, ...]:
+        """The kernel's process on this machine, after those of the sandbox that holds it; empty where it has none."""
+        return () if self.pid is None else sandbox_pids(self.pid)
 
     @property
-    def cgroup(self) -> Cgroup | None:
-        """What holds the kernel and all that it started, if there is such a thing here."""
+    def python(self) -> bool:
+        """Whether the kernel runs Python."""
+        return self.language == "python"
 
     @property
-    def ended(self) -> bool:
-        """Whether it has ended at this very moment, noticed by `exited` or not yet."""
+    def alive(self) -> bool:
+        """Whether the kernel runs at this very moment."""
+        return not self.exited.done()
 
-    async def interrupt(self) -> None:
-        """Interrupts the code that runs."""
+    def announce(self, *, block: bool) -> None:
+        """Has imports ahead of use halt for a block that is about to be sent, or go on after it."""
+        with suppress(OSError):
+            os.truncate(self.sign, block)
 
-    async def quit(self) -> None:
-        """Asks the kernel to end by itself."""
+    async def await_answer(self, again: float) -> None:
+        """Returns when the shell channel answers and the iopub channel delivers; from then on `language` is known.
 
-    async def kill(self) -> None:
-        """Ends the kernel and all that it started."""
+        A message on iopub is the proof of a subscription; without one, the first outputs could be lost. A request
+        that reaches ipykernel 7 while it registers its handlers may lie there until the next one comes, so it is
+        repeated, after `again` seconds.
+
+        Raises
+        ------
+        ChildProcessError
+            When the kernel has ended.
+        """
+        inbox: asyncio.Queue[Any] = asyncio.Queue()
+        identifiers = []
+
+        async def answer() -> dict[str, Any]:
+            while True:
+                identifiers.append(self.channels.send("shell", "kernel_info_request", {}, inbox))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(again):
+                        await self.channels.subscribed.wait()
+                        while (found := await inbox.get())[0] != "shell":
+                            pass
+                        content: dict[str, Any] = found[1]["content"]
+                        return content
+
+        try:
+            info = (await self.unless_ended(answer())).get("language_info")
+        finally:
+            for identifier in identifiers:
+                self.channels.forget(identifier)
+        self.language = str(info.get("name", "")).lower() if isinstance(info, dict) else ""
+
+    async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
+        """What comes of work that needs the kernel.
+
+        Raises
+        ------
+        ChildProcessError
+            When the kernel has ended.
+        """
+        task = asyncio.ensure_future(work)
+        try:
+            waited: list[asyncio.Future[Any]] = [task, self.exited]
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if self.exited.done():
+                raise ChildProcessError(f"it ended with exit code {self.exited.result()}")
+            return task.result()
+        finally:
+            task.cancel()
 
     async def met(self) -> str:
         """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
+        return ""
 
-    async def close(self) -> None:
+    async def interrupt(self) -> None:
+        """Interrupts the code that runs; processes of the kernel's group are interrupted with it where it has one."""
+        if not self.exited.done():
+            await self._interrupt()
+
+    async def end(self, grace: float) -> None:
+        """Ends the kernel, its descendants, and removes the folder; the code gets `grace` seconds to tidy up."""
+        if not self.exited.done() and grace > 0:
+            await self._interrupt()
+            await self._quit()
+            await asyncio.wait([self.exited], timeout=grace)
+        if not self.exited.done():
+            await self._kill()
+            await asyncio.wait([self.exited])
+        # A request that is still open gets what the code had sent.
+        await self.channels.drain()
+        self.channels.close()
+        await self._close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @abstractmethod
+    async def _interrupt(self) -> None:
+        """Interrupts the code that runs."""
+
+    @abstractmethod
+    async def _quit(self) -> None:
+        """Asks the kernel to end by itself."""
+
+    @abstractmethod
+    async def _kill(self) -> None:
+        """Ends the kernel and all that it started."""
+
+    @abstractmethod
+    async def _close(self) -> None:
         """Gives back what the kernel was reached by; after its end."""
 
 
@@ -124,7 +221,7 @@ class LaunchSpec:
     environ: Mapping[str, str]
     python: str
     folders: tuple[Path, ...] = ()
-    limits: Limits = _NO_LIMITS
+    limits: Limits = NO_LIMITS
 
     @property
     def log(self) -> Path:
@@ -132,38 +229,33 @@ class LaunchSpec:
         return self.folder / "log"
 
 
-class Place(Protocol):
+class Place(ABC):
     """Somewhere code can run; it keeps its promises (walls, limits) or raises.
 
     Attributes
     ----------
     here
         Whether the programs of this machine are found there under the same paths.
-    beside
-        Whether programs can be started beside the kernel, on a disk that this process sees too; else the kernel itself
-        starts them.
+    runs_programs
+        Whether programs can be started beside the kernel; else the kernel itself starts them.
+    shares_disk
+        Whether its code and this process see the same working directory.
     language
         What its kernel runs, in lower case; None where only the kernel itself can tell.
-    folders
-        Where private folders must be made for the kernel to see them; None is anywhere.
     walls
         The name of the sandbox that it is; "none" where it is none of ours.
     """
 
-    @property
-    def here(self) -> bool: ...  # noqa: D102 - told above
+    here = False
+    runs_programs = True
+    shares_disk = True
+    language: str | None = "python"
+    walls: Walls = "none"
 
     @property
-    def beside(self) -> bool: ...  # noqa: D102 - told above
-
-    @property
-    def language(self) -> str | None: ...  # noqa: D102 - told above
-
-    @property
-    def folders(self) -> Path | None: ...  # noqa: D102 - told above
-
-    @property
-    def walls(self) -> Walls: ...  # noqa: D102 - told above
+    def folders(self) -> Path | None:
+        """Where private folders must be made for the kernel to see them; None is anywhere."""
+        return None
 
     async def why_no_kernel(self) -> str:
         """Why no kernel can be started there; "" where one can. Without one, each block runs as a program of its own.
@@ -173,7 +265,9 @@ class Place(Protocol):
         ExecutionError
             When the place cannot be had.
         """
+        return ""
 
+    @abstractmethod
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         """A kernel that is starting.
 
@@ -183,70 +277,24 @@ class Place(Protocol):
             When the place cannot be had; the message says why.
         """
 
-    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = ...) -> Job:
-        """A process beside the kernel, in its own process group, without standard input."""
-
-    async def close(self) -> None:
-        """Gives back what outlives a kernel, such as a container; it may be called twice, and used again."""
-
-
-class SameDisk:
-    """Files of a kernel that sees our disk: nothing needs to pass."""
-
-    def there(self, source: str) -> str:
-        """The source as it is."""
-        return source
-
-    async def send(self, path: Path) -> None:
-        """Nothing to do."""
-
-    async def fetch(self, path: Path) -> None:
-        """Nothing to do."""
-
-    async def drop(self, path: Path) -> None:
-        """Nothing to do."""
-
-
-class NoHostProcess:
-    """The part of a `KernelHandle` whose process cannot be seen from here, so that nothing is known of its limits."""
-
-    pid: int | None = None
-    root: int | None = None
-    cgroup: Cgroup | None = None
-
-    async def met(self) -> str:
-        """Nothing: what limits it has is a matter of the place."""
-        return ""
-
-
-class HostProcesses:
-    """The part of a place on this machine that starts plain processes, and holds nothing for longer."""
-
-    here = True
-    beside = True
-    language: str | None = "python"
-    folders: Path | None = None
-    walls: Walls = "none"
-
-    async def why_no_kernel(self) -> str:
-        """Nothing: a kernel can be started on this machine."""
-        return ""
-
-    def open(self, folder: Path) -> None:
-        """Has the code write in this folder too, where it may not write everywhere."""
-
-    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002 - as the protocol has it
-        """The command that runs `argv` behind this place's walls."""
-        return argv
-
     async def spawn(
-        self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = _NO_LIMITS
+        self,
+        argv: Sequence[str],
+        cwd: Path,  # noqa: ARG002 - what a place with programs is given
+        environ: Mapping[str, str],  # noqa: ARG002 - same
+        limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
     ) -> Job:
-        """A process of this machine."""
-        return spawn_job(self.wrapped(argv, cwd, None), cwd, environ, limits)
+        """A process beside the kernel, in its own process group, without standard input.
 
-    async def close(self) -> None:
-        """Nothing is held."""
+        Raises
+        ------
+        ExecutionError
+            When it cannot be started.
+        """
+        raise ExecutionError(f"{argv[0]!r} cannot be started beside the kernel: only kernels run there")
+
+    async def close(self) -> None:  # noqa: B027 - most places hold nothing
+        """Gives back what outlives a kernel, such as a container; it may be called twice, and used again."""
 
 
 def by_signal(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
@@ -260,42 +308,3 @@ def by_signal(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
 
     exited.add_done_callback(tell)
     return told
-
-
-async def ask_language(channels: KernelChannels, exited: "asyncio.Future[int]", again: float) -> str:
-    """What a kernel runs, in lower case: returned when the shell channel answers and the iopub channel delivers.
-
-    A message on iopub is the proof of a subscription; without one, the first outputs could be lost. A request
-    that reaches ipykernel 7 while it registers its handlers may lie there until the next one comes, so it is repeated,
-    after `again` seconds.
-
-    Raises
-    ------
-    ChildProcessError
-        When the kernel has ended.
-    """
-    inbox: Inbox = asyncio.Queue()
-    identifiers = []
-
-    async def ask() -> str:
-        while True:
-            identifiers.append(channels.send("shell", "kernel_info_request", {}, inbox))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(again):
-                    await channels.subscribed.wait()
-                    while (found := await inbox.get())[0] != "shell":
-                        pass
-                    info = found[1]["content"].get("language_info")
-                    return str(info.get("name", "")).lower() if isinstance(info, dict) else ""
-
-    asking = asyncio.ensure_future(ask())
-    try:
-        waited: list[asyncio.Future[Any]] = [asking, exited]
-        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-        if exited.done():
-            raise ChildProcessError(f"it ended with exit code {exited.result()}")
-        return asking.result()
-    finally:
-        asking.cancel()
-        for identifier in identifiers:
-            channels.forget(identifier)

@@ -22,7 +22,7 @@ from typing import Any
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
-from autogen_nb.kernels.places.place import Inbox
+from autogen_nb.kernels.channels import KernelChannels
 
 _PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
@@ -37,8 +37,8 @@ _LOST = (
 _log = logging.getLogger("autogen_nb.kernels")
 
 
-class WebSocketChannels:
-    """Shell, iopub, stdin and control of one kernel over a WebSocket; a `place.Wire`.
+class WebSocketChannels(KernelChannels):
+    """Shell, iopub, stdin and control of one kernel over a WebSocket.
 
     Parameters
     ----------
@@ -52,20 +52,19 @@ class WebSocketChannels:
     Attributes
     ----------
     gone
-        Done, with the reason, when the kernel has ended or cannot be reached any more.
+        Done, with 1, when the kernel has ended or cannot be reached any more.
     """
 
     def __init__(self, address: str, headers: Callable[[], Awaitable[dict[str, str]]], *, patience: float) -> None:
+        super().__init__()
         self._session = uuid.uuid4().hex
         self._address = f"{address}?session_id={self._session}"
         self._headers = headers
         self._patience = patience
-        self._inboxes: dict[str, Inbox] = {}
         self._open: dict[str, set[str]] = {}
         self._unsent: list[tuple[str, str, str]] = []
         self._connection: WebSocketClientConnection | None = None
-        self.subscribed = asyncio.Event()
-        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._keeping: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
@@ -79,11 +78,8 @@ class WebSocketChannels:
         self._connection = await self._connected()
         self._keeping = asyncio.ensure_future(self._keep())
 
-    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: Inbox | None = None) -> str:
-        """Sends a message without waiting, and returns its id; what it causes comes into the inbox."""
+    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
         identifier = uuid.uuid4().hex
-        if inbox is not None:
-            self._inboxes[identifier] = inbox
         header = {
             "msg_id": identifier,
             "msg_type": kind,
@@ -99,19 +95,15 @@ class WebSocketChannels:
 
     def forget(self, identifier: str) -> None:
         """Drops what still comes for this request."""
-        self._inboxes.pop(identifier, None)
+        super().forget(identifier)
         self._open.pop(identifier, None)
 
-    async def drain(self, seconds: float = 0.5) -> None:
-        """Returns when all that an ended kernel had sent is delivered: its end came on the same connection."""
-
     def close(self) -> None:
-        """Closes the connection; it may be called twice."""
+        """Closes the connection."""
         if self._keeping is not None:
             self._keeping.cancel()
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
 
     async def _connected(self) -> WebSocketClientConnection:
         request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
@@ -150,19 +142,11 @@ class WebSocketChannels:
 
     def _ask_what_is_over(self) -> None:
         """Rule 3."""
-        waiting = set(self._open)
-        if waiting:
-            inbox: Inbox = asyncio.Queue()
-            probe = self.send("shell", "kernel_info_request", {}, inbox)
-            asyncio.ensure_future(self._conclude(waiting, probe, inbox)).add_done_callback(_seen)
+        if self._open:
+            asyncio.ensure_future(self._conclude(set(self._open))).add_done_callback(_seen)
 
-    async def _conclude(self, waiting: set[str], probe: str, inbox: Inbox) -> None:
-        missing = {"shell", "iopub"}
-        while missing:
-            channel, message = await inbox.get()
-            if channel == "shell" or message["content"].get("execution_state") == "idle":
-                missing.discard(channel)
-        self.forget(probe)
+    async def _conclude(self, waiting: set[str]) -> None:
+        await self.ask("shell", "kernel_info_request", {}, until=("reply", "idle"))
         for identifier in waiting & set(self._open):
             lacking = set(self._open[identifier])
             if "shell" in lacking:
@@ -222,8 +206,9 @@ class WebSocketChannels:
             inbox.put_nowait((channel, message))
 
     def _end(self, why: str) -> None:
+        _log.debug("a kernel has ended: %s", why)
         if not self.gone.done():
-            self.gone.set_result(why)
+            self.gone.set_result(1)
 
 
 def _seen(done: "asyncio.Future[Any]") -> None:

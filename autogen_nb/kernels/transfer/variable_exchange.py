@@ -7,9 +7,8 @@ from contextlib import aclosing
 from typing import Any, Protocol
 
 from autogen_nb.errors import ExecutionError, TransferError
-from autogen_nb.kernels.launch import Launched
 from autogen_nb.kernels.outcome import BlockOutcome
-from autogen_nb.kernels.places.place import KernelFiles
+from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
 from autogen_nb.kernels.service_calls import call_source
 from autogen_nb.kernels.transfer import variable_transfer
 from autogen_nb.outputs import Failure, Output
@@ -36,7 +35,7 @@ class VariableExchange:
     """
 
     def __init__(
-        self, start: Callable[[], Awaitable[None]], launched: Callable[[], Launched | None], execute: Execute
+        self, start: Callable[[], Awaitable[None]], launched: Callable[[], KernelHandle | None], execute: Execute
     ) -> None:
         self._start = start
         self._launched = launched
@@ -95,7 +94,7 @@ class VariableExchange:
             )
         return launched.files
 
-    def _there(self) -> Launched:
+    def _there(self) -> KernelHandle:
         launched = self._launched()
         if launched is None:
             raise ExecutionError("the agent's kernel is gone")
