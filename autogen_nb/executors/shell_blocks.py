@@ -173,7 +173,7 @@ class Shell:
         self._left.discard(job)
         asyncio.get_running_loop().remove_reader(job.pipe)
         os.close(job.pipe)
-        job.forget()
+        job.close()
 
     def _finished(self, job: Job) -> BlockOutcome:
         code = job.exited.result()

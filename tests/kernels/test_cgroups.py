@@ -213,7 +213,7 @@ class TestForReal:
             code = await job.exited
             met = await job.met()
             os.close(job.pipe)
-            job.forget()
+            job.close()
             return code, met
 
         assert asyncio.run(main()) == (-signal.SIGKILL, "memory limit of 400 MB")

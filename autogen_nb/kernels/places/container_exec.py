@@ -84,7 +84,7 @@ class Exec:
         """The limit, in words, at which the engine ended or refused a process since this was asked last."""
         return await self._met()
 
-    def forget(self) -> None:
+    def close(self) -> None:
         """Removes the file with its number."""
         self._number.unlink(missing_ok=True)
 

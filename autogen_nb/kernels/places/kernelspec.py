@@ -63,9 +63,6 @@ class ProvisionedKernel(KernelHandle):
     async def _interrupt(self) -> None:
         await self._manager.interrupt_kernel()
 
-    async def _quit(self) -> None:
-        await self._manager.request_shutdown()
-
     async def _kill(self) -> None:
         await self._manager.provisioner.kill()
 

@@ -1,6 +1,5 @@
 """The place of the very interpreter that this runs in, and kernels that jupyter_client starts on this machine."""
 
-import asyncio
 import logging
 import os
 import sys
@@ -13,43 +12,34 @@ from uuid import uuid4
 from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.encryption import declared_encryption, enable_encryption
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place
-from autogen_nb.kernels.processes.jobs import Job, spawn_job
+from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.kernels.processes.lifeline import Lifeline
-from autogen_nb.kernels.processes.process_tree import adopt, disown, has_ended, kill_tree, watch_exit
+from autogen_nb.kernels.processes.process_tree import has_ended
 
 START = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 """The script that the kernel's process runs."""
 
 # A socket's path has at most 104 bytes on macOS, 108 on Linux; ours add thirty at most.
 _LONGEST_FOLDER = 60
-_PATIENCE = 5.0
 
 
 class LocalKernel(KernelHandle):
     """A kernel that jupyter_client started on this machine."""
 
-    root: int
-
-    def __init__(
-        self, folder: Path, manager: Any, lifeline: Lifeline | None = None, cgroup: Cgroup | None = None
-    ) -> None:
+    def __init__(self, folder: Path, manager: Any, lifeline: Lifeline) -> None:
         self._manager = manager
-        self._process = process = manager.provisioner.process
-        super().__init__(folder, SocketChannels(manager), watch_exit(process, group=True))
-        self.root = process.pid
-        self.cgroup = cgroup
+        self._process = manager.provisioner.process
         self._lifeline = lifeline
-        adopt(self.root, folder, cgroup)
-        if lifeline is not None:
-            lifeline.begun(self.exited)
+        lifeline.begun(self._process)
+        super().__init__(folder, SocketChannels(manager), lifeline.gone)
+        self.root = lifeline.root
+        self.cgroup = lifeline.cgroup
 
     @property
     def pid(self) -> int:
         """The kernel's own number, or its supervisor's before that has told it."""
-        started = None if self._lifeline is None else self._lifeline.started
-        return started.result() if started is not None and started.done() and not started.cancelled() else self.root
+        return self._lifeline.command
 
     @property
     def alive(self) -> bool:
@@ -58,29 +48,18 @@ class LocalKernel(KernelHandle):
 
     async def met(self) -> str:
         """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
-        return "" if self.cgroup is None else self.cgroup.met()
+        return await self._lifeline.met()
 
     async def _interrupt(self) -> None:
         # By SIGINT to its group, or by the message where its spec says so.
         await self._manager.interrupt_kernel()
 
-    async def _quit(self) -> None:
-        await self._manager.request_shutdown()
-
     async def _kill(self) -> None:
-        if self._lifeline is not None:
-            self._lifeline.cut()
-            await asyncio.wait([self.exited], timeout=_PATIENCE)
-        if not self.exited.done():
-            kill_tree(self.root)
+        await self._lifeline.kill()
 
     async def _close(self) -> None:
         await self._manager.cleanup_resources()
-        if self._lifeline is not None:
-            self._lifeline.close()
-        if self.cgroup is not None:
-            await asyncio.to_thread(self.cgroup.remove)
-        disown(self.root)
+        self._lifeline.close()
 
 
 class LocalPlace(Place):
@@ -96,7 +75,7 @@ class LocalPlace(Place):
         self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = NO_LIMITS
     ) -> Job:
         """A process of this machine."""
-        return spawn_job(self.wrapped(argv, cwd, None), cwd, environ, limits)
+        return LocalJob(self.wrapped(argv, cwd, None), cwd, environ, limits)
 
     def open(self, folder: Path) -> None:
         """Has the code write in this folder too, where it may not write everywhere."""
@@ -111,25 +90,20 @@ LOCAL = LocalPlace()
 
 async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
     """The process that a manager of jupyter_client starts, its standard streams in the log of the spec."""
-    supervised = Lifeline.possible()
-    cgroup = Cgroup.made(launch_spec.limits) if supervised else None
-    lifeline = Lifeline(folders=(launch_spec.folder, *launch_spec.folders), cgroup=cgroup) if supervised else None
-    streams: dict[str, Any] = {}
-    if lifeline is not None:
-        manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
-        streams = {"stdin": lifeline.stdin, "pass_fds": lifeline.passed}
+    lifeline = Lifeline(launch_spec.limits, folders=(launch_spec.folder, *launch_spec.folders))
+    manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
     try:
         with launch_spec.log.open("wb") as log:
-            await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(environ), stdout=log, stderr=log, **streams)
+            await manager.start_kernel(
+                cwd=str(launch_spec.cwd), env=dict(environ), stdout=log, stderr=log, **lifeline.settings
+            )
     except BaseException:
         if manager.has_kernel:
-            await LocalKernel(launch_spec.folder, manager, lifeline, cgroup).end(grace=0)
-        elif lifeline is not None:
+            await LocalKernel(launch_spec.folder, manager, lifeline).end(grace=0)
+        else:
             lifeline.close()
-            if cgroup is not None:
-                cgroup.remove()
         raise
-    return LocalKernel(launch_spec.folder, manager, lifeline, cgroup)
+    return LocalKernel(launch_spec.folder, manager, lifeline)
 
 
 def is_local(manager: Any) -> bool:

@@ -187,9 +187,9 @@ class KernelHandle(ABC):
     async def _interrupt(self) -> None:
         """Interrupts the code that runs."""
 
-    @abstractmethod
     async def _quit(self) -> None:
         """Asks the kernel to end by itself."""
+        self.channels.send("control", "shutdown_request", {"restart": False})
 
     @abstractmethod
     async def _kill(self) -> None:

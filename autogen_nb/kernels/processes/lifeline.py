@@ -1,99 +1,146 @@
-"""The owner's end of a supervised process: on Linux, nothing that an agent started outlives its owner."""
+"""The owner's end of a process: nothing that an agent started outlives its owner, on Linux whatever becomes of that."""
 
 import asyncio
 import os
+import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
+from autogen_nb.kernels.processes.process_tree import adopt, disown, kill_tree, signal_group, watch_exit
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
+_PATIENCE = 5.0
 
 
 class Lifeline:
-    """Starts a command under `supervisor`, hears of it, and ends it; made on a running asyncio loop.
+    """Starts a command, on Linux under `supervisor`, hears of it, and ends it; made on a running asyncio loop.
 
-    Use the command that `around` gives, with `stdin` as its standard input and `passed` as the descriptors that it
-    inherits; then call `begun`, or `close` where it could not be started.
+    Use the command that `around` gives, with `settings` for the process; then call `begun`, or `close` where it could
+    not be started.
 
     Parameters
     ----------
+    limits
+        What a cgroup of the command's has to keep, where one can be made.
     keep
-        Whether what the command leaves running goes on after it, until `cut`.
+        Whether what the command leaves running goes on after it, until `kill`.
     folders
         What is removed when the owner dies.
-    cgroup
-        The cgroup that the command runs in; None leaves it in the owner's.
 
     Attributes
     ----------
-    started : asyncio.Future
-        Done, with the number of the command's process, when that runs.
-    ended : asyncio.Future
+    root : int
+        The number of the process below which all is that the command started.
+    gone : asyncio.Future
+        Done, with the return code, when that process has ended.
+    command : int
+        The number of the command's own process; that of its supervisor before that has told it.
+    exited : asyncio.Future
         Done, with its return code, when the command itself has ended, or its supervisor with the code of that.
-    left : bool
-        Whether something that the command started went on when it ended.
+    cgroup : autogen_nb.kernels.limits.cgroups.Cgroup, optional
+        What holds the command and all that it started, if there is such a thing here.
     """
 
-    def __init__(self, *, keep: bool = False, folders: Sequence[Path] = (), cgroup: Cgroup | None = None) -> None:
+    root = 0
+    command = 0
+    gone: "asyncio.Future[int]"
+
+    def __init__(self, limits: Limits, *, keep: bool = False, folders: Sequence[Path] = ()) -> None:
         self._keep = keep
         self._folders = tuple(folders)
-        self._cgroup = cgroup
         self._loop = asyncio.get_running_loop()
-        self.stdin, self._writing = os.pipe()
-        self._reading, self._reporting = os.pipe()
-        self._theirs: tuple[int, ...] = (self.stdin, self._reporting)
-        os.set_blocking(self._reading, False)
+        self._supervised = sys.platform == "linux"
+        self.exited: asyncio.Future[int] = self._loop.create_future()
+        self.cgroup: Cgroup | None = None
+        self._theirs: tuple[int, ...] = ()
+        self._reading = self._writing = -1
         self._heard = b""
-        self.left = False
-        self.started: asyncio.Future[int] = self._loop.create_future()
-        self.ended: asyncio.Future[int] = self._loop.create_future()
-
-    @staticmethod
-    def possible() -> bool:
-        """Whether this system has what a supervisor needs."""
-        return sys.platform == "linux"
+        self._left = False
+        if self._supervised:
+            self.cgroup = Cgroup.made(limits)
+            stdin, self._writing = os.pipe()
+            self._reading, reporting = os.pipe()
+            self._theirs = (stdin, reporting)
+            os.set_blocking(self._reading, False)
 
     @property
-    def passed(self) -> tuple[int, ...]:
-        """The descriptors that the supervisor inherits beside its standard ones."""
-        return (self._reporting,)
+    def settings(self) -> dict[str, Any]:
+        """How the process is started: the arguments of `subprocess.Popen` that are about what it inherits."""
+        if not self._supervised:
+            return {"stdin": subprocess.DEVNULL}
+        stdin, reporting = self._theirs
+        return {"stdin": stdin, "pass_fds": (reporting,)}
 
     def around(self, command: Sequence[str]) -> list[str]:
-        """The command line of a supervisor that runs the command."""
+        """The command line that runs the command, under a supervisor where there can be one."""
+        if not self._supervised:
+            return list(command)
         keep = "keep" if self._keep else "end"
         folders = "\n".join(str(folder) for folder in self._folders)
+        cgroups = "\n".join(str(folder) for folder in (self.cgroup.folders if self.cgroup is not None else ()))
         # Neither the person's environment nor installed packages play a part in it.
         python = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
-        cgroups = "\n".join(str(folder) for folder in (self._cgroup.folders if self._cgroup is not None else ()))
-        settings = [str(os.getpid()), str(self._reporting), keep, folders, cgroups]
-        return [*python, *settings, *command]
+        return [*python, str(os.getpid()), str(self._theirs[1]), keep, folders, cgroups, *command]
 
-    def begun(self, exited: "asyncio.Future[int]") -> None:
-        """Closes the ends that belong to the supervisor, and listens to it; `exited` is the end of its process."""
-        self._let_go()
-        self._loop.add_reader(self._reading, self._hear)
-        exited.add_done_callback(self._lost)
+    def begun(self, process: "subprocess.Popen[bytes]") -> None:
+        """Listens to the process that was started."""
+        self.root = self.command = process.pid
+        self.gone = watch_exit(process, group=not self._keep)
+        self.gone.add_done_callback(self._lost)
+        if self._supervised:
+            self._let_go()
+            self._loop.add_reader(self._reading, self._hear)
+        else:
+            adopt(self.root, self._folders)
 
-    def cut(self) -> None:
-        """Has everything below the supervisor killed, and the supervisor end; it may be called twice."""
-        if self._writing < 0:
-            return
-        writing, self._writing = self._writing, -1
-        # A byte, since a child that the owner forked may hold the pipe open.
-        with suppress(OSError):
-            os.write(writing, b".")
-        os.close(writing)
+    async def signal(self, name: str) -> bool:
+        """Sends a signal ("" only asks) to the command's group; False where there is none any more."""
+        if not self._supervised:
+            return signal_group(self.root, name)
+        if name == "SIGKILL":
+            self._cut()
+        elif name and not self.gone.done():
+            # The supervisor passes it on.
+            signal_group(self.root, name)
+        return not self.gone.done() and (self._left or not self.exited.done())
+
+    async def kill(self) -> None:
+        """Kills the command and all that it started."""
+        if self._supervised:
+            self._cut()
+            await asyncio.wait([self.gone], timeout=_PATIENCE)
+        if not self.gone.done():
+            kill_tree(self.root)
+
+    async def met(self) -> str:
+        """The limit, in words, at which the system ended or refused a process; "" for none."""
+        return "" if self.cgroup is None else self.cgroup.met()
 
     def close(self) -> None:
-        """Gives the descriptors back; after the supervisor's end, or where it could not be started."""
-        self.cut()
+        """Gives back what is held; after the end of all, or where nothing could be started."""
+        self._cut()
         self._let_go()
         self._deaf()
-        for future in (self.started, self.ended):
-            future.cancel()
+        self.exited.cancel()
+        disown(self.root)
+        if self.cgroup is not None:
+            # Not on the loop: what was killed just now may take a moment to go.
+            threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
+
+    def _cut(self) -> None:
+        """Has everything below the supervisor killed, and the supervisor end."""
+        if self._writing >= 0:
+            # A byte, since a child that the owner forked may hold the pipe open.
+            with suppress(OSError):
+                os.write(self._writing, b".")
+            os.close(self._writing)
+            self._writing = -1
 
     def _let_go(self) -> None:
         for end in self._theirs:
@@ -110,21 +157,22 @@ class Lifeline:
         *lines, self._heard = (self._heard + data).split(b"\n")
         for line in lines:
             what, _, number = line.partition(b" ")
-            self.left = what == b"left"
-            _settle(self.started if what == b"started" else self.ended, int(number))
+            if what == b"started":
+                self.command = int(number)
+            else:
+                self._left = what == b"left"
+                self._settle(int(number))
 
-    def _lost(self, exited: "asyncio.Future[int]") -> None:
-        if not exited.cancelled():
-            # What it said last may still lie in the pipe.
-            self._loop.call_soon(lambda: _settle(self.ended, exited.result()))
+    def _lost(self, gone: "asyncio.Future[int]") -> None:
+        # What it said last may still lie in the pipe.
+        self._loop.call_soon(self._settle, gone.result())
+
+    def _settle(self, code: int) -> None:
+        if not self.exited.done():
+            self.exited.set_result(code)
 
     def _deaf(self) -> None:
         if self._reading >= 0:
             self._loop.remove_reader(self._reading)
             os.close(self._reading)
             self._reading = -1
-
-
-def _settle(future: "asyncio.Future[int]", number: int) -> None:
-    if not future.done():
-        future.set_result(number)

@@ -7,25 +7,20 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.kernels.limits.cgroups import Cgroup
-
-_live: dict[int, tuple[Path | None, Cgroup | None]] = {}
-_owner = 0
+_live: dict[int, Sequence[Path]] = {}
 
 
-def adopt(pid: int, folder: Path | None = None, cgroup: Cgroup | None = None) -> None:
-    """Has the process, its children, its folder and its cgroup gone at the latest when this interpreter exits."""
-    global _owner  # noqa: PLW0603 - a forked child must be told from the process that registered
-    if _owner != os.getpid():
-        _live.clear()
-        _owner = os.getpid()
-        atexit.register(_end_all)
-    _live[pid] = (folder, cgroup)
+def adopt(pid: int, folders: Sequence[Path]) -> None:
+    """Has the process, its children and the folders gone at the latest when this interpreter exits."""
+    _end_at_exit()
+    _live[pid] = folders
 
 
 def disown(pid: int) -> None:
@@ -41,10 +36,6 @@ def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.F
     loop = asyncio.get_running_loop()
     future: asyncio.Future[int] = loop.create_future()
 
-    def settle(code: int) -> None:
-        if not future.done():
-            future.set_result(code)
-
     def wait() -> None:
         if hasattr(os, "waitid"):
             # Not reaped yet, so the group's number cannot have been given to someone else.
@@ -57,7 +48,7 @@ def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.F
         code = process.wait()
         # The loop may have been closed meanwhile: then nobody waits.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, code)
+            loop.call_soon_threadsafe(future.set_result, code)
 
     # A thread, since pidfd is Linux only and asyncio's own subprocess waits for inherited pipes too.
     threading.Thread(target=wait, name=f"autogen_nb-wait-{process.pid}", daemon=True).start()
@@ -101,13 +92,15 @@ def kill_tree(pid: int) -> None:
             child.kill()
 
 
+@cache
+def _end_at_exit() -> None:
+    atexit.register(_end_all)
+    # They are not the children of a child that is forked.
+    os.register_at_fork(after_in_child=_live.clear)
+
+
 def _end_all() -> None:
-    if os.getpid() != _owner:
-        return
-    for pid in _live:
+    for pid, folders in _live.items():
         kill_tree(pid)
-    for folder, cgroup in _live.values():
-        if folder is not None:
+        for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
-        if cgroup is not None:
-            cgroup.remove()

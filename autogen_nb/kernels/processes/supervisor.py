@@ -16,10 +16,10 @@ import ctypes
 import os
 import resource
 import select
-import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -39,19 +39,29 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     child = _started(command, cgroups)
-    _free_the_streams()
+    # The streams are the child's: a reader must see their end when the child has closed them.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
     os.write(report, b"started %d\n" % child)
     watched, owners_end = _watched(owner, woken)
     code = None
     while True:
         ready = {descriptor for descriptor, _ in watched.poll()}
-        told = _told(woken) if woken in ready else b""
+        told = b""
+        if woken in ready:
+            with suppress(BlockingIOError):
+                told = os.read(woken, 4096)
         if signal.SIGINT in told:
-            _interrupt(child)
+            with suppress(OSError):
+                for number in (signal.SIGINT, signal.SIGCONT):
+                    os.killpg(child, number)
         ended = _reaped()
         if child in ended and code is None:
             code = ended[child]
-            _say(report, b"%s %d\n" % (b"left" if keep and _below() else b"ended", code))
+            # Where nobody listens any more, the lifeline tells.
+            with suppress(OSError):
+                os.write(report, b"%s %d\n" % (b"left" if keep and _below() else b"ended", code))
         cut = _LIFELINE in ready or owners_end in ready or signal.SIGTERM in told
         if cut or (code is not None and not (keep and _below())):
             break
@@ -83,7 +93,9 @@ def _started(command: list[str], cgroups: list[str]) -> int:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for cgroup in cgroups:
-            _enter(cgroup)
+            # Where it cannot be entered, the owner watches the limits all the same.
+            with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
+                file.write("0")
         # It names the owner, and ipykernel would take the supervisor for a stranger.
         os.environ.pop("JPY_PARENT_PID", None)
         os.execvp(command[0], command)  # noqa: S606 - it is what this is for
@@ -93,42 +105,21 @@ def _started(command: list[str], cgroups: list[str]) -> int:
         os._exit(127)
 
 
-def _enter(cgroup: str) -> None:
-    try:
-        with open(f"{cgroup}/cgroup.procs", "w", encoding="ascii") as file:  # noqa: PTH123 - pathlib takes long to import
-            file.write("0")
-    except OSError:
-        # The owner watches the limits, too.
-        return
-
-
 def _tidy(folders: list[str], cgroups: list[str]) -> None:
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+    if folders:
+        import shutil
+
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
     # An owner that has this end may be about to leave, without the time for it.
-    for folder in cgroups:
-        _remove_cgroup(folder)
-
-
-def _remove_cgroup(folder: str) -> None:
     until = time.monotonic() + 1
-    while time.monotonic() < until:
-        try:
-            os.rmdir(folder)  # noqa: PTH106 - as above
-        except FileNotFoundError:
-            return
-        except OSError:
+    for folder in cgroups:
+        while os.path.isdir(folder) and time.monotonic() < until:  # noqa: PTH112 - as above
             # The system takes a moment to see that its last process is gone.
+            with suppress(OSError):
+                os.rmdir(folder)  # noqa: PTH106 - as above
+                break
             time.sleep(_PAUSE)
-        else:
-            return
-
-
-def _free_the_streams() -> None:
-    # They are the child's: a reader must see their end when the child has closed them.
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
 
 
 def _watched(owner: int, woken: int) -> "tuple[select.poll, int]":
@@ -136,11 +127,10 @@ def _watched(owner: int, woken: int) -> "tuple[select.poll, int]":
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(woken, select.POLLIN)
-    try:
+    owners_end = -1
+    with suppress(OSError):
         owners_end = os.pidfd_open(owner)
-    except OSError:
-        return poll, -1
-    poll.register(owners_end, select.POLLIN)
+        poll.register(owners_end, select.POLLIN)
     return poll, owners_end
 
 
@@ -151,40 +141,13 @@ def _owner_is_gone(owners_end: int) -> bool:
     return not os.read(_LIFELINE, 1)
 
 
-def _told(woken: int) -> bytes:
-    try:
-        return os.read(woken, 4096)
-    except BlockingIOError:
-        return b""
-
-
-def _say(report: int, line: bytes) -> None:
-    try:
-        os.write(report, line)
-    except OSError:
-        # Nobody listens any more; the lifeline tells.
-        return
-
-
-def _interrupt(child: int) -> None:
-    for number in (signal.SIGINT, signal.SIGCONT):
-        try:
-            os.killpg(child, number)
-        except OSError:
-            return
-
-
 def _reaped() -> dict[int, int]:
     """The codes of the children that have ended."""
     found: dict[int, int] = {}
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return found
-        if pid == 0:
-            return found
-        found[pid] = os.waitstatus_to_exitcode(status)
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            found[ended[0]] = os.waitstatus_to_exitcode(ended[1])
+    return found
 
 
 def _end_all() -> dict[int, int]:
@@ -195,7 +158,9 @@ def _end_all() -> dict[int, int]:
     while (alive := _below()) and time.monotonic() < until:
         fresh = alive - seen
         # First all are stopped: what forks faster than it is killed would never end.
-        _send(fresh or alive, signal.SIGSTOP if fresh else signal.SIGKILL)
+        for pid in fresh or alive:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGSTOP if fresh else signal.SIGKILL)
         seen |= fresh
         found.update(_reaped())
         if not fresh:
@@ -203,36 +168,21 @@ def _end_all() -> dict[int, int]:
     return found | _reaped()
 
 
-def _send(pids: set[int], number: int) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except OSError:
-            continue
-
-
 def _below() -> set[int]:
     """The processes below this one that have not ended."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - as above
         if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
-                    state, parent, *_ = file.read().rpartition(b")")[2].split()
-            except (OSError, ValueError):
-                continue
-            if state not in b"ZX":
-                children.setdefault(int(parent), []).append(int(name))
+            with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
+                state, parent, *_ = file.read().rpartition(b")")[2].split()
+                if state not in b"ZX":
+                    children.setdefault(int(parent), []).append(int(name))
     found: set[int] = set()
     new = children.get(os.getpid(), [])
     while new:
         found.update(new)
         new = [child for pid in new for child in children.get(pid, []) if child not in found]
     return found
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.split("\n") if line]
 
 
 def _leave(code: int) -> None:
@@ -247,4 +197,4 @@ def _leave(code: int) -> None:
 
 if __name__ == "__main__":
     _owner, _report, _keep, _folders, _cgroups, *_command = sys.argv[1:]
-    _leave(main(int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), _command))
+    _leave(main(int(_owner), int(_report), _keep == "keep", _folders.splitlines(), _cgroups.splitlines(), _command))
