@@ -2,8 +2,8 @@
 
 from autogen_nb.models.offline.question import Question, Topic
 from autogen_nb.models.offline.table import FEW, TWO, Table
-from autogen_nb.models.offline.task import ENDINGS
-from autogen_nb.models.offline.template import Source, joined, render
+from autogen_nb.models.offline.task import ENDINGS, Dataset
+from autogen_nb.models.offline.template import Source, render
 
 MOST_COLUMNS = 30
 """As many columns as are looked at."""
@@ -208,6 +208,7 @@ _TREND = """
             )
             findings.append(f"{code(name)}, $word by {unit}: {first}, {last}; highest {high}, lowest {low}.")
 """
+_BY_SPAN = 'numbers.groupby(when.dt.to_period("M" if days > 120 else "D")).$statistic()'
 _LINES = """
     lines = $lines
     size = (9, 1 + 2 * lines.shape[1])
@@ -222,6 +223,7 @@ _FINDINGS = """
     def code(value):
         return "`" + " ".join(str(value).split())[:40].replace("`", "'") + "`"
 """
+_TELL = 'print("\\nFindings:", *findings, sep="\\n- ")'
 _STYLE = """
     warnings.filterwarnings("ignore", message="Glyph .* missing from font")
     style = {"axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True}
@@ -248,26 +250,25 @@ AIMS: dict[Topic, str] = {
 """What each analysis does, to follow "I"."""
 
 
-def find_code() -> Source:
+def find_code() -> str:
     """Lists the files that hold tables."""
     return render(_FIND, endings=ENDINGS)
 
 
-def look_code(raw: Source, clean: Source, load: Source) -> Source:
+def look_code(dataset: Dataset) -> str:
     """Makes the copy with proper types, and tells of its columns."""
-    return render(_LOOK, load=load, raw=raw, clean=clean, most=MOST_COLUMNS)
+    return render(_LOOK, load=dataset.loading, raw=Source(dataset.raw), clean=dataset.clean, most=MOST_COLUMNS)
 
 
-def analysis_code(topic: Topic, question: Question, table: Table, df: Source, *, plot: bool) -> Source:
+def analysis_code(topic: Topic, question: Question, table: Table, df: Source, *, plot: bool) -> str:
     """Computes what the question asks about the topic, and draws it."""
     numbers, picture = (render(part, df=df, **_values(topic, question, table)) for part in _TEMPLATES[topic])
-    body = joined(
-        render(_FINDINGS), numbers, 'print("\\nFindings:", *findings, sep="\\n- ")', *([picture] if plot else [])
-    )
+    body = "\n\n".join([render(_FINDINGS), numbers, _TELL, *([picture] if plot else [])])
     head = [f"# [{topic}] {AIMS[topic].capitalize()}", *["import warnings"] * plot]
     head += [f"from itertools import {tool}" for tool in ("combinations", "product") if f"{tool}(" in body]
     libraries = ["import matplotlib.pyplot as plt"] * plot + ["import pandas as pd"] * ("pd." in body)
-    return joined("\n".join(head), "\n".join(libraries), render(_STYLE) if plot else "", body)
+    parts = ["\n".join(head), "\n".join(libraries), render(_STYLE) if plot else "", body]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _values(topic: Topic, question: Question, table: Table) -> dict[str, object]:
@@ -276,17 +277,17 @@ def _values(topic: Topic, question: Question, table: Table) -> dict[str, object]
     measures = [name for name in question.measures or table.measures if name not in question.groups]
     if topic == "correlation" and len(measures) < TWO:
         measures = table.measures
-    colours = next((name for name in groups if table.distinct(name) <= FEW), None)
-    dates = table.has_date(question.time)
+    colours = next((name for name in groups if table.column(name).distinct <= FEW), None)
+    dates = bool(question.time) and table.column(question.time).kind == "date"
     statistic = Source(question.statistic)
-    detail = render('numbers.groupby(when.dt.to_period("M" if days > 120 else "D")).$statistic()', statistic=statistic)
+    named = bool(question.groups or question.measures)
     by_span = Source('"year" if days > 900 else "month" if days > 75 else "day"')
     return {
         "groups": groups,
         "group": next(iter(groups), ""),
         "measures": measures[:3] if topic == "trend" else measures[:12],
-        "most": 4 if question.groups or question.measures else 1,
-        "drawn": 2 if question.groups or question.measures else 1,
+        "most": 4 if named else 1,
+        "drawn": 2 if named else 1,
         "statistic": statistic,
         "statistics": list(dict.fromkeys(["count", question.statistic, "mean", "median"])),
         "word": Source({"sum": "total", "max": "maximum", "min": "minimum"}.get(statistic, statistic)),
@@ -296,5 +297,5 @@ def _values(topic: Topic, question: Question, table: Table) -> dict[str, object]
         "days": Source("(when.max() - when.min()).days" if dates else "0"),
         "unit": by_span if dates and not question.unit else question.unit or "year",
         "periods": Source("when.dt.to_period(unit[0].upper())" if dates else "when"),
-        "lines": Source(detail if dates else "over_time"),
+        "lines": render(_BY_SPAN, statistic=statistic) if dates else Source("over_time"),
     }

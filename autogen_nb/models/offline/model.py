@@ -1,19 +1,17 @@
 """The model: reads the conversation, chooses the next block, and streams the reply in small pieces."""
 
-import re
 from collections.abc import AsyncGenerator
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.messages import Message
 from autogen_nb.models.offline.blocks import next_block
-from autogen_nb.models.offline.conversation import read_turns
-from autogen_nb.models.offline.state import read_state
+from autogen_nb.models.offline.conversation import read_state
 from autogen_nb.models.offline.summary import learned, summary
+from autogen_nb.models.wrappers.reply_streams import pieces_of
 
 INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
 )
-_PIECE = re.compile(r"\s*\S+\s*|\s+")
 
 
 class OfflineModel:
@@ -33,14 +31,14 @@ class OfflineModel:
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Pieces of about a word, then the whole reply; it holds a block, or none when the task is done."""
         text = write_reply(request)
-        for piece in _PIECE.findall(text):
+        for piece in pieces_of(text):
             yield piece
         yield Completion(Message(text, role="assistant"), model=self.name, finish_reason="stop", cost=0.0)
 
 
 def write_reply(request: ModelRequest) -> str:
     """The text of the reply: what was learned and the next block, or the summary; and what the model is, once."""
-    state = read_state(read_turns(request.messages))
+    state = read_state(request.messages)
     block = next_block(state)
     said = [Message.of(message).text for message in request.messages if message.get("role") == "assistant"]
     parts = [] if any(text.startswith(INTRODUCTION) for text in said) else [INTRODUCTION]

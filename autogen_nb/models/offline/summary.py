@@ -2,8 +2,7 @@
 
 import re
 
-from autogen_nb.models.offline.conversation import Tried
-from autogen_nb.models.offline.state import LOST, State
+from autogen_nb.models.offline.conversation import LOST, State, Tried
 from autogen_nb.models.offline.table import Table
 from autogen_nb.models.offline.wording import count, listed, span, spans
 

@@ -80,13 +80,9 @@ class Table:
         dates = [column.name for column in self.of_kind("date") if column.distinct > 1]
         return dates + [column.name for column in self.columns if column.is_year and column.distinct >= _TIMES]
 
-    def has_date(self, name: str) -> bool:
-        """Whether the column of that name holds dates."""
-        return any(column.name == name for column in self.of_kind("date"))
-
-    def distinct(self, name: str) -> int:
-        """How many different values the column of that name has."""
-        return next(column.distinct for column in self.columns if column.name == name)
+    def column(self, name: str) -> Column:
+        """The column of that name."""
+        return next(column for column in self.columns if column.name == name)
 
     def _is_key(self, column: Column) -> bool:
         return column.distinct >= self.rows - column.missing and _KEY.search(column.name) is not None

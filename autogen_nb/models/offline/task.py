@@ -5,27 +5,49 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from autogen_nb.models.offline.template import Source, identifier, render
+from autogen_nb.models.offline.template import Source, render
 
 _HEADING = re.compile(r"^Variables in your kernel:\s*$", re.MULTILINE)
 _VARIABLE = re.compile(r"^- `([^\W\d]\w*)`: (\w+)([^\n]*)$", re.MULTILINE)
 _FOLDER = re.compile(r"^Your folder for files:.*$", re.MULTILINE)
 
-_READERS = {
-    "csv": "read_csv",
-    "tsv": "read_csv",
-    "xlsx": "read_excel",
-    "xls": "read_excel",
-    "parquet": "read_parquet",
-    "feather": "read_feather",
-    "json": "read_json",
-    "jsonl": "read_json",
-    "ndjson": "read_json",
+_TEXT = r"""
+    for encoding, errors in {"utf-8": "strict", "utf-16": "strict", "cp1252": "replace"}.items():
+        how = {"encoding": encoding, "encoding_errors": errors, "low_memory": False}
+        try:
+            line = pd.read_csv($path, sep="\x01", header=None, nrows=1, **how).iloc[0, 0]
+            how["sep"] = max(",;\t|", key=str(line).count)
+            $raw = pd.read_csv($path, **how)
+            break
+        except UnicodeError:
+            continue
+        except pd.errors.ParserError:
+            print("Lines with too many values are left out.")
+            $raw = pd.read_csv($path, on_bad_lines="skip", **how)
+            break
+"""
+_JSON = """
+    try:
+        $raw = pd.read_json($path)
+    except ValueError:
+        $raw = pd.read_json($path, lines=True)
+"""
+_LOADERS = {
+    **dict.fromkeys(("csv", "tsv"), _TEXT),
+    **dict.fromkeys(("json", "jsonl", "ndjson"), _JSON),
+    **dict.fromkeys(("xlsx", "xls"), "$raw = pd.read_excel($path)"),
+    "parquet": "$raw = pd.read_parquet($path)",
+    "feather": "$raw = pd.read_feather($path)",
+    "value": "$raw = pd.DataFrame($value)",
+    "variable": "",
 }
-ENDINGS = tuple(f".{kind}" for kind in _READERS)
+"""What brings a table of each kind into the kernel."""
+
+_ENDINGS = tuple(_LOADERS)[:-2]
+ENDINGS = tuple(f".{kind}" for kind in _ENDINGS)
 """Endings of the files that hold a table."""
 
-_TYPES = rf"(?:{'|'.join(_READERS)})(?:\.(?:gz|bz2|zip|xz))?"
+_TYPES = rf"(?:{'|'.join(_ENDINGS)})(?:\.(?:gz|bz2|zip|xz))?"
 _QUOTED = re.compile(rf"([\"'`])((?:(?!\1).)+\.{_TYPES})\1", re.IGNORECASE)
 _BARE = re.compile(rf"(?<![^\s(\[])([^\s\"'`()<>]+\.{_TYPES})(?!\w)", re.IGNORECASE)
 
@@ -56,9 +78,14 @@ class Dataset:
     description: str = ""
 
     @property
-    def clean(self) -> str:
+    def clean(self) -> Source:
         """The variable for the copy with proper types."""
-        return f"{self.raw}_clean"
+        return Source(f"{self.raw}_clean")
+
+    @property
+    def loading(self) -> Source:
+        """The code that brings the table into the kernel; empty where it is there already."""
+        return render(_LOADERS[self.kind], raw=Source(self.raw), path=self.title, value=Source(self.title))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +115,15 @@ def read_task(text: str) -> Task:
 def file_dataset(path: str) -> Dataset:
     """The table in a file."""
     endings = [suffix.lstrip(".").lower() for suffix in PurePath(path.replace("\\", "/")).suffixes]
-    return Dataset("table", path, next((ending for ending in reversed(endings) if ending in _READERS), "csv"))
-
-
-def loading(dataset: Dataset, options: dict[str, object]) -> Source:
-    """The line that brings the table into the kernel; empty where it is there already."""
-    raw = identifier(dataset.raw)
-    if dataset.kind == "variable":
-        return Source("")
-    if dataset.kind == "value":
-        return render("\n$raw = pd.DataFrame($value)", raw=raw, value=identifier(dataset.title))
-    defaults: dict[str, dict[str, object]] = {"tsv": {"sep": "\t"}, "jsonl": {"lines": True}, "ndjson": {"lines": True}}
-    given = defaults.get(dataset.kind, {}) | options
-    if dataset.kind in ("csv", "tsv") and "engine" not in given:
-        given["low_memory"] = False  # in pieces pandas warns of columns of several types
-    more = "".join(f", {key}={render('$value', value=value)}" for key, value in given.items())
-    reader = Source(_READERS[dataset.kind])
-    return render("$raw = pd.$reader($path$more)", raw=raw, reader=reader, path=dataset.title, more=Source(more))
+    return Dataset("table", path, next((ending for ending in reversed(endings) if ending in _ENDINGS), "csv"))
 
 
 def _handed_over(variables: Sequence[tuple[str, str, str]], words: str, types: Collection[str]) -> Dataset | None:
     """The variable of one of these types that the words name, or else the first of them."""
     fitting = [found for found in variables if found[1] in types]
-    named = [found for found in fitting if re.search(rf"(?<!\w){re.escape(found[0])}(?!\w)", words)]
     if not fitting:
         return None
+    named = [found for found in fitting if re.search(rf"(?<!\w){re.escape(found[0])}(?!\w)", words)]
     name, kind, more = (named or fitting)[0]
     if kind in _TO_FRAME:
         return Dataset(f"{name}_table", name, "value", kind + more)

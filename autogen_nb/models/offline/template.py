@@ -1,7 +1,6 @@
 """Python source from templates; every name and value from outside is embedded as a literal."""
 
 import json
-import keyword
 from string import Template
 from textwrap import dedent
 
@@ -14,28 +13,10 @@ class Source(str):
     __slots__ = ()
 
 
-def identifier(text: str) -> Source:
-    """The text as a variable's name.
-
-    Raises
-    ------
-    ValueError
-        When it is none.
-    """
-    if not text.isidentifier() or keyword.iskeyword(text):
-        raise ValueError(f"{text!r} cannot name a variable")
-    return Source(text)
-
-
 def render(template: str, **values: object) -> Source:
     """The template without its margin, each ``$key`` replaced by the literal of its value."""
     embedded = {key: value if isinstance(value, Source) else literal(value) for key, value in values.items()}
     return Source(Template(dedent(template).strip("\n")).substitute(embedded))
-
-
-def joined(*parts: str) -> Source:
-    """The pieces of source that are not empty, with one empty line between them."""
-    return Source("\n\n".join(part for part in parts if part))
 
 
 def literal(value: object) -> str:
