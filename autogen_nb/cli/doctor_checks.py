@@ -16,9 +16,9 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import AutogenError
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places import PLACES, SANDBOXES, PlaceOptions
-from autogen_nb.models.config import model_list
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.local_servers import USUAL, LocalServers
+from autogen_nb.models.config.model_connection import known_models
 from autogen_nb.run import policy
 
 State = Literal["ok", "note", "broken"]
@@ -169,17 +169,17 @@ def _models() -> Iterator[Finding]:
     mend = "" if has_pandas else f"{_pip()} 'autogen-nb[data]'"
     yield Finding("models", "offline", "ok" if has_pandas else "note", "a fixed analysis of tables, no host", mend)
     try:
-        taken, listed = model_list.taken("", None, os.environ), list(model_list.listed(os.environ))
+        known = known_models("", None, os.environ)
     except AutogenError as error:
         yield Finding("models", LIST, "broken", str(error), f"mend {LIST}, or take it away")
         return
-    if taken is None:
+    if not known:
         mend = (
             "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
             "autogen-nb doctor --probe looks for servers on this machine"
         )
         yield Finding("models", "none", "note", "no model is configured; a cell asks which one to take", mend)
-    for each in (*([taken] if taken else []), *listed):
+    for each in known:
         text = f"{each.source}; asks {', '.join(each.hosts) or 'no host'}"
         yield Finding("models", each.name or "without a name", "ok", text)
 

@@ -5,7 +5,7 @@ the entries with that model or tag are the model, the second where the first can
 named, the list's first model is taken, with all entries for it; OPENAI_API_KEY alone says less than a list.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,15 @@ class ModelConnection:
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model that is set up: what ``-m`` takes, or "", the hosts that are asked, and what names it, for a person."""
+
+    name: str
+    hosts: tuple[str, ...]
+    source: str
 
 
 def choose(named: str | None, given: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
@@ -65,16 +74,30 @@ def choose(named: str | None, given: ModelConnection | None, environ: Mapping[st
 
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The hosts that requests to a model go to, by what `choose` gave; none where it answers on its own."""
-    if isinstance(spec, str) and spec.startswith(_LOCAL):
-        return ()
-    entries = spec.get("config_list", [spec]) if isinstance(spec, Mapping) else [{}]
-    return tuple(dict.fromkeys(_host(entry, environ) for entry in entries if not _is_local(entry)))
+    servers = [entry for entry in _entries(spec) if not str(entry.get("model") or "").startswith(_LOCAL)]
+    return tuple(dict.fromkeys(_host(entry, environ) for entry in servers))
 
 
 def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
     """Whether every server that may be asked is known to take tools; many others refuse a request that has some."""
     found = hosts(spec, environ)
     return bool(found) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in found)
+
+
+def known_models(named: str, given: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
+    """The models that are set up: what a cell takes which names no other, then those of OAI_CONFIG_LIST, in its order.
+
+    Raises
+    ------
+    ConfigError
+        When the list cannot be read.
+    """
+    chosen = choose(named or None, given, environ)
+    specs = [] if chosen is None else [(chosen, "the one that a cell takes")]
+    specs += [(entry, f"in {LIST}") for entry in found(LIST, environ, Path()) or []]
+    return [
+        KnownModel(str(_entries(spec)[0].get("model") or ""), hosts(spec, environ), source) for spec, source in specs
+    ]
 
 
 def receives(host: str, *, rows: bool) -> str:
@@ -89,8 +112,8 @@ def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     return urlsplit(str(address)).hostname or "the model's server" if address else _USUAL_HOST
 
 
-def _is_local(entry: Mapping[str, Any]) -> bool:
-    return str(entry.get("model") or "").startswith(_LOCAL)
+def _entries(spec: Any) -> Sequence[Mapping[str, Any]]:
+    return spec.get("config_list", [spec]) if isinstance(spec, Mapping) else [{"model": spec}]
 
 
 def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config import model_list
 from autogen_nb.models.config.local_servers import LocalServer, LocalServers
+from autogen_nb.models.config.model_connection import known_models
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
@@ -24,23 +24,19 @@ def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str]
     """
     if words:
         raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
-    taken = model_list.taken(notebook.defaults.usual("model"), notebook.connection, environ)
+    known = known_models(notebook.defaults.usual("model"), notebook.connection, environ)
     here = servers.listening()
     rows = [_OFFLINE]
-    rows += [_row(each) for each in (*([taken] if taken else []), *model_list.listed(environ))]
+    rows += [(each.name or "without a name", ", ".join(each.hosts) or "no host", each.source) for each in known]
     rows += [
         (name, server.base_url, f"on this machine, at the port of {server.kind}")
         for server in here
         for name in server.models
     ]
     data, _ = table(_HEADS, rows, kind="models")
-    hint, _ = line(visible(_hint(here, configured=taken is not None)))
+    hint, _ = line(visible(_hint(here, configured=bool(known))))
     html, text = (f"{data[kind]}{between}{hint[kind]}" for kind, between in (("text/html", ""), ("text/plain", "\n")))
     return chat_html.bundle(html, text, kind="models")
-
-
-def _row(each: model_list.ModelList) -> tuple[str, str, str]:
-    return each.name or "without a name", ", ".join(each.hosts) or "no host", each.source
 
 
 def _hint(here: Sequence[LocalServer], *, configured: bool) -> str:
