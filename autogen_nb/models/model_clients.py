@@ -6,20 +6,21 @@ caller's own loop. Tokens are those that the server counted.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Reasoning
+from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, LLMMessage, RequestUsage, calls_from, on_the_wire
-from autogen_nb.models.config.config_entry import ConfiguredModel, entry_model
+from autogen_nb.models.config.config_entry import entry_model
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.request_size import of_request
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
+from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.run import CancellationToken, engine, result
 
-T = TypeVar("T")
 _PER_TOKEN = 4
 """Characters of a token, about."""
 
@@ -31,7 +32,7 @@ class ChatCompletionClient(ABC):
 
     def __init__(self, model_info: Mapping[str, Any] | None = None) -> None:
         self._info = dict(model_info or {})
-        self._total = self._actual = RequestUsage(0, 0)
+        self._total = self._actual = Usage()
 
     @abstractmethod
     def model(self, extra: Mapping[str, Any]) -> Model:
@@ -46,7 +47,7 @@ class ChatCompletionClient(ABC):
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Pieces of text as they come, then the `Completion`."""
-        return self._counted(self.model({}), request)
+        return self._stream(self.model({}), request)
 
     # What a program asks
 
@@ -61,18 +62,11 @@ class ChatCompletionClient(ABC):
         cancellation_token: CancellationToken | None = None,
     ) -> CreateResult:
         """What the model replies; the parameters are those of `create_stream`."""
-        stream = self.create_stream(
-            messages,
-            tools=tools,
-            tool_choice=tool_choice,
-            json_output=json_output,
-            extra_create_args=extra_create_args,
-            cancellation_token=cancellation_token,
-        )
-        async with aclosing(stream):
-            async for item in stream:
-                if isinstance(item, CreateResult):
-                    return item
+        asked = self._asked(messages, tools, tool_choice, json_output, extra_create_args)
+        async with aclosing(self._stream(*asked, cancellation_token)) as parts:
+            async for part in parts:
+                if isinstance(part, Completion):
+                    return result_of(part)
         raise ConfigError(f"the model {self.name!r} ended without a reply")
 
     async def create_stream(
@@ -98,14 +92,9 @@ class ChatCompletionClient(ABC):
         extra_create_args
             More parameters of the request.
         """
-        extra = _extra(tool_choice if tools else "auto", json_output, extra_create_args or {})
-        request = ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))
-        async with aclosing(self._counted(self.model(extra), request)) as parts:
-            while True:
-                try:
-                    part = await _cancellable(anext(parts), cancellation_token)
-                except StopAsyncIteration:
-                    return
+        asked = self._asked(messages, tools, tool_choice, json_output, extra_create_args)
+        async with aclosing(self._stream(*asked, cancellation_token)) as parts:
+            async for part in parts:
                 # A client streams words; what the model thought is its result's `thought`.
                 if not isinstance(part, Reasoning):
                     yield result_of(part) if isinstance(part, Completion) else part
@@ -128,27 +117,48 @@ class ChatCompletionClient(ABC):
 
     def total_usage(self) -> RequestUsage:
         """The tokens of all replies so far."""
-        return self._total
+        return _client_usage(self._total)
 
     def actual_usage(self) -> RequestUsage:
         """The tokens of the replies that did not come from a cache."""
-        return self._actual
+        return _client_usage(self._actual)
 
     def count_tokens(self, messages: Sequence[LLMMessage | Mapping[str, Any]], *, tools: Sequence[Any] = ()) -> int:
         """About how many tokens the messages are, told by their characters."""
         return of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
 
-    async def _counted(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        async with aclosing(cast("Any", model.reply(request))) as parts:
-            async for part in parts:
-                if isinstance(part, Completion):
-                    self._count(part)
-                yield part
+    def _asked(
+        self,
+        messages: Sequence[LLMMessage | Mapping[str, Any]],
+        tools: Sequence[Any],
+        tool_choice: Any,
+        json_output: bool | type | None,
+        more: Mapping[str, Any] | None,
+    ) -> tuple[Model, ModelRequest]:
+        extra = dict(more or {})
+        if json_output:
+            extra["response_format"] = {"type": "json_object"} if json_output is True else json_output
+        if tools and tool_choice in ("required", "none"):
+            extra["tool_choice"] = tool_choice
+        elif tools and tool_choice != "auto":
+            name = tool_choice if isinstance(tool_choice, str) else definition(tool_choice)["function"]["name"]
+            extra["tool_choice"] = {"type": "function", "function": {"name": name}}
+        return self.model(extra), ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))
 
-    def _count(self, completion: Completion) -> None:
-        usage = usage_of(completion)
-        self._total = _plus(self._total, usage)
-        self._actual = self._actual if completion.cached else _plus(self._actual, usage)
+    async def _stream(
+        self, model: Model, request: ModelRequest, token: CancellationToken | None = None
+    ) -> AsyncGenerator[Part, None]:
+        async with open_reply(model, request) as parts:
+            while True:
+                coming = anext(parts, None)
+                part = await (token.link_future(asyncio.ensure_future(coming)) if token else coming)
+                if part is None:
+                    return
+                if isinstance(part, Completion):
+                    usage = part.usage or Usage()
+                    self._total += usage
+                    self._actual += Usage() if part.cached else usage
+                yield part
 
 
 class OpenAIChatCompletionClient(ChatCompletionClient):
@@ -195,7 +205,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
     async def close(self) -> None:
         """Closes the connections of the running loop, and those of the chats."""
         for model in self._models.values():
-            if isinstance(model, ConfiguredModel):
+            if isinstance(model, OpenAIModel):
                 await model.close()
                 if not engine.here():
                     await result(model.close(), waits="async")
@@ -214,22 +224,18 @@ def result_of(completion: Completion) -> CreateResult:
     """A reply as AgentChat has it."""
     message = completion.message
     calls = calls_from(message.tool_calls or ())
+    thought = None if completion.reasoning is None else completion.reasoning.text
     return CreateResult(
         finish_reason="function_calls" if calls else completion.finish_reason,
         content=calls or message.text,
-        usage=usage_of(completion),
+        usage=_client_usage(completion.usage),
         cached=completion.cached,
-        thought=(message.text or None) if calls else _thought(completion),
+        thought=(message.text or None) if calls else thought,
     )
 
 
-def _thought(completion: Completion) -> str | None:
-    return None if completion.reasoning is None else completion.reasoning.text
-
-
-def usage_of(completion: Completion) -> RequestUsage:
-    """The tokens of a reply; none where the server did not say."""
-    usage = completion.usage
+def _client_usage(usage: Usage | None) -> RequestUsage:
+    """The tokens as AgentChat has them; none where the server did not say."""
     return RequestUsage(0, 0) if usage is None else RequestUsage(usage.prompt_tokens, usage.completion_tokens)
 
 
@@ -239,24 +245,3 @@ def definition(tool: Any) -> Mapping[str, Any]:
     if not isinstance(schema, Mapping):
         raise ConfigError(f"{tool!r} is no tool; give a FunctionTool, or the definition that OpenAI's API takes")
     return schema if schema.get("type") == "function" else {"type": "function", "function": schema}
-
-
-def _extra(tool_choice: Any, json_output: bool | type | None, more: Mapping[str, Any]) -> dict[str, Any]:
-    extra = dict(more)
-    if json_output:
-        extra["response_format"] = {"type": "json_object"} if json_output is True else json_output
-    if tool_choice != "auto":
-        name = tool_choice if isinstance(tool_choice, str) else definition(tool_choice)["function"]["name"]
-        chosen = {"type": "function", "function": {"name": name}}
-        extra["tool_choice"] = name if name in ("required", "none") else chosen
-    return extra
-
-
-async def _cancellable(work: Awaitable[T], token: CancellationToken | None) -> T:
-    if token is None:
-        return await work
-    return cast("T", await token.link_future(asyncio.ensure_future(work)))
-
-
-def _plus(one: RequestUsage, other: RequestUsage) -> RequestUsage:
-    return RequestUsage(one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens)

@@ -7,22 +7,15 @@
    cost is at most a little too high.
 """
 
-from decimal import Decimal
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from autogen_nb.messages import Usage
 
+Price: TypeAlias = tuple[float, float]
+"""US dollars per 1,000 prompt tokens and per 1,000 completion tokens."""
+
 _HOSTS = ("api.openai.com", "openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com")
-
-
-def price_of(model: str) -> tuple[float, float] | None:
-    """US dollars per 1,000,000 prompt tokens and per 1,000,000 completion tokens of a short request.
-
-    None where the list is silent. A snapshot with its date costs what its family costs, unless the list says otherwise.
-    """
-    # Prices depend on a request's length; 1,000 tokens are below every step.
-    found = _listed(model, Usage(1000, 1000))
-    return None if found is None else (float(found[0] * 1000), float(found[1] * 1000))
 
 
 def is_listed_at(url: str | None) -> bool:
@@ -33,23 +26,16 @@ def is_listed_at(url: str | None) -> bool:
     return any(host == known or host.endswith(f".{known}") for known in _HOSTS)
 
 
-def price_at(
-    model: str, price: tuple[float, float] | None = None, *, url: str | None = None
-) -> tuple[float, float] | None:
-    """US dollars per 1,000 tokens: `price` if it was given, else that of the list; None where it is not known.
+def price_at(model: str, url: str | None = None) -> Price | None:
+    """The price of a short request at this address; None where the list is silent.
 
-    Parameters
-    ----------
-    url
-        The server's address, None for OpenAI's own; the list holds at OpenAI's and Azure's addresses only.
+    A snapshot with its date costs what its family costs, unless the list says otherwise.
     """
-    listed = price_of(model) if price is None and is_listed_at(url) else None
-    return price if listed is None else (listed[0] / 1000, listed[1] / 1000)
+    # Prices depend on a request's length; 1,000 tokens are below every step.
+    return _listed(model, Usage(1000, 1000), url)
 
 
-def cost_of(
-    model: str, usage: Usage, price: tuple[float, float] | None = None, *, url: str | None = None
-) -> float | None:
+def cost_of(model: str, usage: Usage, price: Price | None = None, *, url: str | None = None) -> float | None:
     """What a reply cost in US dollars; None where it is not known.
 
     Parameters
@@ -57,23 +43,25 @@ def cost_of(
     model
         The name that the server gave; it tells the snapshot, and on Azure what is behind the deployment's name.
     price
-        US dollars per 1,000 prompt tokens and per 1,000 completion tokens; wins over the list.
+        Wins over the list.
     url
-        As in `price_at`.
+        The server's address, None for OpenAI's own.
     """
     if price is not None:
-        return (usage.prompt_tokens * price[0] + usage.completion_tokens * price[1]) / 1000
-    found = _listed(model, usage) if is_listed_at(url) else None
-    return None if found is None else float(found[0] + found[1])
+        return cost_at(usage, price)
+    found = _listed(model, usage, url)
+    return None if found is None else sum(found)
 
 
-def warm_up() -> None:
-    """Loads the list, for which the first reply would wait; may run in any thread."""
-    price_of("")
+def cost_at(usage: Usage, price: Price) -> float:
+    """What the tokens cost at this price, in US dollars."""
+    return (usage.prompt_tokens * price[0] + usage.completion_tokens * price[1]) / 1000
 
 
-def _listed(model: str, usage: Usage) -> tuple[Decimal, Decimal] | None:
+def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | None:
     """What the prompt and what the reply costs, by the list."""
+    if not is_listed_at(url):
+        return None
     import genai_prices
 
     asked = genai_prices.Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
@@ -81,4 +69,4 @@ def _listed(model: str, usage: Usage) -> tuple[Decimal, Decimal] | None:
         found = genai_prices.calc_price(asked, model.strip(), provider_id="openai")
     except LookupError:
         return None
-    return found.input_price, found.output_price
+    return float(found.input_price), float(found.output_price)

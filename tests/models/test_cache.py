@@ -15,7 +15,6 @@ import pytest
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError, ModelUnavailable
 from autogen_nb.messages import Message, Usage
-from autogen_nb.models.config.config_entry import ConfiguredModel
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import FILE, Cache, cached, key_of
@@ -98,9 +97,7 @@ SETTINGS = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "temperature": 0.
 )
 def test_parameters_and_place_decide_but_not_who_asks(changed: dict[str, Any], same: bool) -> None:
     """The key, timeouts and headers are no part of what is asked."""
-    keys = [
-        key_of(ConfiguredModel(settings), ModelRequest((HELLO,))) for settings in (SETTINGS, {**SETTINGS, **changed})
-    ]
+    keys = [key_of(OpenAIModel(**settings), ModelRequest((HELLO,))) for settings in (SETTINGS, {**SETTINGS, **changed})]
 
     assert (keys[0] == keys[1]) is same
 
@@ -197,14 +194,6 @@ def test_what_is_no_cache_is_refused() -> None:
     """A folder's name is not taken for a cache."""
     with pytest.raises(ConfigError, match=r"Cache\.disk"):
         cached(ScriptedModel([]), ".cache")  # type: ignore[arg-type]  # a user's mistake
-
-
-def test_model_that_does_not_tell_its_parameters_is_not_cached(cache: Cache) -> None:
-    """One temperature's reply must not be given for another's."""
-    model = OpenAIModel(model="m", base_url="http://127.0.0.1:1/v1")
-
-    with pytest.raises(ConfigError, match="llm_config"):
-        cached(model, cache)
 
 
 def _damaged(path: Path, value: str) -> None:

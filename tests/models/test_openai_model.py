@@ -11,7 +11,7 @@ import pytest
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message, Usage
-from autogen_nb.models.config.account import PLACEHOLDER
+from autogen_nb.models.config.account import PLACEHOLDER, Account
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import HELLO, a_ask, ask, error_of
@@ -153,12 +153,12 @@ def test_azure_says_what_it_lacks(missing: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_API_VERSION", "2026-01-01")
-    model = OpenAIModel(model="mine", api_type="azure")
-    model.check()
+    account = Account("azure", None, None)
+    account.complete("mine")
     monkeypatch.delenv(missing)
 
     with pytest.raises(ConfigError, match=missing):
-        model.check()
+        account.complete("mine")
 
 
 # Where to, and with which key

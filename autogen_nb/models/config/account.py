@@ -74,6 +74,12 @@ class Account:
         proof = self.token or self.key
         return "" if proof in (None, PLACEHOLDER) else proof or ""
 
+    @property
+    def address(self) -> str | None:
+        """The address that was given, else the environment's; None for OpenAI's own."""
+        variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else "OPENAI_BASE_URL"
+        return self.url or checked_url(os.environ.get(variable) or None, variable)
+
     def complete(self, model: str) -> "Account":
         """The account with all that a request needs; `model` is for the message.
 
@@ -88,7 +94,7 @@ class Account:
         if self.url:
             return replace(self, key=self.key or PLACEHOLDER)
         key = self.key or checked_key(os.environ.get("OPENAI_API_KEY"), "OPENAI_API_KEY")
-        url = checked_url(os.environ.get("OPENAI_BASE_URL") or None, "OPENAI_BASE_URL")
+        url = self.address
         if not url and not key:
             raise ConfigError(
                 f"there is no key for the model {model!r}: set OPENAI_API_KEY or give api_key, name a server of "
@@ -103,7 +109,7 @@ class Account:
         )
 
     def _azure(self, model: str) -> "Account":
-        url = self.url or checked_url(os.environ.get("AZURE_OPENAI_ENDPOINT") or None, "AZURE_OPENAI_ENDPOINT")
+        url = self.address
         key, token = self.key, self.token
         if not (key or token or self.provider):
             token = checked_key(os.environ.get("AZURE_OPENAI_AD_TOKEN"), "AZURE_OPENAI_AD_TOKEN")

@@ -1,22 +1,14 @@
-"""One entry of a configuration: its settings checked, and the model that they mean.
-
-What an entry says of its model, beside asking it: what decides its replies, what it costs, how long its replies
-may be. Where it leaves the server's address to the environment, that is read when it is needed.
-"""
+"""One entry of a configuration: its settings checked, and the model that they mean."""
 
 import difflib
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.response_format import on_the_wire
-from autogen_nb.models.prices import price_at
 from autogen_nb.models.wrappers.replay import ReplayModel
-from autogen_nb.models.wrappers.wrapper import ModelWrapper
 
 REPLAY = "replay:"
 
@@ -69,66 +61,6 @@ _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache":
 
 _LIKE = 0.85
 
-_NOT_DECIDING = (
-    "api_key",
-    "azure_ad_token",
-    "azure_ad_token_provider",
-    "ca_bundle",
-    "default_headers",
-    "default_query",
-    "extra_headers",
-    "extra_query",
-    "http_client",
-    "max_retries",
-    "organization",
-    "price",
-    "project",
-    "timeout",
-)
-"""Settings that tell who asks, and how, but not what: the reply is the same, and some are secret."""
-
-
-class ConfiguredModel(ModelWrapper):
-    """The model behind a chat completions API that an entry describes."""
-
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._asked = OpenAIModel(**settings)
-        super().__init__(self._asked)
-        # The secrets are the inner model's only.
-        self._deciding = {key: value for key, value in settings.items() if key not in _NOT_DECIDING}
-        self._price: tuple[float, float] | None = settings.get("price")
-
-    def __repr__(self) -> str:
-        return repr(self._model)
-
-    @property
-    def identity(self) -> Any:
-        """The parameters, and the server's address without the name and password that it may hold."""
-        parts = urlsplit(self._address() or "")
-        host = f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}"
-        decided = {key: value for key, value in self._deciding.items() if key not in ("base_url", "azure_endpoint")}
-        return {"server": host, **decided}
-
-    @property
-    def price(self) -> tuple[float, float] | None:
-        """US dollars per 1,000 tokens: the entry's, or those of the list; None where neither says."""
-        return price_at(self.name, self._price, url=self._address())
-
-    @property
-    def completion_limit(self) -> int | None:
-        """What the request says that a reply may have at most."""
-        limits = (self._deciding.get(key) for key in ("max_completion_tokens", "max_tokens"))
-        return next((limit for limit in limits if isinstance(limit, int)), None)
-
-    async def close(self) -> None:
-        """Closes the connections of the running loop; the next reply opens new ones."""
-        await self._asked.close()
-
-    def _address(self) -> str | None:
-        azure = self._deciding.get("api_type") == "azure"
-        given = self._deciding.get("base_url") or self._deciding.get("azure_endpoint")
-        return given or os.environ.get("AZURE_OPENAI_ENDPOINT" if azure else "OPENAI_BASE_URL") or None
-
 
 def entry_model(entry: Mapping[str, Any]) -> Model:
     """The model that an entry means, whose common settings have been added to it; asks no server.
@@ -151,7 +83,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     settings["api_type"] = str(entry.get("api_type") or "openai").lower().replace("open_ai", "openai")
     if "response_format" in settings:
         settings["response_format"] = on_the_wire(settings["response_format"])
-    return ConfiguredModel(settings)
+    return OpenAIModel(**settings)
 
 
 def played(name: str) -> Model:

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.config_entry import ConfiguredModel, entry_model
+from autogen_nb.models.config.config_entry import entry_model
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
 from autogen_nb.models.wrappers.cache import Cache, cached
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
@@ -91,7 +92,7 @@ def _mapping(entry: Any, number: int) -> Mapping[str, Any]:
 
 def _within(model: Model, entry: Mapping[str, Any], shared: Budget | None) -> Model:
     """The model within the entry's budget and the shared one; a model that asks no server spends nothing."""
-    if not isinstance(model, ConfiguredModel):
+    if not isinstance(model, OpenAIModel):
         return model
     own = None if entry.get("budget") is None else Budget.parse(entry["budget"])
     whole: Model = model
@@ -103,7 +104,7 @@ def _within(model: Model, entry: Mapping[str, Any], shared: Budget | None) -> Mo
 def _folding(models: Sequence[Model]) -> Model:
     if len(models) > 1:
         return ContextTruncation(Fallback(models))
-    asks_a_server = isinstance(models[0], ConfiguredModel | Budgeted)
+    asks_a_server = isinstance(models[0], OpenAIModel | Budgeted)
     return ContextTruncation(models[0]) if asks_a_server else models[0]
 
 

@@ -18,6 +18,7 @@ from dataclasses import replace
 from itertools import count
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part
@@ -35,17 +36,18 @@ from autogen_nb.models.config.account import (
 )
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
-from autogen_nb.models.openai.error_map import failed
 from autogen_nb.models.openai.image_scaling import sent
 from autogen_nb.models.openai.loop_clients import LoopClients, keep
 from autogen_nb.models.openai.response_body import read
-from autogen_nb.models.openai.server_errors import BACKOFF, ErrorContext, ServerFailed
+from autogen_nb.models.openai.server_errors import BACKOFF, ErrorContext, ServerFailed, by_cause, by_status
 from autogen_nb.models.openai.tls import context_for
-from autogen_nb.models.prices import cost_of, is_listed_at, warm_up
+from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
 
 if TYPE_CHECKING:
     import openai
+
+_NOT_DECIDING = ("extra_headers", "extra_query")
 
 
 class OpenAIModel:
@@ -120,7 +122,7 @@ class OpenAIModel:
         http_client: Any = None,
         timeout: float | None = None,
         max_retries: int = 2,
-        price: tuple[float, float] | None = None,
+        price: Price | None = None,
         vision: bool | None = None,
         **parameters: Any,
     ) -> None:
@@ -160,15 +162,36 @@ class OpenAIModel:
         """The model's name, as it was given."""
         return self._model
 
-    def check(self) -> None:
-        """Nothing, if a request could be sent; no server is asked.
+    @property
+    def identity(self) -> Any:
+        """What decides the replies: the parameters, and the server without the name and password that it may hold.
 
-        Raises
-        ------
-        ConfigError
-            When there is neither a key nor a server that may do without.
+        Who asks, and how, decides nothing.
         """
-        self._given.complete(self._model)
+        parts = urlsplit(self._given.address or "")
+        given = {
+            "api_type": self._given.api_type,
+            "api_version": self._given.api_version,
+            "azure_deployment": self._given.deployment,
+            "vision": self._vision,
+        }
+        return {
+            "server": f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}",
+            "model": self._model,
+            **{name: value for name, value in given.items() if value is not None},
+            **{name: self._parameters[name] for name in self._parameters if name not in _NOT_DECIDING},
+        }
+
+    @property
+    def price(self) -> Price | None:
+        """What was given, else what the list says; None where neither does."""
+        return self._price or price_at(self._model, self._given.address)
+
+    @property
+    def completion_limit(self) -> int | None:
+        """What the request says that a reply may have at most."""
+        limits = (self._parameters.get(key) for key in ("max_completion_tokens", "max_tokens"))
+        return next((limit for limit in limits if isinstance(limit, int)), None)
 
     async def close(self) -> None:
         """Closes the connections of the running loop; the next reply opens new ones."""
@@ -259,8 +282,12 @@ class OpenAIModel:
                 stream=True,
                 stream_cls=openai.AsyncStream[object],
             )
+        except openai.APIConnectionError as error:
+            return by_cause(server, error.__cause__ or error)
+        except openai.APIStatusError as error:
+            return by_status(server, error.status_code, error.body, error.response.headers)
         except openai.OpenAIError as error:
-            return failed(error, server)
+            return server.refused(f"could not be asked: {server.clean(str(error))}")
         except RuntimeError as error:
             # A client that the user made may hold connections of a loop that has ended; it drops them now.
             return server.unavailable(f"broke the connection: {server.clean(str(error))}", wait=0.0)
@@ -306,7 +333,8 @@ class OpenAIModel:
         import openai
 
         if is_listed_at(account.url):
-            warm_up()
+            # It loads the list, for which the first reply would wait.
+            price_at("")
         url = account.url or ""
         options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
         options["http_client"] = self._http_client or self._sender(url)

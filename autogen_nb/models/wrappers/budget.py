@@ -12,7 +12,7 @@ import asyncio
 import math
 import re
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Self
@@ -21,8 +21,10 @@ from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import BudgetReached, ConfigError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models import request_size
-from autogen_nb.models.wrappers.reply_streams import closing_stream
-from autogen_nb.models.wrappers.wrapper import ModelWrapper, completion_limit_of, price_of_model
+from autogen_nb.models.prices import Price, cost_at
+from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.models.wrappers.reply_streams import open_reply
+from autogen_nb.models.wrappers.wrapper import ModelWrapper
 
 _RATIO = 4.0
 _FORM = re.compile(r"(\$?)\s*(\d[\d,_]*(?:\.\d*)?|\.\d+)\s*([km]?)\s*(dollars?|usd|\$|tokens?)?", re.IGNORECASE)
@@ -39,6 +41,10 @@ class Estimate:
     characters: int
     ratio: float
     how: str
+
+    def completed(self, written: int) -> Usage:
+        """The tokens of the request with a reply of so many characters."""
+        return Usage(self.usage.prompt_tokens, math.ceil(written / self.ratio))
 
     def __str__(self) -> str:
         worth = "" if self.dollars is None else f"{_money(self.dollars)} dollars: "
@@ -126,7 +132,7 @@ class Budget:
         """Counts what was spent; for a chat that is resumed, what its log says. What is None counts nothing."""
         with self._lock:
             used = usage or Usage()
-            self._usage = _sum(self._usage, used)
+            self._usage += used
             self._dollars += cost or 0.0
             self._longest = max(self._longest, used.completion_tokens)
 
@@ -135,9 +141,9 @@ class Budget:
         with self._lock:
             if characters and usage.prompt_tokens:
                 self._characters += characters
-                self._measured = _sum(self._measured, usage)
+                self._measured += usage
 
-    def estimate(self, request: ModelRequest, *, price: tuple[float, float] | None, limit: int | None) -> Estimate:
+    def estimate(self, request: ModelRequest, *, price: Price | None, limit: int | None) -> Estimate:
         """What the request will spend; `price` is dollars per 1,000 tokens, `limit` the longest reply in tokens."""
         characters = request_size.of_request(request)
         with self._lock:
@@ -146,7 +152,7 @@ class Budget:
             longest = self._longest
         usage = Usage(math.ceil(characters / ratio), longest if limit is None else limit)
         how = "the longest so far" if limit is None else "the most that it may have"
-        return Estimate(usage, _cost(usage, price), characters, ratio, how)
+        return Estimate(usage, None if price is None else cost_at(usage, price), characters, ratio, how)
 
     @contextmanager
     def held(self, estimate: Estimate, model: str) -> Iterator[None]:
@@ -158,7 +164,10 @@ class Budget:
             When that would pass the budget; `model` is for the message.
         """
         with self._lock:
-            if self._would_be_passed(estimate):
+            coming = [*self._ahead, estimate]
+            tokens = self._usage.total_tokens + sum(one.usage.total_tokens for one in coming)
+            dollars = self._dollars + sum(one.dollars or 0.0 for one in coming)
+            if tokens > (self.tokens or math.inf) or dollars > (self.dollars or math.inf):
                 raise BudgetReached(
                     f"the next request to {model!r} would pass the budget and was not sent: {self.spent} are spent, "
                     f"and it is estimated at {estimate}. Give a larger budget, or go on with a shorter conversation",
@@ -171,14 +180,6 @@ class Budget:
         finally:
             with self._lock:
                 self._ahead.remove(estimate)
-
-    def _would_be_passed(self, estimate: Estimate) -> bool:
-        coming = [*self._ahead, estimate]
-        tokens = self._usage.total_tokens + sum(one.usage.total_tokens for one in coming)
-        dollars = self._dollars + sum(one.dollars or 0.0 for one in coming)
-        return (self.tokens is not None and tokens > self.tokens) or (
-            self.dollars is not None and dollars > self.dollars
-        )
 
 
 class Budgeted(ModelWrapper):
@@ -196,7 +197,7 @@ class Budgeted(ModelWrapper):
         ConfigError
             When it is one of dollars and the model's price is not known.
         """
-        if self._budget.dollars is not None and price_of_model(self._model) is None:
+        if self._budget.dollars is not None and self.price is None:
             raise ConfigError(
                 f"the budget is in dollars, and what the model {self.name!r} costs is not known: give its price "
                 "(dollars per 1,000 tokens, as price=[prompt, completion]), or a budget such as '20000 tokens'"
@@ -213,39 +214,39 @@ class Budgeted(ModelWrapper):
             As `check` does.
         """
         self.check()
-        price, limit = price_of_model(self._model), completion_limit_of(self._model)
-        estimate = self._budget.estimate(request, price=price, limit=limit)
-        written, whole = 0, None
+        estimate = self._budget.estimate(request, price=self.price, limit=self.completion_limit)
+        written, whole = 0, False
         with self._budget.held(estimate, self.name):
             try:
-                async with aclosing(closing_stream(self._model.reply(request))) as items:
+                async with open_reply(self.inner, request) as items:
                     async for item in items:
                         if isinstance(item, Completion):
-                            whole = item
-                            self._count(whole, estimate, price)
+                            whole = True
+                            self._count(item, estimate)
                         else:
                             written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
             except (GeneratorExit, asyncio.CancelledError):
                 # A reader who goes away in the middle has the server stop, but not charge nothing.
-                if written and whole is None:
-                    self._spend(_by_estimate(estimate, written), None, price)
+                if written and not whole:
+                    self._spend(estimate.completed(written), None)
                 raise
 
-    def _count(self, reply: Completion, estimate: Estimate, price: tuple[float, float] | None) -> None:
+    def _count(self, reply: Completion, estimate: Estimate) -> None:
         if reply.cached:
             return
-        if reply.usage is None:
-            thought = 0 if reply.reasoning is None else len(reply.reasoning.text)
-            self._spend(
-                _by_estimate(estimate, request_size.of_message(reply.message.to_dict()) + thought), reply.cost, price
-            )
+        if reply.usage is not None:
+            self._spend(reply.usage, reply.cost)
+            self._budget.measure(estimate.characters, reply.usage)
             return
-        self._spend(reply.usage, reply.cost, price)
-        self._budget.measure(estimate.characters, reply.usage)
+        thought = 0 if reply.reasoning is None else len(reply.reasoning.text)
+        written = request_size.of_message(reply.message.to_dict()) + thought
+        self._spend(estimate.completed(written), reply.cost)
 
-    def _spend(self, usage: Usage, cost: float | None, price: tuple[float, float] | None) -> None:
-        self._budget.spend(usage, _cost(usage, price) if cost is None else cost)
+    def _spend(self, usage: Usage, cost: float | None) -> None:
+        if cost is None and self.price is not None:
+            cost = cost_at(usage, self.price)
+        self._budget.spend(usage, cost)
 
 
 def budgeted(model: Model, budget: Budget) -> Model:
@@ -256,27 +257,11 @@ def budgeted(model: Model, budget: Budget) -> Model:
     ConfigError
         When the budget is one of dollars and the model's price is not known.
     """
-    around = getattr(model, "around", None)
-    if around is not None:
-        wrapped: Model = around(lambda inner: budgeted(inner, budget))
-        return wrapped
+    if isinstance(model, ModelWrapper | Fallback):
+        return model.around(lambda inner: budgeted(inner, budget))
     layer = Budgeted(model, budget)
     layer.check()
     return layer
-
-
-def _by_estimate(estimate: Estimate, written: int) -> Usage:
-    return Usage(estimate.usage.prompt_tokens, math.ceil(written / estimate.ratio))
-
-
-def _cost(usage: Usage, price: tuple[float, float] | None) -> float | None:
-    if price is None:
-        return None
-    return (usage.prompt_tokens * price[0] + usage.completion_tokens * price[1]) / 1000
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens)
 
 
 def _money(dollars: float) -> str:

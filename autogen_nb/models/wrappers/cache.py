@@ -19,8 +19,8 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, closing
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +29,7 @@ from typing import Any, NoReturn, Self
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry
-from autogen_nb.models.wrappers.reply_streams import closing_stream
+from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of
 
 FILE = "replies.sqlite3"
@@ -162,20 +162,12 @@ class Cached(ModelWrapper):
         super().__init__(model)
         self._cache = cache
 
-    def around(self, wrap: Callable[[Model], Model]) -> Self:
-        """The same cache around the inner model as it is wrapped."""
-        return self._around(wrap)
-
-    def through(self, cache: Cache) -> "Cached":
-        """The same model with another cache in place of this one."""
-        return Cached(self._model, cache)
-
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """A known reply as one piece and its `Completion`, which is marked as cached, else the inner model's.
 
         Its usage and cost are those of then: nothing is paid now.
         """
-        key = key_of(self._model, request)
+        key = key_of(self.inner, request)
         known, trouble = await asyncio.to_thread(self._found, key)
         if known is not None:
             if known.reasoning is not None:
@@ -184,7 +176,7 @@ class Cached(ModelWrapper):
                 yield known.message.text
             yield known
             return
-        async with aclosing(closing_stream(self._model.reply(request))) as items:
+        async with open_reply(self.inner, request) as items:
             async for item in items:
                 if isinstance(item, Completion):
                     # What could not be read would not be written either, after the same wait.
@@ -227,7 +219,7 @@ def cached(model: Model, cache: Cache | None) -> Model:
     if isinstance(model, Recording):
         return model.around(lambda inner: cached(inner, cache))
     if isinstance(model, Cached):
-        return model.through(cache)
+        return Cached(model.inner, cache)
     return model if identity_of(model) is None else Cached(model, cache)
 
 
@@ -248,16 +240,6 @@ def _completion(value: Any) -> Completion | None:
     try:
         reply = RecordingEntry.from_json(value).completion
         note = value["note"]
-        usage = () if reply.usage is None else (reply.usage.prompt_tokens, reply.usage.completion_tokens)
-        fits = (
-            isinstance(reply.message.content, str | list | None)
-            and isinstance(reply.message.tool_calls, list | None)
-            and isinstance(reply.message.function_call, dict | None)
-            and all(isinstance(text, str) for text in (reply.model, reply.finish_reason, note))
-            and all(isinstance(count, int) for count in usage)
-            and isinstance(reply.cost, float | int | None)
-            and (reply.reasoning is None or isinstance(reply.reasoning.text, str))
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError):
         return None
-    return replace(reply, cached=True, note=note) if fits else None
+    return replace(reply, cached=True, note=note) if isinstance(note, str) else None

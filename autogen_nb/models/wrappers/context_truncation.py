@@ -12,15 +12,14 @@
 """
 
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.errors import ContextTooLong
 from autogen_nb.models import request_size
-from autogen_nb.models.wrappers.reply_streams import closing_stream
+from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.models.wrappers.wrapper import ModelWrapper
 
 _OUTPUT = "exitcode: "
@@ -35,10 +34,6 @@ _LEAST = 100
 class ContextTruncation(ModelWrapper):
     """A model whose request is folded and sent again when it was too long; the `Completion` says so in its note."""
 
-    def around(self, wrap: Callable[[Model], Model]) -> Self:
-        """The same around the inner model as it is wrapped."""
-        return self._around(wrap)
-
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """What the inner model replies, to a shorter request where the whole one was too long.
 
@@ -52,7 +47,7 @@ class ContextTruncation(ModelWrapper):
         while sent is not None:
             spoken = False
             try:
-                async with aclosing(closing_stream(self._model.reply(sent))) as items:
+                async with open_reply(self.inner, sent) as items:
                     async for item in items:
                         spoken = True
                         yield replace(item, note=_noted(item, request, sent)) if isinstance(item, Completion) else item

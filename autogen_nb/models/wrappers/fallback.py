@@ -1,12 +1,11 @@
 """Several models as one: the next is asked where one cannot or will not answer."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 from typing import Any
 
 from autogen_nb.core.ports import Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
-from autogen_nb.models.wrappers.reply_streams import closing_stream
+from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.models.wrappers.wrapper import identity_of
 
 
@@ -59,7 +58,7 @@ class Fallback:
         for model in self._models:
             spoken = False
             try:
-                async with aclosing(closing_stream(model.reply(request))) as items:
+                async with open_reply(model, request) as items:
                     async for item in items:
                         spoken = True
                         yield item

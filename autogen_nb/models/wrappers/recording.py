@@ -7,9 +7,7 @@ neither keys nor headers, nor the messages that were sent, come near it.
 import hashlib
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
-from copy import copy
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +15,8 @@ from typing import Any, Literal
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message, Reasoning, Usage
-from autogen_nb.models.wrappers.reply_streams import closing_stream
+from autogen_nb.models.wrappers.reply_streams import open_reply
+from autogen_nb.models.wrappers.wrapper import ModelWrapper
 
 VERSION = 1
 
@@ -62,23 +61,32 @@ class RecordingEntry:
         """The entry that `to_json` wrote; ValueError, KeyError or TypeError where it did not."""
         if value["v"] != VERSION:
             raise ValueError(f"version {value['v']!r} is not {VERSION}")
-        digest = Digest(**value["asked"])
-        if not isinstance(digest.messages, int) or not isinstance(value["message"], dict):
-            raise TypeError("a field has another type")
-        usage = Usage(**value["usage"]) if value["usage"] else None
-        reasoning = Reasoning(**value["reasoning"]) if value.get("reasoning") else None
+        asked, reasoning, usage = value["asked"], value.get("reasoning"), value["usage"]
+        _check(asked, messages=int, last=str)
+        _check(value, message=dict, model=str, finish_reason=str, cost=float | int | None)
+        _check(value["message"], content=str | list | None, tool_calls=list | None, function_call=dict | None)
+        _check(usage or {}, prompt_tokens=int | None, completion_tokens=int | None)
+        _check(reasoning or {}, text=str | None)
         completion = Completion(
             Message.of(value["message"]),
             value["model"],
-            usage,
+            Usage(**usage) if usage else None,
             value["finish_reason"],
             value["cost"],
-            reasoning=reasoning,
+            reasoning=Reasoning(**reasoning) if reasoning else None,
         )
-        return cls(digest, completion)
+        return cls(Digest(**asked), completion)
 
 
-class Recording:
+def _check(value: Any, **kinds: Any) -> None:
+    """Nothing where the fields are of these kinds; TypeError where one is not."""
+    fields = value if isinstance(value, dict) else {}
+    wrong = [name for name, kind in kinds.items() if not isinstance(fields.get(name), kind)]
+    if wrong:
+        raise TypeError(f"{wrong[0]} has another type")
+
+
+class Recording(ModelWrapper):
     """A model whose every reply is also appended to a file.
 
     Parameters
@@ -97,7 +105,7 @@ class Recording:
     """
 
     def __init__(self, model: Model, path: str | Path, *, mode: Literal["new", "append"] = "new") -> None:
-        self._model = model
+        super().__init__(model)
         self._path = Path(path).expanduser()
         if mode not in ("new", "append"):
             raise ConfigError(f"mode is {mode!r}; a recording is 'new' or goes on with 'append'")
@@ -107,22 +115,11 @@ class Recording:
             raise ConfigError(f"the recording {str(path)!r} cannot be written: {error}") from error
 
     def __repr__(self) -> str:
-        return f"<Recording of {self._model!r} in {str(self._path)!r}>"
-
-    @property
-    def name(self) -> str:
-        """The name of the model that is recorded."""
-        return self._model.name
-
-    def around(self, wrap: Callable[[Model], Model]) -> "Recording":
-        """A recording in the same file, of the model as it is wrapped."""
-        other = copy(self)
-        other._model = wrap(self._model)  # noqa: SLF001 - it is another of this class
-        return other
+        return f"<Recording of {self.inner!r} in {str(self._path)!r}>"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """What the recorded model replies; a reply that was broken off is not kept."""
-        async with aclosing(closing_stream(self._model.reply(request))) as items:
+        async with open_reply(self.inner, request) as items:
             async for item in items:
                 if isinstance(item, Completion):
                     self._append(RecordingEntry(Digest.of(request), item))

@@ -1,25 +1,24 @@
-"""What models that wrap or play others share: streams that close, text in pieces."""
+"""What models that wrap or play others share: replies that are closed, text in pieces."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
-from autogen_nb.core.ports import Completion, Part
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.messages import Reasoning
 
+_PIECE = re.compile(r"\S+\s*|\s+")
 
-async def closing_stream(
-    items: AsyncIterator[Part],
-) -> AsyncGenerator[Part, None]:
-    """The items of a model's reply; closing this closes the model's own iterator, where it can be closed."""
+
+@asynccontextmanager
+async def open_reply(model: Model, request: ModelRequest) -> AsyncGenerator[AsyncIterator[Part], None]:
+    """The items of the model's reply, which is closed at the end where it can be closed."""
+    items = model.reply(request)
     try:
-        async for item in items:
-            yield item
+        yield items
     finally:
         if isinstance(items, AsyncGenerator):
             await items.aclose()
-
-
-_PIECE = re.compile(r"\S+\s*|\s+")
 
 
 def pieces_of(text: str) -> list[str]:
