@@ -10,6 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autogen_nb.agents.teams.termination_conditions import (
+    ExternalTermination,
+    JudgedConditions,
+    MaxMessageTermination,
+    TerminationCondition,
+    TextMentionTermination,
+    TimeoutTermination,
+)
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.group_flow import RunGroup
 from autogen_nb.core.chats.human_input import MODES
@@ -22,8 +30,7 @@ from autogen_nb.core.chats.reply_steps import (
     generate_oai_reply,
 )
 from autogen_nb.core.chats.speaker_selection import METHODS, Selection
-from autogen_nb.core.chats.team_endings import AllOf, AnyOf, AskedCondition, MaxMessage, TextMention
-from autogen_nb.core.chats.team_flow import ByChoice, ByTurns, TeamRun, team_chat
+from autogen_nb.core.chats.team_flow import Choice, TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, TeamState, Think, WriteAndRun, ask_member
 from autogen_nb.core.chats.two_agent_chat import Flow, Opening, two_agent_chat
 from autogen_nb.effects import CONFIRMS, EffectJudged
@@ -160,18 +167,18 @@ def group(rng: Random, *members: AgentSpec) -> AgentSpec:
 def team(rng: Random) -> Flow:
     """The run of a team with a member of each kind."""
     members: dict[str, Respond] = {
-        "user": RunLast("auto", rng.choice(CONFIRMS), otherwise=AskPerson("? ")),
+        "user": RunLast(RunCode(confirm=rng.choice(CONFIRMS)), AskPerson("? ")),
         "assistant": Think(rng.choice((1, 3)), reflect=rng.random() < 0.5, handoffs=rng.choice(({}, {"f": "user"}))),
-        "writer": WriteAndRun(rng.choice((0, 1)), rng.choice(CONFIRMS)),
+        "writer": WriteAndRun(RunCode(confirm=rng.choice(CONFIRMS)), rng.choice((0, 1))),
         "third": ask_member,
     }
     names = tuple(members)
-    chosen = ByChoice(Selection("team", names, "auto"), function=rng.random() < 0.5, narrowed=rng.random() < 0.5)
-    ending = AnyOf(
-        (AllOf((TextMention("words"), MaxMessage(2))), AskedCondition(0, rng.choice(("function", "time", "outside"))))
-    )
+    chosen = Choice(Selection("team", names, "auto"), function=rng.random() < 0.5, narrowed=rng.random() < 0.5)
+    asked = rng.choice((TerminationCondition(), TimeoutTermination(1), ExternalTermination()))
+    ending = (TextMentionTermination("words") & MaxMessageTermination(2)) | asked
     task = [Said("user", "team", Message(text), kind="task") for text in ("go", "on")]
-    run = TeamRun("team", members, rng.choice((ByTurns(names), chosen)), task, ending, rng.choice((1, 8)))
+    choice = rng.choice((Choice(Selection("team", names, "round_robin")), chosen))
+    run = TeamRun("team", members, choice, task, ending.watch(JudgedConditions()), rng.choice((1, 8)))
     return team_chat(run, TeamState("team"))
 
 

@@ -8,6 +8,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import ASSISTANT
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.team_replies import Respond, RunLast, WriteAndRun
 from autogen_nb.effects import Confirm
 from autogen_nb.errors import CallbackError, ConfigError
@@ -89,8 +90,8 @@ class CodeExecutorAgent(ConversableAgent):
         """How it answers in a team."""
         scope = None if self.code is None else self.code.scope
         if self.model is not None:
-            return WriteAndRun(self._retries, self._confirm, scope)
-        return RunLast(confirm=self._confirm, sources=self._sources, scope=scope)
+            return WriteAndRun(RunCode(confirm=self._confirm, scope=scope), self._retries)
+        return RunLast(RunCode(confirm=self._confirm, sources=self._sources, scope=scope))
 
     def _judged(
         self, asked: ApprovalAsked, context: Sequence[Mapping[str, Any]]

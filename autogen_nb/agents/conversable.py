@@ -26,6 +26,7 @@ from autogen_nb.agents.parts.reply_chain import ReplyChain, ReplyFunction, Trigg
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.agents.teams.solo_agent import SoloAgent
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
     Own,
@@ -427,7 +428,7 @@ class ConversableAgent(Participant, SoloAgent):
         otherwise = Think() if self.model is not None else AskPerson("Your words to the team: ")
         if self.code is None or self.code.reach == 0:
             return otherwise
-        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise, scope=self.code.scope)
+        return RunLast(RunCode(self.code.reach, self.code.confirm, scope=self.code.scope), otherwise)
 
     def companions(self) -> Sequence["ConversableAgent"]:
         """The agents that a chat with this one brings in; none."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
 from autogen_nb.errors import ConfigError
 
@@ -63,4 +64,4 @@ class UserProxyAgent(ConversableAgent):
         if not self._runs_code or self.code is None:
             return asks if self.model is None else Think()
         otherwise = asks if self.input_func is not None else None
-        return RunLast(self.code.reach, self.code.confirm, otherwise=otherwise, scope=self.code.scope)
+        return RunLast(RunCode(self.code.reach, self.code.confirm, scope=self.code.scope), otherwise)

@@ -24,10 +24,15 @@ from autogen_nb.agents.teams.termination_conditions import (
     TimeoutTermination,
     TokenUsageTermination,
 )
+from autogen_nb.core.chats.team_flow import Observation, TeamTurn
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.events import EndingAsked, EndingJudged
+from autogen_nb.events import Answer, EndingAsked, EndingJudged
+from autogen_nb.messages import Message, Usage
 from autogen_nb.run import Log
 from tests.agents.teams import assistant, by_turns, calling, done, finished, logged, says
+from tests.core.worlds import outcome, scripted
+
+CODE = "Here:\n```python\nprint('DONE')\n```"
 
 
 def reason(condition: TerminationCondition, *members: Any) -> str | None:
@@ -52,6 +57,153 @@ class Own(TerminationCondition):
     async def __call__(self, messages: Sequence[Any]) -> StopMessage | None:
         """Ends the run when b has spoken."""
         return StopMessage(source="Own", content="b spoke") if messages[-1].source == "b" else None
+
+
+def heard(text: str = "", source: str = "coder", kind: Any = "text", **more: Any) -> Observation:
+    """Something that happened in a team."""
+    return Observation(source, kind, Message(text), **more)
+
+
+def seen(
+    condition: TerminationCondition, *turns: list[Observation], answers: list[Answer] | None = None
+) -> list[str | None]:
+    """What one watch says after each turn."""
+    watch, world = condition.watch(JudgedConditions()), scripted(*(answers or []))
+    return [outcome(watch(TeamTurn("team", tuple(turn), 0)), world)[1] for turn in turns]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        pytest.param(heard("It is DONE."), "coder said 'DONE'", id="words"),
+        pytest.param(heard("not yet"), None, id="other words"),
+        pytest.param(heard("Say DONE when finished.", "user", "task"), None, id="the task"),
+        pytest.param(heard("DONE", "executor", "output"), None, id="what code put out"),
+        pytest.param(heard(CODE), None, id="within code"),
+        pytest.param(heard("```python\nprint('DONE')"), None, id="within code that was cut off"),
+        pytest.param(heard(CODE + "\nDONE"), "coder said 'DONE'", id="beside code"),
+        pytest.param(heard("```text\nDONE\n```"), "coder said 'DONE'", id="within a fence that is no code"),
+        pytest.param(Observation("coder", "event"), None, id="an event"),
+        pytest.param(Observation("coder", "text"), None, id="no message"),
+    ],
+)
+def test_text_mention_looks_at_what_is_said(said: Observation, told: str | None) -> None:
+    """A word ends the run where somebody says it: not in the task, not in an output, and not within code."""
+    assert seen(TextMentionTermination("DONE"), [said]) == [told]
+
+
+def test_text_mention_by_source() -> None:
+    """With sources, only their words count."""
+    ending = TextMentionTermination("DONE", ["critic"])
+
+    assert seen(ending, [heard("DONE")], [heard("DONE", "critic")]) == [None, "critic said 'DONE'"]
+
+
+@pytest.mark.parametrize(
+    ("events", "told"), [(False, [None, None]), (True, [None, "3 messages came, and 3 are the limit"])]
+)
+def test_max_message_counts(events: bool, told: list[str | None]) -> None:
+    """Messages are counted from the task on; events only where that is wanted."""
+    turns = [[heard(kind="task")], [Observation("coder", "event"), heard()]]
+
+    assert seen(MaxMessageTermination(3, events), *turns) == told
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ([11], "11 tokens were used, and 11 are the limit"),
+        ([None, 9], "9 prompt tokens were used, and 9 are the limit"),
+        ([None, None, 2], "2 completion tokens were used, and 2 are the limit"),
+        ([12, None, 3], None),
+    ],
+)
+def test_token_usage(limits: list[int | None], told: str | None) -> None:
+    """The tokens of all turns are added up, each kind for itself."""
+    turns = [[heard(usage=Usage(4, 1))], [Observation("coder", "event", usage=Usage(5, 1)), heard()]]
+
+    assert seen(TokenUsageTermination(*limits), *turns) == [None, told]
+
+
+def test_source_match() -> None:
+    """One of the sources has spoken; the task does not count, whoever gave it."""
+    ending = SourceMatchTermination(["critic", "user"])
+
+    assert seen(ending, [heard("task", "user", "task")], [heard()], [heard("no", "critic")]) == [
+        None,
+        None,
+        "critic has spoken",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "met", "not_met", "told"),
+    [
+        (StopMessageTermination(), heard(kind="stop"), heard(), "coder asked to stop"),
+        (
+            HandoffTermination("bob"),
+            heard(kind="handoff", target="bob"),
+            heard(kind="handoff", target="carol"),
+            "coder handed over to bob",
+        ),
+        (TextMessageTermination(), heard(), heard(kind="tools"), "coder has spoken in plain words"),
+        (
+            TextMessageTermination("bob"),
+            heard(source="bob"),
+            heard(),
+            "bob has spoken in plain words",
+        ),
+        (
+            FunctionCallTermination("f"),
+            Observation("coder", "event", called=("g", "f")),
+            Observation("coder", "event", called=("g",)),
+            "coder has called f",
+        ),
+    ],
+)
+def test_kinds_and_calls(condition: TerminationCondition, met: Observation, not_met: Observation, told: str) -> None:
+    """What was said, and what was called, is told by its kind, and by who it was."""
+    assert seen(condition, [not_met], [met]) == [None, told]
+
+
+def test_the_world_is_asked() -> None:
+    """What only the world can judge is a question, and its answer is kept; what says nothing is told by its name."""
+    asked = JudgedConditions()
+    asked.watch(Own())
+    watch = TimeoutTermination(1).named_watch(asked)
+    events, told = outcome(watch(TeamTurn("team", (), 7)), scripted(EndingJudged(True, "late")))
+
+    assert events == [EndingAsked("team", 1, "time", 7), EndingJudged(True, "late")]
+    assert told == "TimeoutTermination: late"
+    assert outcome(watch(TeamTurn("team", (), 8)), scripted(EndingJudged(True)))[1] == "TimeoutTermination"
+    assert seen(Own(), [], answers=[EndingJudged(False, "early")]) == [None]
+
+
+def test_both_may_be_met_in_different_turns() -> None:
+    """Of several conditions that must all be met, each stays met, and is not looked at again."""
+    ending = TextMentionTermination("a") & Own()
+    turns = [[heard("a")], [heard("b")], [heard("b")]]
+    answers: list[Answer] = [EndingJudged(False), EndingJudged(False), EndingJudged(True, "so")]
+
+    assert seen(ending, *turns, answers=answers) == [None, None, "TextMentionTermination: coder said 'a' and Own: so"]
+
+
+def test_either_tells_all_that_are_met() -> None:
+    """Of several conditions, those that are met at the same time are all told, each by its name."""
+    ending = TextMentionTermination("a") | SourceMatchTermination(["bob"])
+
+    assert seen(ending, [heard("c")], [heard("b", "bob")], [heard("ab", "bob")]) == [
+        None,
+        "SourceMatchTermination: bob has spoken",
+        "TextMentionTermination: bob said 'a'; SourceMatchTermination: bob has spoken",
+    ]
+
+
+def test_each_watch_begins_anew() -> None:
+    """A condition is a value: one run's counts are not the next one's."""
+    ending = MaxMessageTermination(2)
+
+    assert seen(ending, [heard()]) == seen(ending, [heard()]) == [None]
 
 
 @pytest.mark.parametrize(
@@ -97,8 +249,7 @@ def test_the_clock_is_the_worlds() -> None:
     """Seconds are counted from the beginning of a run, and what was measured is kept in the log."""
     times = iter([10.0, 10.5, 12.0])
     asked = JudgedConditions(lambda: next(times))
-    condition = TimeoutTermination(2)
-    condition.end_condition(asked)
+    asked.watch(TimeoutTermination(2))
     log: Log = []
     logged(by_turns(says("a"), termination_condition=TimeoutTermination(0)), log)
 

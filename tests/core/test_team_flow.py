@@ -1,14 +1,14 @@
 """A team's run: who speaks when, what ends it, and what its log holds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_endings import MaxMessage, TextMention, TokenUsage
-from autogen_nb.core.chats.team_flow import ByChoice, ByTurns, Choice, TeamRun, team_chat
+from autogen_nb.core.chats.team_flow import Choice, Observation, TeamRun, TeamTurn, Watch, team_chat
 from autogen_nb.core.chats.team_replies import (
     AskPerson,
     Respond,
@@ -17,7 +17,6 @@ from autogen_nb.core.chats.team_replies import (
     Think,
     WriteAndRun,
     ask_member,
-    say_always,
 )
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Answer as AnyAnswer
@@ -37,7 +36,7 @@ from autogen_nb.events import (
     SpeakerGiven,
 )
 from autogen_nb.messages import Message, Usage
-from tests.core.worlds import World, play, scripted
+from tests.core.worlds import World, play, say_always, scripted
 
 ABC = ("alice", "bob", "carol")
 
@@ -55,8 +54,20 @@ def held(
     says: dict[str, Respond] = {name: say_always(name) for name in ABC}
     said = [] if task is None else [Said("user", "team", Message(task), kind="task")]
     settings = {"max_turns": 4, **more}
-    run = TeamRun("team", says | (members or {}), choice or ByTurns(ABC), said, **settings)
+    run = TeamRun(
+        "team", says | (members or {}), choice or Choice(Selection("team", ABC, "round_robin")), said, **settings
+    )
     return play(team_chat(run, there or TeamState("team")), world or scripted())
+
+
+def when(met: Callable[[TeamTurn], object]) -> Watch:
+    """What ends a run as soon as this holds."""
+
+    def watch(turn: TeamTurn) -> Asking[str | None]:
+        return "seen" if met(turn) else None
+        yield  # a generator that asks nothing
+
+    return watch
 
 
 def spoken(events: Sequence[Recorded]) -> list[str]:
@@ -64,10 +75,10 @@ def spoken(events: Sequence[Recorded]) -> list[str]:
     return [event.sender for event in events if isinstance(event, Said)]
 
 
-def selected(*answers: AnyAnswer, **more: Any) -> ByChoice:
+def selected(*answers: AnyAnswer, **more: Any) -> Choice:
     """A choice by a model, among those who have not just spoken."""
     follows = {name: frozenset(ABC) - {name} for name in ABC}
-    return ByChoice(Selection("team", ABC, "auto", follows, None, 1), **more)
+    return Choice(Selection("team", ABC, "auto", follows, None, 1), **more)
 
 
 def test_by_turns() -> None:
@@ -98,14 +109,14 @@ def test_going_on_where_nobody_has_spoken() -> None:
 
 def test_conditions_come_before_the_limit() -> None:
     """A condition that is met in the last turn is the reason of the end."""
-    events = held(ending=TextMention("bob"), max_turns=2)
+    events = held(watch=when(lambda turn: turn.heard[-1].source == "bob"), max_turns=2)
 
-    assert events[-1] == Ended("terminated", "bob said 'bob'")
+    assert events[-1] == Ended("terminated", "seen")
 
 
 def test_the_task_alone_may_end_it() -> None:
     """A condition that the task meets lets nobody speak."""
-    assert spoken(held(ending=MaxMessage(1))) == ["user"]
+    assert spoken(held(watch=when(lambda turn: turn.count == 1))) == ["user"]
 
 
 def test_a_member_may_end_it() -> None:
@@ -121,29 +132,29 @@ def test_a_member_may_end_it() -> None:
     assert held(members={"alice": stops})[-1] == Ended("stopped", "The person stopped the run.")
 
 
-def test_tokens_of_all_replies_of_a_turn_count() -> None:
-    """Replies with calls, replies that were code, and the message itself are each counted once."""
+def test_what_happens_on_the_way_is_watched() -> None:
+    """Calls, code, and questions to a person are watched; the tokens of each reply of a turn count once."""
     call = Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}])
     code = ModelReplied(Message("```python\nx = 1\n```"), usage=Usage(10, 0))
-    writes = scripted(code, CodeRan(0), ModelReplied(Message("x"), usage=Usage(1, 0)))
+    last = ModelReplied(Message("x"), usage=Usage(1, 0))
+    turns: list[TeamTurn] = []
 
-    replied = ModelReplied(call, usage=Usage(10, 0))
-    thinks = scripted(replied, FunctionsReturned(("1",)), ModelReplied(Message("one"), usage=Usage(1, 0)))
-    limit = TokenUsage(total=11)
+    def brought(member: Respond, *answers: AnyAnswer) -> tuple[Observation, ...]:
+        held(scripted(*answers), members={"alice": member}, watch=when(turns.append), max_turns=1)
+        return turns[-1].heard
 
-    assert held(writes, members={"alice": WriteAndRun()}, ending=limit, max_turns=1)[-1] == Ended(
-        "terminated", "11 tokens were used, and 11 are the limit"
+    said = Observation("alice", "text", Message("x"), Usage(1, 0))
+    calls = ModelReplied(call, usage=Usage(10, 0))
+    event, took = Observation("alice", "event"), Observation("alice", "event", usage=Usage(10, 0))
+
+    assert brought(WriteAndRun(RunCode()), code, CodeRan(0), last) == (event, took, said)
+    assert brought(Think(reflect=True), calls, FunctionsReturned(("1",)), last) == (
+        took,
+        Observation("alice", "event", called=("f",)),
+        said,
     )
-    assert held(thinks, members={"alice": Think(reflect=True)}, ending=limit, max_turns=1)[-1] == Ended(
-        "terminated", "11 tokens were used, and 11 are the limit"
-    )
-
-
-def test_a_person_takes_part() -> None:
-    """A person is asked in turn, and their words are heard like any other's."""
-    events = held(scripted(HumanInputGiven("DONE")), members={"bob": AskPerson("? ")}, ending=TextMention("DONE"))
-
-    assert events[-1] == Ended("terminated", "bob said 'DONE'")
+    assert brought(AskPerson("? "), HumanInputGiven("x")) == (event, Observation("alice", "text", Message("x")))
+    assert turns[-1].count == 2
 
 
 def test_a_model_chooses() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Stop
 from autogen_nb.core.chats.team_replies import (
     NOTHING,
@@ -13,7 +14,6 @@ from autogen_nb.core.chats.team_replies import (
     Think,
     WriteAndRun,
     ask_member,
-    say_always,
 )
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
@@ -32,7 +32,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import FunctionCall, Message, Usage
 from autogen_nb.outputs import Stream
-from tests.core.worlds import outcome, scripted
+from tests.core.worlds import outcome, say_always, scripted
 
 CODE = "```python\nprint(1)\n```"
 
@@ -118,7 +118,7 @@ def test_handover() -> None:
 def test_the_newest_code_runs() -> None:
     """The code of the newest message that holds some runs, and what it put out is the answer."""
     there = state(("alice", CODE), ("carol", "```python\nprint(2)\n```"), ("dave", "fine"))
-    _, said = answered(RunLast(), there, ran("2\n"))
+    _, said = answered(RunLast(RunCode()), there, ran("2\n"))
 
     assert said == TeamReply(Message("exitcode: 0 (execution succeeded)\nCode output: 2"), "output")
 
@@ -128,8 +128,8 @@ def test_code_that_nobody_wrote_does_not_run() -> None:
     output = Said("eve", "team", Message(CODE), kind="output")
     tools = Said("eve", "team", Message(CODE), kind="tools")
 
-    assert answered(RunLast(), state(output, tools)) == ([], TeamReply(Message(NOTHING), "output"))
-    assert answered(RunLast(sources=frozenset({"eve"})), state(("alice", CODE)))[1] == TeamReply(
+    assert answered(RunLast(RunCode()), state(output, tools)) == ([], TeamReply(Message(NOTHING), "output"))
+    assert answered(RunLast(RunCode(sources=frozenset({"eve"}))), state(("alice", CODE)))[1] == TeamReply(
         Message(NOTHING), "output"
     )
 
@@ -137,9 +137,9 @@ def test_code_that_nobody_wrote_does_not_run() -> None:
 def test_what_else_a_runner_does() -> None:
     """Where there is nothing to run, something else may be done; a person may stop all of it."""
     there = state(("alice", "no code"))
-    stopped = answered(RunLast(confirm="always"), state(("alice", CODE)), ApprovalGiven("stop"))[1]
+    stopped = answered(RunLast(RunCode(confirm="always")), state(("alice", CODE)), ApprovalGiven("stop"))[1]
 
-    assert answered(RunLast(otherwise=say_always("hm")), there)[1] == TeamReply(Message("hm"))
+    assert answered(RunLast(RunCode(), say_always("hm")), there)[1] == TeamReply(Message("hm"))
     assert stopped == Stop("stopped")
 
 
@@ -148,14 +148,14 @@ def test_code_of_earlier_runs_does_not_run_again() -> None:
     there = state(("alice", CODE), ("bob", "ran"), ("alice", "thanks"))
     there.answered(["bob", "nobody"])
 
-    assert answered(RunLast(reach=3), there)[1] == TeamReply(Message(NOTHING), "output")
+    assert answered(RunLast(RunCode(3)), there)[1] == TeamReply(Message(NOTHING), "output")
 
 
 def test_written_and_run() -> None:
     """Code that the member's own model wrote runs at once; what failed is written anew; its own words follow."""
     bad, good = "```python\n1/0\n```", "```python\nprint(1)\n```"
     answers: list[AnyAnswer] = [words(bad), ran("boom", 1), words(good), ran("1\n"), words("It is 1.")]
-    events, said = answered(WriteAndRun(retries=2), state(("user", "hi")), *answers)
+    events, said = answered(WriteAndRun(RunCode(), retries=2), state(("user", "hi")), *answers)
     own = [event for event in events if isinstance(event, Said)]
 
     assert said == TeamReply(Message("It is 1."))
@@ -168,7 +168,7 @@ def test_written_and_run() -> None:
 
 def test_a_writer_without_code() -> None:
     """A model that writes no code has its words said."""
-    assert answered(WriteAndRun(), state(("user", "hi")), words("No."))[1] == TeamReply(Message("No."))
+    assert answered(WriteAndRun(RunCode()), state(("user", "hi")), words("No."))[1] == TeamReply(Message("No."))
 
 
 def test_no_words_are_an_empty_text() -> None:
@@ -180,14 +180,14 @@ def test_a_writer_gives_up() -> None:
     """After the last attempt the model tells the team what came of it."""
     answers: list[AnyAnswer] = [words(CODE), ran("boom", 1), words("It fails.")]
 
-    assert answered(WriteAndRun(), state(("user", "hi")), *answers)[1] == TeamReply(Message("It fails."))
+    assert answered(WriteAndRun(RunCode()), state(("user", "hi")), *answers)[1] == TeamReply(Message("It fails."))
 
 
 def test_a_writer_is_stopped() -> None:
     """A person who is asked can stop the run."""
     answers: list[AnyAnswer] = [words(CODE), ApprovalGiven("stop")]
 
-    assert answered(WriteAndRun(confirm="always"), state(("user", "hi")), *answers)[1] == Stop("stopped")
+    assert answered(WriteAndRun(RunCode(confirm="always")), state(("user", "hi")), *answers)[1] == Stop("stopped")
 
 
 def test_a_person_is_asked() -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, Step, generate_oai_reply
+from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, Step, Stop, generate_oai_reply
+from autogen_nb.core.chats.team_replies import Respond, TeamReply, TeamState
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import (
     Answer,
@@ -69,6 +70,16 @@ def never(_: Message) -> bool:
 def model_agent(name: str = "assistant") -> AgentSpec:
     """An agent that a model speaks for."""
     return spec(name, generate_oai_reply)
+
+
+def say_always(text: str) -> Respond:
+    """A member of a team that always says the same."""
+
+    def respond(_: TeamState, __: str) -> Asking[TeamReply | Stop]:
+        return TeamReply(Message(text))
+        yield  # a generator that asks nothing
+
+    return respond
 
 
 def said(*messages: str | Message) -> Iterator[ModelReplied]:

@@ -17,7 +17,7 @@ from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult, flow_
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import ByChoice, ByTurns, Choice, TeamRun, team_chat
+from autogen_nb.core.chats.team_flow import Choice, TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import TeamState
 from autogen_nb.core.people import Human
 from autogen_nb.errors import ConfigError, SessionError
@@ -143,7 +143,7 @@ class BaseGroupChat:
             {name: member.respond() for name, member in self._members.items()},
             self._choice(),
             [Said(each.source, self.name, flow_message(each), kind="task") for each in given],
-            None if self._condition is None else self._condition.named_condition(conditions),
+            None if self._condition is None else self._condition.named_watch(conditions),
             self._max_turns,
         )
         if not given and not self._state.said:
@@ -222,7 +222,7 @@ class BaseGroupChat:
         self._transcript = transcript
 
     def _choice(self) -> Choice:
-        return ByTurns(tuple(self._members))
+        return Choice(Selection(self.name, tuple(self._members), "round_robin"))
 
     def _speaker_selector(self) -> SpeakerSelector | None:
         return None
@@ -321,7 +321,7 @@ class SelectorGroupChat(BaseGroupChat):
         names = tuple(self._members)
         follows = None if self._repeats else {name: frozenset(names) - {name} for name in names}
         selection = Selection(self.name, names, "auto", follows, None, self._attempts - 1)
-        return ByChoice(selection, self._selector.function is not None, self._selector.candidates is not None)
+        return Choice(selection, self._selector.function is not None, self._selector.candidates is not None)
 
     def _speaker_selector(self) -> SpeakerSelector | None:
         return self._selector

@@ -1,41 +1,48 @@
 """Termination conditions with AgentChat's names; `&` and `|` put them together.
 
-A condition holds no counts: each run watches it anew. What it stands for in the flow is a value of
-`autogen_nb.core.chats.team_endings`; the clock, somebody outside and functions are asked (`judged`).
+1. A condition says how it is watched. Each run watches it anew, and shows it what each turn brings: once, in order.
+2. A condition that is met says what it saw. One that only the world can judge asks (`JudgedConditions`): the clock,
+   somebody outside and the caller's own function are the world's.
+3. The word that ends a run is looked for in what agents and persons say: neither in the task, which may name it, nor
+   in what running code put out, nor in code, which is yet to run.
+4. Of conditions that must all be met, each stays met once it is.
 """
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
-from autogen_nb.core.chats import team_endings
-from autogen_nb.core.chats.team_endings import EndCondition
+from autogen_nb.core.chats.reply_steps import Asking, ask
+from autogen_nb.core.chats.team_flow import Observation, TeamTurn, Watch
+from autogen_nb.core.text.code_blocks import read
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import EndingAsked, EndingJudged
 
 
-@dataclass(slots=True)
 class JudgedConditions:
     """The conditions of a run that are asked for, by their numbers."""
 
-    clock: Callable[[], float] = time.monotonic
-    conditions: list["TerminationCondition"] = field(default_factory=list)
-    begun: float = field(init=False)
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = clock()
+        self._conditions: list[TerminationCondition] = []
 
-    def __post_init__(self) -> None:
-        self.begun = self.clock()
+    def watch(self, condition: "TerminationCondition") -> Watch:
+        """A watch that asks for the condition."""
+        number = len(self._conditions)
+        self._conditions.append(condition)
 
-    def add(self, condition: "TerminationCondition") -> EndCondition:
-        """The condition as the flow asks for it."""
-        self.conditions.append(condition)
-        return team_endings.AskedCondition(len(self.conditions) - 1, condition.what)
+        def seen(turn: TeamTurn) -> Asking[str | None]:
+            judged = yield from ask(EndingAsked(turn.team, number, condition.what, turn.count), EndingJudged)
+            return judged.seen if judged.met else None
+
+        return seen
 
     def judge(self, asked: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
         """What such a condition says."""
-        return self.conditions[asked.number].judge(messages, self.clock() - self.begun)
+        return self._conditions[asked.number].judge(messages, self._clock() - self._begun)
 
 
 class TerminationCondition:
@@ -60,13 +67,19 @@ class TerminationCondition:
     async def reset(self) -> None:
         """Forgets what it has seen; a condition of this package has nothing to forget, for each run begins anew."""
 
-    def end_condition(self, judged: JudgedConditions) -> EndCondition:
-        """What it stands for in a run."""
-        return judged.add(self)
+    def watch(self, judged: JudgedConditions) -> Watch:
+        """A watch for one run, which tells what it saw."""
+        return judged.watch(self)
 
-    def named_condition(self, judged: JudgedConditions) -> EndCondition:
-        """The same, with its name before what it saw."""
-        return team_endings.Named(type(self).__name__, self.end_condition(judged))
+    def named_watch(self, judged: JudgedConditions) -> Watch:
+        """The same, with the condition's name before what it saw."""
+        name, watch = type(self).__name__, self.watch(judged)
+
+        def seen(turn: TeamTurn) -> Asking[str | None]:
+            told = yield from watch(turn)
+            return None if told is None else f"{name}: {told}" if told else name
+
+        return seen
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
         """Whether it is met, for the messages of the last turn, this many seconds after the run began."""
@@ -79,46 +92,80 @@ class TerminationCondition:
         return call_user_code(lambda: self(messages), what, read)
 
 
-class AndTerminationCondition(TerminationCondition):
+class _Joined(TerminationCondition):
+    """A condition that is made of others; it is they that are named."""
+
+    def __init__(self, *conditions: TerminationCondition) -> None:
+        for each in conditions:
+            if not isinstance(each, TerminationCondition):
+                raise ConfigError(
+                    f"{each!r} is no termination condition; give one such as TextMentionTermination('DONE')"
+                )
+        self._conditions = conditions
+
+    def named_watch(self, judged: JudgedConditions) -> Watch:
+        """The same as `watch`."""
+        return self.watch(judged)
+
+
+class AndTerminationCondition(_Joined):
     """All of several conditions, in one turn or over several."""
 
-    def __init__(self, *conditions: TerminationCondition) -> None:
-        self._conditions = _checked(conditions)
+    def watch(self, judged: JudgedConditions) -> Watch:
+        """A watch for one run, which tells what all of them saw."""
+        watches = [each.named_watch(judged) for each in self._conditions]
+        met: dict[int, str] = {}
 
-    def end_condition(self, judged: JudgedConditions) -> EndCondition:
-        """What it stands for in a run."""
-        return team_endings.AllOf(tuple(each.named_condition(judged) for each in self._conditions))
+        def seen(turn: TeamTurn) -> Asking[str | None]:
+            for number, watch in enumerate(watches):
+                if number not in met and (told := (yield from watch(turn))) is not None:
+                    met[number] = told
+            return " and ".join(met[number] for number in sorted(met)) if len(met) == len(watches) else None
 
-    def named_condition(self, judged: JudgedConditions) -> EndCondition:
-        """The same: those that it is made of are named."""
-        return self.end_condition(judged)
+        return seen
 
 
-class OrTerminationCondition(TerminationCondition):
+class OrTerminationCondition(_Joined):
     """One of several conditions."""
 
-    def __init__(self, *conditions: TerminationCondition) -> None:
-        self._conditions = _checked(conditions)
+    def watch(self, judged: JudgedConditions) -> Watch:
+        """A watch for one run, which tells what those that are met saw."""
+        watches = [each.named_watch(judged) for each in self._conditions]
 
-    def end_condition(self, judged: JudgedConditions) -> EndCondition:
-        """What it stands for in a run."""
-        return team_endings.AnyOf(tuple(each.named_condition(judged) for each in self._conditions))
+        def seen(turn: TeamTurn) -> Asking[str | None]:
+            told: list[str] = []
+            # Each sees every turn, whichever is met.
+            for watch in watches:
+                one = yield from watch(turn)
+                told += [] if one is None else [one]
+            return "; ".join(told) or None
 
-    def named_condition(self, judged: JudgedConditions) -> EndCondition:
-        """The same: those that it is made of are named."""
-        return self.end_condition(judged)
+        return seen
 
 
 class _Pure(TerminationCondition):
-    """A condition that looks at nothing but the messages."""
+    """A condition that looks at nothing but what happened in the run."""
 
-    def __init__(self, ending: EndCondition) -> None:
-        self._ending = ending
-
-    def end_condition(self, judged: JudgedConditions) -> EndCondition:
-        """What it stands for in a run."""
+    def watch(self, judged: JudgedConditions) -> Watch:
+        """A watch for one run, which asks nobody."""
         del judged
-        return self._ending
+        so_far: list[Observation] = []
+
+        def seen(turn: TeamTurn) -> Asking[str | None]:
+            so_far.extend(turn.heard)
+            return self._seen_in_run(so_far, turn)
+            yield  # a generator that asks nothing
+
+        return seen
+
+    def _seen_in_run(self, so_far: Sequence[Observation], turn: TeamTurn) -> str | None:
+        """What is seen in all of the run so far, of which the turn is the last."""
+        del so_far
+        return next((told for told in map(self._seen, turn.heard) if told), None)
+
+    def _seen(self, heard: Observation) -> str | None:
+        """What is seen in one thing that happened."""
+        raise NotImplementedError
 
 
 class TextMentionTermination(_Pure):
@@ -130,14 +177,33 @@ class TextMentionTermination(_Pure):
     def __init__(self, text: str, sources: Sequence[str] | None = None) -> None:
         if not isinstance(text, str) or not text:
             raise ConfigError(f"text is {text!r}; give the word that ends the run")
-        super().__init__(team_endings.TextMention(text, None if sources is None else _names("sources", sources)))
+        self._text = text
+        self._sources = None if sources is None else _names("sources", sources)
+
+    def _seen(self, heard: Observation) -> str | None:
+        if heard.kind in ("task", "output", "event") or heard.message is None:
+            return None
+        if self._sources is not None and heard.source not in self._sources:
+            return None
+        text = heard.message.text
+        if self._text in text:
+            reading = read(text)
+            # A fence that only shows something is no code.
+            text = reading.prose if reading.blocks or reading.unclosed else text
+        return f"{heard.source} said {self._text!r}" if self._text in text else None
 
 
 class MaxMessageTermination(_Pure):
     """So many messages have come, those of the task among them; with `include_agent_event`, events count too."""
 
     def __init__(self, max_messages: int, include_agent_event: bool = False) -> None:
-        super().__init__(team_endings.MaxMessage(_count("max_messages", max_messages), include_agent_event))
+        self._limit = _count("max_messages", max_messages)
+        self._events = include_agent_event
+
+    def _seen_in_run(self, so_far: Sequence[Observation], turn: TeamTurn) -> str | None:
+        del turn
+        came = sum(self._events or heard.kind != "event" for heard in so_far)
+        return f"{came} messages came, and {self._limit} are the limit" if came >= self._limit else None
 
 
 class TokenUsageTermination(_Pure):
@@ -162,43 +228,69 @@ class TokenUsageTermination(_Pure):
         }
         if all(value is None for value in given.values()):
             raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(given)}")
-        limits = (None if value is None else _count(name, value) for name, value in given.items())
-        super().__init__(team_endings.TokenUsage(*limits))
+        self._limits = [None if value is None else _count(name, value) for name, value in given.items()]
+
+    def _seen_in_run(self, so_far: Sequence[Observation], turn: TeamTurn) -> str | None:
+        del turn
+        usages = [heard.usage for heard in so_far if heard.usage is not None]
+        prompt = sum(usage.prompt_tokens for usage in usages)
+        completion = sum(usage.completion_tokens for usage in usages)
+        took = {"tokens": prompt + completion, "prompt tokens": prompt, "completion tokens": completion}
+        for (what, count), limit in zip(took.items(), self._limits, strict=True):
+            if limit is not None and count >= limit:
+                return f"{count:,} {what} were used, and {limit:,} are the limit"
+        return None
 
 
 class SourceMatchTermination(_Pure):
     """One of these agents has spoken."""
 
     def __init__(self, sources: Sequence[str]) -> None:
-        super().__init__(team_endings.SourceMatch(_names("sources", sources)))
+        self._sources = _names("sources", sources)
+
+    def _seen(self, heard: Observation) -> str | None:
+        if heard.kind in ("task", "event") or heard.source not in self._sources:
+            return None
+        return f"{heard.source} has spoken"
 
 
 class StopMessageTermination(_Pure):
     """Somebody said a `StopMessage`."""
 
-    def __init__(self) -> None:
-        super().__init__(team_endings.KindMatch("stop"))
+    def _seen(self, heard: Observation) -> str | None:
+        return f"{heard.source} asked to stop" if heard.kind == "stop" else None
 
 
 class HandoffTermination(_Pure):
     """Somebody handed over to `target`."""
 
     def __init__(self, target: str) -> None:
-        super().__init__(team_endings.KindMatch("handoff", target=target))
+        self._target = target
+
+    def _seen(self, heard: Observation) -> str | None:
+        met = heard.kind == "handoff" and heard.target == self._target
+        return f"{heard.source} handed over to {heard.target}" if met else None
 
 
 class TextMessageTermination(_Pure):
     """Somebody said a `TextMessage`; with `source`, that one."""
 
     def __init__(self, source: str | None = None) -> None:
-        super().__init__(team_endings.KindMatch("text", source=source or ""))
+        self._source = source
+
+    def _seen(self, heard: Observation) -> str | None:
+        met = heard.kind == "text" and (not self._source or heard.source == self._source)
+        return f"{heard.source} has spoken in plain words" if met else None
 
 
 class FunctionCallTermination(_Pure):
     """An agent has called the function of this name."""
 
     def __init__(self, function_name: str) -> None:
-        super().__init__(team_endings.FunctionCalled(function_name))
+        self._name = function_name
+
+    def _seen(self, heard: Observation) -> str | None:
+        return f"{heard.source} has called {self._name}" if self._name in heard.called else None
 
 
 class TimeoutTermination(TerminationCondition):
@@ -262,13 +354,6 @@ class FunctionalTermination(TerminationCondition):
         return call_user_code(
             lambda: self._func(messages), what, lambda said: EndingJudged(bool(said), f"{name} said so")
         )
-
-
-def _checked(conditions: Sequence[Any]) -> tuple[TerminationCondition, ...]:
-    for each in conditions:
-        if not isinstance(each, TerminationCondition):
-            raise ConfigError(f"{each!r} is no termination condition; give one such as TextMentionTermination('DONE')")
-    return tuple(conditions)
 
 
 def _count(name: str, value: Any) -> int:

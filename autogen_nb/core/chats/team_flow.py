@@ -9,13 +9,12 @@
    whom the caller lets through, or who have not just spoken.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, TypeAlias
 
 from autogen_nb.core.chats.reply_steps import Asking, Stop, ask
 from autogen_nb.core.chats.speaker_selection import Selection, among
-from autogen_nb.core.chats.team_endings import EndCondition, Observation, TeamTurn, noticed, spoken
 from autogen_nb.core.chats.team_replies import Respond, TeamState, observed
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.errors import SessionError
@@ -24,44 +23,67 @@ from autogen_nb.events import (
     CandidatesAsked,
     CandidatesGiven,
     ChatStarted,
+    CodeAsked,
     Ended,
+    FunctionsAsked,
+    HumanInputAsked,
+    Kind,
     ModelReplied,
     Recorded,
     Said,
     SpeakerAsked,
     SpeakerGiven,
 )
-from autogen_nb.messages import Usage
-
-
-class Choice(Protocol):
-    """How a team comes to its next speaker."""
-
-    def next(self, state: TeamState, first: bool) -> Asking[str]:
-        """Who speaks; `first` tells that a task has just been given."""
+from autogen_nb.messages import Message, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class ByTurns:
-    """The members speak in their order."""
-
-    members: tuple[str, ...]
-
-    def next(self, state: TeamState, first: bool) -> Asking[str]:
-        """The one after the last speaker; the first one where a task was given, or where nobody has spoken."""
-        after = -1 if first or state.last_speaker not in self.members else self.members.index(state.last_speaker)
-        return self.members[(after + 1) % len(self.members)]
-        yield  # a generator that asks nothing
-
-
-@dataclass(frozen=True, slots=True)
-class ByChoice:
-    """A model chooses, or the caller's own functions do.
+class Observation:
+    """What a condition looks at: a message of the team, or something that happened on the way to it.
 
     Parameters
     ----------
-    selection
-        How the model chooses.
+    usage
+        The tokens that it took, where it took any.
+    called
+        The functions that were called.
+    """
+
+    source: str
+    kind: Kind | Literal["event"]
+    message: Message | None = None
+    usage: Usage | None = None
+    called: tuple[str, ...] = ()
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTurn:
+    """What one turn of a team brought.
+
+    Parameters
+    ----------
+    heard
+        What happened, the message last; for the first turn the messages of the task.
+    count
+        How many messages the team has by now.
+    """
+
+    team: str
+    heard: tuple[Observation, ...]
+    count: int
+
+
+Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
+"""A condition of one run: it is shown each turn, once and in order; the value says what it saw, where it is met."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a team comes to its next speaker: by turns, by a model, or by the caller's own functions.
+
+    Parameters
+    ----------
     function
         Whether a function of the caller's has the first word.
     narrowed
@@ -73,9 +95,10 @@ class ByChoice:
     narrowed: bool = False
 
     def next(self, state: TeamState, first: bool) -> Asking[str]:
-        """Who was chosen."""
-        del first
+        """Who speaks; `first` tells that a task has just been given."""
         last, team, members = state.last_speaker, state.team, self.selection.members
+        if self.selection.method == "round_robin":
+            return self.selection.after(team if first else last, members)
         if self.function:
             given = yield from ask(SpeakerAsked(team, last, members, "function"), SpeakerGiven)
             if given.said is not None:
@@ -100,13 +123,15 @@ class TeamRun:
         How each member answers, by its name, in their order.
     task
         What is said to the team first; nothing, where it goes on with an earlier task.
+    watch
+        What ends the run; it has seen nothing yet.
     """
 
     team: str
     members: Mapping[str, Respond]
     choice: Choice
     task: Sequence[Said] = ()
-    ending: EndCondition | None = None
+    watch: Watch | None = None
     max_turns: int | None = None
 
 
@@ -118,16 +143,15 @@ def team_chat(run: TeamRun, state: TeamState) -> Flow:
 
 
 def _held(run: TeamRun, state: TeamState) -> Asking[Stop]:
-    watch = run.ending.watch() if run.ending is not None else None
-
     def over(heard: Sequence[Observation]) -> Asking[Stop | None]:
-        seen = None if watch is None else (yield from watch(TeamTurn(run.team, tuple(heard), len(state.said))))
+        turn = TeamTurn(run.team, tuple(heard), len(state.said))
+        seen = None if run.watch is None else (yield from run.watch(turn))
         return None if seen is None else Stop("terminated", seen)
 
     for said in run.task:
         state.add(said)
         yield said
-    end = yield from over([spoken(said) for said in run.task])
+    end = yield from over([_spoken(said) for said in run.task])
     turns = 0
     while end is None:
         speaker = yield from run.choice.next(state, turns == 0 and bool(run.task))
@@ -148,7 +172,7 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
 
     def see(event: Recorded, answer: Answer | None) -> None:
         nonlocal usage
-        seen = (noticed(speaker, each) for each in (event, answer) if each is not None)
+        seen = (_noticed(speaker, each) for each in (event, answer) if each is not None)
         heard.extend(one for one in seen if one is not None)
         if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
             if usage is not None:
@@ -163,4 +187,22 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
     said = Said(speaker, run.team, answered.message, kind=answered.kind, target=answered.target)
     state.add(said)
     yield said
-    return [*heard, spoken(said, answered.usage or usage)]
+    return [*heard, _spoken(said, answered.usage or usage)]
+
+
+def _noticed(agent: str, event: Recorded) -> Observation | None:
+    """What a condition looks at of an event in the turn of an agent; its message is told by `_spoken`."""
+    match event:
+        case ModelReplied(message=message, usage=usage):
+            return Observation(agent, "event", usage=usage) if message.carries_calls else None
+        case FunctionsAsked(calls=calls):
+            return Observation(agent, "event", called=tuple(call.name for call in calls))
+        case HumanInputAsked() | CodeAsked():
+            return Observation(agent, "event")
+        case _:
+            return None
+
+
+def _spoken(said: Said, usage: Usage | None = None) -> Observation:
+    """A message as conditions look at it, with the tokens of the reply that it is."""
+    return Observation(said.sender, said.kind, said.message, usage, (), said.target)

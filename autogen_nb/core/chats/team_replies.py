@@ -13,11 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
-from autogen_nb.core.chats.code_step import Reach, RunCode
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Reply, Stop, ask
-from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.code_blocks import CodeReading, read
-from autogen_nb.effects import Confirm
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
     CodeRan,
@@ -123,7 +121,7 @@ class Think:
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
         """The model's words, or what its calls came to."""
         for number in range(1, self.rounds + 1):
-            replied = yield from self._asked(state, name)
+            replied = yield from _ask_model(state, name, "some")
             calls = replied.message.calls
             if not calls:
                 return TeamReply(_words(replied.message))
@@ -134,12 +132,8 @@ class Think:
             if number == self.rounds and not self.reflect:
                 told = map(self.told, calls, returned.contents)
                 return TeamReply(Message("\n".join(told)), "tools")
-        replied = yield from self._asked(state, name, "none")
         # A model that calls even now has its words taken.
-        return TeamReply(_words(replied.message))
-
-    def _asked(self, state: TeamState, name: str, calls: Literal["some", "none"] = "some") -> Asking[ModelReplied]:
-        return (yield from ask(ModelAsked(name, state.team, len(state.said), calls), ModelReplied))
+        return TeamReply(_words((yield from _ask_model(state, name, "none")).message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,22 +144,14 @@ class RunLast:
     ----------
     otherwise
         What it does where there is nothing to run.
-    sources
-        Whose code it runs; None runs everybody's.
-    scope
-        Where the code stands, for the reading of what it does.
     """
 
-    reach: Reach = "auto"
-    confirm: Confirm = "never"
-    sources: frozenset[str] | None = None
+    code: RunCode
     otherwise: Respond | None = None
-    scope: PathScope | None = None
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
         """What the code put out."""
-        step = RunCode(self.reach, self.confirm, sources=self.sources, scope=self.scope)
-        outcome = yield from step(state, AgentSpec(name), state.team)
+        outcome = yield from self.code(state, AgentSpec(name), state.team)
         if outcome is None:
             if self.otherwise is not None:
                 return (yield from self.otherwise(state, name))
@@ -180,14 +166,13 @@ class WriteAndRun:
     The code and what it put out are the member's own; the model then tells the team what came of it.
     """
 
+    code: RunCode
     retries: int = 0
-    confirm: Confirm = "never"
-    scope: PathScope | None = None
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
         """The model's words, where it wrote no code or the code has run."""
         for _ in range(1 + self.retries):
-            replied = yield from ask(ModelAsked(name, state.team, len(state.said), "none"), ModelReplied)
+            replied = yield from _ask_model(state, name, "none")
             if not state.read(replied.message).blocks:
                 return TeamReply(_words(replied.message))
             yield Said(name, name, _words(replied.message))
@@ -196,15 +181,14 @@ class WriteAndRun:
                 return succeeded
             if succeeded:
                 break
-        replied = yield from ask(ModelAsked(name, state.team, len(state.said), "none"), ModelReplied)
-        return TeamReply(_words(replied.message))
+        return TeamReply(_words((yield from _ask_model(state, name, "none")).message))
 
     def _ran(self, state: TeamState, name: str, written: Message) -> Asking[bool | Stop]:
         """Whether it need not be written anew: it ran without a failure, or was not let through."""
         desk = TeamState(state.team, [Said(f"{name}'s model", name, written)])
         desk.names = state.names
         codes: list[int] = []
-        step = RunCode(confirm=self.confirm, scope=self.scope)(desk, AgentSpec(name), state.team)
+        step = self.code(desk, AgentSpec(name), state.team)
         outcome = yield from observed(step, lambda _, answer: codes.extend(_exit_codes(answer)))
         if not isinstance(outcome, Reply):
             # Where there is code, nobody but the person who is asked can keep it from a reply.
@@ -233,14 +217,8 @@ def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
     return TeamReply(given.message, given.kind, given.target, given.usage)
 
 
-def say_always(text: str) -> Respond:
-    """What always says the same."""
-
-    def respond(_: TeamState, __: str) -> Asking[TeamReply | Stop]:
-        return TeamReply(Message(text))
-        yield  # a generator that asks nothing
-
-    return respond
+def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> Asking[ModelReplied]:
+    return (yield from ask(ModelAsked(name, state.team, len(state.said), calls), ModelReplied))
 
 
 def _words(message: Message) -> Message:
