@@ -8,7 +8,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
@@ -596,24 +596,5 @@ Answer: TypeAlias = (
 Recorded: TypeAlias = Fact | Question | Answer
 Event: TypeAlias = Recorded | Transient
 
-ANSWERS: Mapping[type[Question], type[Answer]] = {
-    OpeningAsked: OpeningGiven,
-    TerminationAsked: TerminationJudged,
-    HumanInputAsked: HumanInputGiven,
-    ApprovalAsked: ApprovalGiven,
-    CodeAsked: CodeRan,
-    EffectAsked: EffectJudged,
-    CodeInputAsked: CodeInputGiven,
-    FunctionsAsked: FunctionsReturned,
-    ModelAsked: ModelReplied,
-    ReplyFunctionAsked: ReplyFunctionReturned,
-    ReplyAsked: ReplyGiven,
-    SendAsked: SendGiven,
-    ReceiveAsked: ReceiveGiven,
-    MessagesAsked: MessagesGiven,
-    SpeakerAsked: SpeakerGiven,
-    CandidatesAsked: CandidatesGiven,
-    EndingAsked: EndingJudged,
-    SummaryAsked: SummaryGiven,
-}
-"""Which answer each question takes."""
+ANSWERS: Mapping[type[Question], type[Answer]] = dict(zip(get_args(Question), get_args(Answer), strict=True))
+"""Which answer each question takes; the two unions have them in one order."""

@@ -110,8 +110,9 @@ def test_what_is_no_event_is_refused(value: Any, match: str) -> None:
 
 def test_every_question_has_its_answer() -> None:
     """Each question takes one kind of answer, and each answer belongs to one question."""
-    assert set(ANSWERS) == set(get_args(Question))
-    assert sorted(map(str, ANSWERS.values())) == sorted(map(str, get_args(Answer)))
+    stems = {asked.__name__.removesuffix("Asked"): given.__name__ for asked, given in ANSWERS.items()}
+
+    assert all(answer.startswith(stem) for stem, answer in stems.items())
 
 
 def test_events_are_facts_questions_answers_and_transients() -> None:
