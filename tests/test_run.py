@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
+import autogen_nb
 from autogen_nb import run
 from autogen_nb.core.chats.reply_steps import AgentSpec, generate_function_call_reply, generate_oai_reply
 from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
@@ -28,8 +29,10 @@ from autogen_nb.events import (
     Said,
     Transient,
 )
+from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
 from autogen_nb.run import Engine, OnCaller, OnEngine, Surface, World, aevents, engine, events, settle, surfaces
+from autogen_nb.views.plain_view import PlainView
 from tests.driven import adriven, driven, nobody, streaming
 
 REPLIED = ModelReplied(Message("hello"))
@@ -445,47 +448,17 @@ def test_endings_can_be_taken_back() -> None:
     assert own._endings == []
 
 
-@pytest.fixture
-def no_places(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
-    """No place is registered, as before the package is put together."""
-    monkeypatch.setattr(surfaces, "_surfaces", [])
-    yield
-    monkeypatch.undo()
+def test_a_program_has_its_terminal() -> None:
+    """Outside of a notebook a chat is written as text, and its person types."""
+    assert autogen_nb.AssistantAgent
+
+    assert run.surface() == Surface(PlainView, TerminalHuman)
 
 
-def place() -> Surface:
-    """A place; no two are equal."""
-    return Surface(lambda *_: nothing(), lambda *_: nothing())
-
-
-def nothing() -> Any:
-    """Is never called."""
-    raise AssertionError
-
-
-@pytest.mark.usefixtures("no_places")
-def test_place_registered_last_wins_if_it_applies() -> None:
-    """A notebook is preferred to a terminal where there is one."""
-    places = [place() for _ in range(3)]
-    for each, applies in zip(places, (True, True, False), strict=True):
-        run.register_surface(lambda applies=applies: applies, lambda each=each: each)  # type: ignore[misc]  # bound early
-
-    assert run.surface() is places[1]
-
-
-@pytest.mark.usefixtures("no_places")
-def test_place_that_does_not_apply_is_not_loaded() -> None:
-    """What a place needs is imported only where it is used."""
-    found = place()
-    run.register_surface(lambda: True, lambda: found)
-    run.register_surface(lambda: False, nothing)
-
-    assert run.surface() is found
-
-
-@pytest.mark.usefixtures("no_places")
-def test_without_a_place_the_error_says_what_to_import() -> None:
+def test_without_a_place_the_error_says_what_to_import(monkeypatch: pytest.MonkeyPatch) -> None:
     """A core that is used by itself has no view."""
+    monkeypatch.setattr(surfaces, "_find", None)
+
     assert not run.has_surface()
     with pytest.raises(ConfigError, match="import autogen_nb"):
         run.surface()

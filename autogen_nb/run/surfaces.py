@@ -30,22 +30,22 @@ class Surface:
     human: Callable[[], Human]
 
 
-_surfaces: list[tuple[Callable[[], bool], Callable[[], Surface]]] = []
+_find: Callable[[], Surface] | None = None
 
 
-def register_surface(applies: Callable[[], bool], load: Callable[[], Surface]) -> None:
-    """Adds a place; of those that apply, the one registered last is used. `load` is called when it is."""
-    _surfaces.append((applies, load))
+def register_surface(find: Callable[[], Surface]) -> None:
+    """Says who finds the place where the caller is."""
+    global _find  # noqa: PLW0603  # the front alone knows the places, and it stands above this module
+    _find = find
 
 
 def has_surface() -> bool:
-    """Whether any place is registered."""
-    return bool(_surfaces)
+    """Whether any place can be found."""
+    return _find is not None
 
 
 def surface() -> Surface:
     """The place where the caller is."""
-    for applies, load in reversed(_surfaces):
-        if applies():
-            return load()
-    raise ConfigError("no place is registered where a chat could be shown; import autogen_nb itself")
+    if _find is None:
+        raise ConfigError("no place is registered where a chat could be shown; import autogen_nb itself")
+    return _find()
