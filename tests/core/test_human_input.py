@@ -80,7 +80,7 @@ def test_step_does_what_the_table_says(row: tuple[tuple[Mode, bool, bool, bool],
     unasked = {"auto": None, "terminated": Stop("terminated"), "max_auto_replies": Stop("max_auto_replies")}
     agent = spec("user", human_input_mode=mode, max_auto_replies=limit, termination=lambda _: terminated)
     state = ConversationState([[Said("assistant", "user", Message("x"))]])
-    list(map(state.count_auto_reply, ["user"] * before, ["assistant"] * before))
+    state.auto_replies["user", "assistant"] = before
 
     events, came_to = outcome(
         check_termination_and_human_reply(state, agent, "assistant"), scripted(HumanInputGiven(answer))
@@ -88,7 +88,7 @@ def test_step_does_what_the_table_says(row: tuple[tuple[Mode, bool, bool, bool],
 
     assert asked(events) == ([(terminated, move.empty)] if isinstance(move, Ask) else [])
     assert came_to == (expected if isinstance(move, Ask) else unasked[move])
-    assert state.auto_replies("user", "assistant") == (before + 1 if came_to is None else 0)
+    assert state.auto_replies["user", "assistant"] == (before + 1 if came_to is None else 0)
 
 
 def test_prompt_says_what_an_empty_answer_does() -> None:
@@ -167,9 +167,9 @@ def test_empty_words_are_sent_where_no_reply_is_allowed() -> None:
 def test_replies_in_a_row_are_counted_for_each_sender() -> None:
     """What an agent said to one peer does not count with another."""
     state = ConversationState()
-    state.count_auto_reply("user", "one")
+    state.auto_replies["user", "one"] = 1
 
-    assert (state.auto_replies("user", "one"), state.auto_replies("user", "two")) == (1, 0)
+    assert (state.auto_replies["user", "one"], state.auto_replies["user", "two"]) == (1, 0)
 
 
 def test_termination_comes_before_any_code_runs() -> None:

@@ -56,7 +56,7 @@ def test_counts_go_on_from_the_scene() -> None:
     state = ConversationState(auto_replies={("assistant", "user"): 2})
 
     assert texts(sent(request_reply=True, state=state)) == ["hi"]
-    assert state.auto_replies("assistant", "user") == 0
+    assert state.auto_replies["assistant", "user"] == 0
 
 
 def test_the_scene_has_what_was_said() -> None:

@@ -149,7 +149,7 @@ class ChatExchange:
     def _count(self) -> None:
         """Tells the agents their counts; a reply that stops changes them without a message."""
         for one, other in permutations(self._agents.values(), 2):
-            one.auto_replies[other] = self._scene.auto_replies(one.name, other.name)
+            one.auto_replies[other] = self._scene.auto_replies[one.name, other.name]
 
 
 def agents_by_name(*agents: Participant) -> dict[str, Participant]:

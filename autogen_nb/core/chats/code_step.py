@@ -20,7 +20,6 @@ from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, 
 from autogen_nb.messages import CodeBlock, Message
 
 Reach: TypeAlias = int | Literal["auto"]
-_End: TypeAlias = Literal["done", "stop"]
 
 UNCLOSED = (
     "The last code block of your message has no closing fence, so it was taken as cut off and was not run. "
@@ -66,8 +65,7 @@ class RunCode:
         if not found.blocks:
             return Reply(Message(UNCLOSED))
         run = _Run(self.limit, self.pictures)
-        run_blocks = self._together if self.together else self._one_by_one
-        if (yield from run_blocks(spec, run, found.blocks)) == "stop":
+        if (yield from self._run_blocks(spec, run, found.blocks)) == "stop":
             return Stop("stopped")
         if found.unclosed:
             run.notes.append(UNCLOSED)
@@ -105,22 +103,9 @@ class RunCode:
     def _meant(self, sender: str) -> bool:
         return self.sources is None or sender in self.sources
 
-    def _one_by_one(self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]) -> Asking[_End]:
-        for index, block in enumerate(blocks):
-            approved = yield from self._approved(spec, run, block, index, len(blocks))
-            if approved == "stop":
-                return "stop"
-            if isinstance(approved, CodeBlock):
-                ran = yield from ask(self._question(spec, (approved,)), CodeRan)
-                run.add(ran)
-                if _stopped(ran):
-                    return "stop"
-            if run.failed:
-                run.left = len(blocks) - index - 1
-                break
-        return "done"
-
-    def _together(self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]) -> Asking[_End]:
+    def _run_blocks(
+        self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]
+    ) -> Asking[Literal["done", "stop"]]:
         cleared: list[CodeBlock] = []
         for index, block in enumerate(blocks):
             approved = yield from self._approved(spec, run, block, index, len(blocks))
@@ -128,12 +113,17 @@ class RunCode:
                 return "stop"
             if isinstance(approved, CodeBlock):
                 cleared.append(approved)
-        if cleared:
+            following = len(blocks) - index - 1
+            if not cleared or (self.together and following):
+                continue
             ran = yield from ask(self._question(spec, tuple(cleared)), CodeRan)
             run.add(ran)
             if _stopped(ran):
                 return "stop"
-            run.left = len(cleared) - max(ran.ran, 1) if run.failed else 0
+            if run.failed:
+                run.left = following + len(cleared) - max(ran.ran, 1)
+                break
+            cleared.clear()
         return "done"
 
     def _question(self, spec: AgentSpec, blocks: tuple[CodeBlock, ...]) -> CodeAsked:

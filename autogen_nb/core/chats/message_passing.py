@@ -31,4 +31,4 @@ def arrive(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, me
         wanted = given.request_reply if said.taken else False
     state.add(said)
     yield said
-    return False if wanted is None and not state.replies(listener.name, speaker.name) else wanted
+    return False if wanted is None and (listener.name, speaker.name) in state.silenced else wanted

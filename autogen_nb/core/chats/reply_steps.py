@@ -3,6 +3,7 @@
 AutoGen 0.2's order: termination and human input; function and tool calls; code; model; the default reply.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -117,7 +118,17 @@ class AgentSpec:
 
 
 class ConversationState:
-    """What happened so far between agents: the state of a flow, derived from its events alone."""
+    """What happened so far between agents: the state of a flow, derived from its events alone.
+
+    Attributes
+    ----------
+    names
+        The names that code has defined.
+    auto_replies
+        How many replies in a row each agent has given to each peer by itself.
+    silenced
+        The agents that no longer reply to the messages of a peer, each with that peer.
+    """
 
     def __init__(
         self,
@@ -128,12 +139,12 @@ class ConversationState:
         # A message goes from one agent to another, so that the first of an exchange names both.
         self._exchanged = {frozenset((each[0].sender, each[0].recipient)): list(each) for each in exchanges if each}
         self._earlier = {pair: len(exchanged) for pair, exchanged in self._exchanged.items()}
-        self._auto_replies = dict(auto_replies or {})
         self._readings: dict[tuple[frozenset[str], int, str], CodeReading] = {}
         self._heard: dict[tuple[str, str], tuple[Kept | Message, ...]] = {}
         self._ran: set[tuple[str, frozenset[str], int]] = set()
-        self._silenced: set[tuple[str, str]] = set()
         self.names = set(known)
+        self.auto_replies = Counter(auto_replies)
+        self.silenced: set[tuple[str, str]] = set()
 
     def add(self, said: Said) -> None:
         """Takes a message into the history of its two agents."""
@@ -169,24 +180,15 @@ class ConversationState:
 
     def _text(self, agent: str, peer: str, index: int) -> str:
         exchanged = self.exchanged(agent, peer)
-        heard, place = self._heard.get((agent, peer), ()), 0
+        heard = self._heard.get((agent, peer))
+        if heard is None:
+            return exchanged[index].by(agent).text
+        if index == len(exchanged) - 1:
+            return self.last(agent, peer).text
+        own = [said.by(agent) for said in exchanged]
+        replaced = unfolded(heard, own)
         # Where hooks left messages out, only the last one has a counterpart for sure.
-        if sum(map(_length, heard)) != len(exchanged):
-            return (self.last(agent, peer) if index == len(exchanged) - 1 else exchanged[index].by(agent)).text
-        for each in heard:
-            if place <= index < place + _length(each):
-                return (each if isinstance(each, Message) else exchanged[each.start + index - place].by(agent)).text
-            place += _length(each)
-        raise IndexError(index)
-
-    def set_replying(self, agent: str, peer: str, *, replying: bool) -> None:
-        """Whether the agent goes on replying to the peer's messages."""
-        if not replying:
-            self._silenced.add((agent, peer))
-
-    def replies(self, agent: str, peer: str) -> bool:
-        """Whether it does, for all that happened here."""
-        return (agent, peer) not in self._silenced
+        return (replaced if len(replaced) == len(own) else own)[index].text
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
         """Whether the agent has not yet run this message's code; from now on it has."""
@@ -195,29 +197,11 @@ class ConversationState:
         return new
 
     def claimed(self, agent: str, peer: str, index: int) -> bool:
-        """Whether the agent has run this message's code, or has dealt with it in an earlier chat."""
-        return (agent, frozenset((agent, peer)), index) in self._ran or self._answered(agent, peer, index)
-
-    def _answered(self, agent: str, peer: str, index: int) -> bool:
-        """Whether the agent has spoken after a message of an earlier chat, and so has dealt with it."""
-        exchanged, earlier = self.exchanged(agent, peer), self._earlier.get(frozenset((agent, peer)), 0)
-        return any(exchanged[later].sender == agent for later in range(earlier - 1, index, -1))
-
-    def auto_replies(self, agent: str, peer: str) -> int:
-        """How many replies in a row the agent has given to the peer by itself."""
-        return self._auto_replies.get((agent, peer), 0)
-
-    def set_auto_replies(self, agent: str, peer: str, count: int) -> None:
-        """Counts from here on."""
-        self._auto_replies[agent, peer] = count
-
-    def count_auto_reply(self, agent: str, peer: str) -> None:
-        """Counts one more."""
-        self.set_auto_replies(agent, peer, self.auto_replies(agent, peer) + 1)
-
-    def reset_auto_replies(self, agent: str, peer: str) -> None:
-        """Counts from zero again."""
-        self.set_auto_replies(agent, peer, 0)
+        """Whether the agent has run this message's code, or has spoken after it in an earlier chat."""
+        pair = frozenset((agent, peer))
+        exchanged, earlier = self.exchanged(agent, peer), self._earlier.get(pair, 0)
+        answered = (exchanged[later].sender == agent for later in range(earlier - 1, index, -1))
+        return (agent, pair, index) in self._ran or any(answered)
 
 
 def ask(question: Question, kind: type[A]) -> Asking[A]:
@@ -236,18 +220,15 @@ def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
     return found
 
 
-def _length(part: Kept | Message) -> int:
-    return part.stop - part.start if isinstance(part, Kept) else 1
-
-
 def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
     """What the agent says to the peer's last message, where need be by a method of its own."""
     if "generate_reply" not in spec.own:
         return (yield from generated(state, spec, peer))
     count = len(state.exchanged(spec.name, peer))
     given = yield from ask(ReplyAsked(spec.name, peer, count), ReplyGiven)
-    state.set_auto_replies(spec.name, peer, given.auto_replies)
-    state.set_replying(spec.name, peer, replying=given.replying)
+    state.auto_replies[spec.name, peer] = given.auto_replies
+    if not given.replying:
+        state.silenced.add((spec.name, peer))
     return Stop("answered") if given.message is None else Reply(given.message)
 
 
@@ -269,22 +250,22 @@ def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Re
 def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
     """The step that may stop the chat or give the word to a person, by the table of `human_input`."""
     met = yield from terminated(state, spec, peer)
-    count = state.auto_replies(spec.name, peer)
+    pair = spec.name, peer
     limit = spec.max_auto_replies_to.get(peer, spec.max_auto_replies)
-    move = decide(spec.human_input_mode, terminated=met, count=count, limit=limit)
+    move = decide(spec.human_input_mode, terminated=met, count=state.auto_replies[pair], limit=limit)
     if move == "auto":
-        state.count_auto_reply(spec.name, peer)
+        state.auto_replies[pair] += 1
         return None
     if not isinstance(move, Ask):
-        state.reset_auto_replies(spec.name, peer)
+        state.auto_replies[pair] = 0
         return Stop(move)
     then = _then(state, spec, peer) if move.empty == "auto" else None
     question = HumanInputAsked(spec.name, peer, _prompt(peer, move), met, move.empty, then=then)
     given = yield from ask(question, HumanInputGiven)
     if given.text == "" and move.empty == "auto":
-        state.count_auto_reply(spec.name, peer)
+        state.auto_replies[pair] += 1
         return None
-    state.reset_auto_replies(spec.name, peer)
+    state.auto_replies[pair] = 0
     if given.text == EXIT:
         return Stop("exit")
     if given.text == "" and move.empty == "stop":
@@ -329,7 +310,8 @@ class AskFunction:
         count = len(state.exchanged(spec.name, peer))
         question = ReplyFunctionAsked(spec.name, peer, self.number, self.name, count)
         returned = yield from ask(question, ReplyFunctionReturned)
-        state.set_replying(spec.name, peer, replying=returned.replying)
+        if not returned.replying:
+            state.silenced.add((spec.name, peer))
         if not returned.final:
             return None
         return Stop("answered") if returned.message is None else Reply(returned.message)
