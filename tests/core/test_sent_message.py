@@ -4,7 +4,7 @@ import pytest
 
 from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, check_termination_and_human_reply
 from autogen_nb.core.chats.two_agent_chat import sent_message
-from autogen_nb.events import Recorded
+from autogen_nb.events import Recorded, ReplyGiven
 from autogen_nb.messages import Message
 from tests.core.worlds import play, scripted, spec, texts
 
@@ -80,3 +80,14 @@ def test_who_has_nothing_to_say_ends_it() -> None:
     )
 
     assert texts(play(flow, scripted())) == ["hi"]
+
+
+def test_who_stops_replying_is_not_asked_again() -> None:
+    """An agent's own method may say that it no longer replies: the peer's answer is then the last word."""
+    user, assistant = (
+        spec("user", default_reply=Message("on")),
+        AgentSpec("assistant", own=frozenset({"generate_reply"})),
+    )
+    flow = sent_message(user, assistant, Message("hi"), request_reply=True, replying=BOTH, state=ConversationState())
+
+    assert texts(play(flow, scripted(ReplyGiven(Message("bye"), replying=False)))) == ["hi", "bye", "on"]
