@@ -8,11 +8,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.policy.rules import Rule, covered, parse, placed
+from autogen_nb.core.policy.rules import covered, parse, placed
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
@@ -25,24 +25,15 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.human.headless import UNATTENDED
+from autogen_nb.human.rules_file import RulesFile
 
-T = TypeVar("T")
+G = TypeVar("G", ApprovalGiven, EffectJudged)
 
 ONWARDS = "you (run all from here)"
 """Who decides where the person has let all that follows in the chat run."""
 
 RULED = "your rule: "
 """How it begins who decides where rules do."""
-
-
-class Rules(Protocol):
-    """Where a person's rules are kept."""
-
-    def rules(self) -> Sequence[Rule]:
-        """The rules as they are now."""
-
-    def add(self, *rules: Rule) -> object:
-        """Adds rules for good."""
 
 
 @dataclass(slots=True)
@@ -70,7 +61,7 @@ class RuleBasedApprover:
     def __init__(
         self,
         human: Human,
-        rules: Rules,
+        rules: RulesFile,
         *,
         tell: Callable[[str], None],
         scope: PathScope | None = None,
@@ -79,7 +70,7 @@ class RuleBasedApprover:
         self._human = human
         self._rules = rules
         self._tell = tell
-        self._ground = scope or PathScope()
+        self._scope = scope or PathScope()
         self._onwards = onwards or ApproveAll()
         self._told = ""
 
@@ -92,13 +83,13 @@ class RuleBasedApprover:
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
         """What the person types for running code; no rule types."""
-        return self._attendant.typed(question) if hasattr(self._human, "typed") else CodeInputGiven(None)
+        return self._answerer.typed(question) if hasattr(self._human, "typed") else CodeInputGiven(None)
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
         """The rules' decision about a block, or the person's."""
         question = replace(question, effects=self._placed(question.effects))
         by = self._by(question)
-        return ApprovalGiven("run", by=by) if by else _then(self._human.approve(question), self._approved)
+        return ApprovalGiven("run", by=by) if by else _then(self._human.approve(question), self._keep)
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         """The rules' decision about what running code is about to do, or the person's."""
@@ -110,14 +101,14 @@ class RuleBasedApprover:
             return EffectJudged(allowed=True, by=by)
         if not hasattr(self._human, "allow"):
             return EffectJudged(allowed=False, reason=UNATTENDED)
-        return _then(self._attendant.allow(replace(question, effect=effect)), self._judged)
+        return _then(self._answerer.allow(replace(question, effect=effect)), self._keep)
 
     @property
-    def _attendant(self) -> CodeQuestionAnswerer:
+    def _answerer(self) -> CodeQuestionAnswerer:
         return cast("CodeQuestionAnswerer", self._human)
 
     def _placed(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
-        return tuple(placed(effect, folder=self._ground.folder, home=self._ground.home) for effect in effects)
+        return tuple(placed(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _by(self, question: ApprovalAsked) -> str:
         """Who lets the block run without a question; "" where nobody does."""
@@ -134,25 +125,18 @@ class RuleBasedApprover:
             return ""
         return f"{RULED}{'; '.join(map(str, used))}" if used else ""
 
-    def _approved(self, given: ApprovalGiven) -> ApprovalGiven:
-        if given.decision == "run":
+    def _keep(self, given: G) -> G:
+        """The person's answer, once what it lets pass from now on is kept."""
+        lets = given.allowed if isinstance(given, EffectJudged) else given.decision == "run"
+        if lets and isinstance(given, ApprovalGiven):
             self._onwards.chosen |= given.onwards
-            self._keep(given.rules)
+        if lets and given.rules:
+            try:
+                self._rules.add(*map(parse, given.rules))
+            except ConfigError as error:
+                # What was decided holds; it is asked about again.
+                self._complain(f"The rule was not kept: {error}")
         return given
-
-    def _judged(self, given: EffectJudged) -> EffectJudged:
-        if given.allowed:
-            self._keep(given.rules)
-        return given
-
-    def _keep(self, texts: Sequence[str]) -> None:
-        if not texts:
-            return
-        try:
-            self._rules.add(*map(parse, texts))
-        except ConfigError as error:
-            # What was decided holds; it is asked about again.
-            self._complain(f"The rule was not kept: {error}")
 
     def _complain(self, text: str) -> None:
         """Says it, unless it was the last that was said."""
@@ -161,10 +145,10 @@ class RuleBasedApprover:
             self._tell(text)
 
 
-def _then(answer: T | Awaitable[T], after: Callable[[T], T]) -> T | Awaitable[T]:
+def _then(answer: G | Awaitable[G], after: Callable[[G], G]) -> G | Awaitable[G]:
     """The answer once it was looked at; one that is awaited stays one that is awaited."""
     return _later(answer, after) if isinstance(answer, Awaitable) else after(answer)
 
 
-async def _later(answer: Awaitable[T], after: Callable[[T], T]) -> T:
+async def _later(answer: Awaitable[G], after: Callable[[G], G]) -> G:
     return after(await answer)

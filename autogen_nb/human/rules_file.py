@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -51,7 +51,10 @@ class RulesFile:
     @property
     def path(self) -> Path:
         """Where the file lies; found when it is first used."""
-        self._path = self._path or _usual()
+        if self._path is None:
+            import platformdirs
+
+            self._path = platformdirs.user_config_path("autogen_nb", appauthor=False) / "rules.json"
         return self._path
 
     def rules(self) -> tuple[Rule, ...]:
@@ -77,27 +80,19 @@ class RulesFile:
         ConfigError
             When the file cannot be used or written.
         """
-        new: list[Rule] = []
-
-        def more(kept: tuple[KeptRule, ...]) -> tuple[KeptRule, ...]:
+        with self._edit_rules() as kept:
             known = {each.rule for each in kept}
-            new.extend(rule for rule in dict.fromkeys(rules) if rule not in known)
+            new = tuple(rule for rule in dict.fromkeys(rules) if rule not in known)
             now = datetime.now(UTC).replace(microsecond=0)
-            return (*kept, *(KeptRule(rule, now) for rule in new))
-
-        self._change(more)
-        return tuple(new)
+            kept.extend(KeptRule(rule, now) for rule in new)
+        return new
 
     def remove(self, *rules: Rule) -> tuple[Rule, ...]:
         """Revokes rules, and returns those that were there; the errors are those of `add`."""
-        gone: list[Rule] = []
-
-        def fewer(kept: tuple[KeptRule, ...]) -> tuple[KeptRule, ...]:
-            gone.extend(each.rule for each in kept if each.rule in rules)
-            return tuple(each for each in kept if each.rule not in rules)
-
-        self._change(fewer)
-        return tuple(gone)
+        with self._edit_rules() as kept:
+            gone = tuple(each.rule for each in kept if each.rule in rules)
+            kept[:] = [each for each in kept if each.rule not in rules]
+        return gone
 
     def _read(self, text: str) -> tuple[KeptRule, ...]:
         try:
@@ -111,15 +106,18 @@ class RulesFile:
                 "mend it or move it away"
             ) from None
 
-    def _change(self, change: Callable[[tuple[KeptRule, ...]], tuple[KeptRule, ...]]) -> None:
+    @contextmanager
+    def _edit_rules(self) -> Generator[list[KeptRule], None, None]:
+        """The rules as they are now; what the caller makes of the list is kept."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._alone():
                 before = self.kept()
-                after = change(before)
+                after = list(before)
+                yield after
                 if len(after) > _MOST:
                     raise ConfigError(f"there are {_MOST} rules already; `%autogen rules remove` makes room")
-                if after != before:
+                if after != list(before):
                     self._write(after)
         except OSError as error:
             raise ConfigError(f"{str(self.path)!r} cannot be written: {error.strerror or error}") from None
@@ -143,26 +141,16 @@ class RulesFile:
         finally:
             os.close(number)
 
-    def _write(self, kept: tuple[KeptRule, ...]) -> None:
+    def _write(self, kept: Iterable[KeptRule]) -> None:
         rules = [{"rule": str(each.rule), "made": each.made.isoformat()} for each in kept]
-        text = json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n"
-        # mkstemp makes files that only their owner can read.
-        number, name = tempfile.mkstemp(prefix=".rules-", dir=self.path.parent)
-        try:
-            with os.fdopen(number, "w", encoding="utf-8") as file:
-                file.write(text)
+        with tempfile.TemporaryDirectory(prefix=".rules-", dir=self.path.parent) as folder:
+            new = Path(folder, self.path.name)
+            new.touch(0o600)
+            with new.open("w", encoding="utf-8") as file:
+                file.write(json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n")
                 file.flush()
-                os.fsync(number)
-            Path(name).replace(self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-
-def _usual() -> Path:
-    import platformdirs
-
-    return platformdirs.user_config_path("autogen_nb", appauthor=False) / "rules.json"
+                os.fsync(file.fileno())
+            new.replace(self.path)
 
 
 def _exact(text: str) -> Rule:
