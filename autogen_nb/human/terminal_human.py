@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -32,6 +32,10 @@ _ALWAYS = " al[w]ays allow,"
 _WHICH = "Which one, by its number (in every notebook from now on; nothing goes back)? "
 _END = "."
 _GONE = "nobody answered"
+_WAY_OUT = (
+    " to answer: set human_input_mode to 'NEVER', give initiate_chat its message=, and leave 'confirm' out of "
+    "code_execution_config"
+)
 
 
 class TerminalHuman:
@@ -39,27 +43,32 @@ class TerminalHuman:
 
     Parameters
     ----------
+    announce
+        Called before each question of a chat's.
     terminal
         The terminal that an editor is opened in, where it is not this process's own.
     """
 
-    def __init__(self, *, terminal: Path | None = None) -> None:
+    def __init__(self, announce: Callable[[], None] = lambda: None, *, terminal: Path | None = None) -> None:
+        self._announce = announce
         self._terminal = terminal
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
         """What the person types, or the choice whose number it is."""
+        self._announce()
         if question.choices:
             print(f"\n{_numbered(question.choices)}\n")  # noqa: T201  # this is the person's terminal
         # A model's own question is shown before the field: it may be long, and must not steer the terminal.
-        text = _typed(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
+        text = read_line(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
         return HumanInputGiven(_chosen(text, question.choices) or text, by="terminal")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         """What the person decides about the code, which is shown as it is; an unclear answer is asked again."""
+        self._announce()
         print(_shown(question))  # noqa: T201  # this is the person's terminal
         offered = proposed(question.effects)
         while True:
-            match _typed(_CHOICES.format(_ALWAYS if offered else "")).strip().lower():
+            match read_line(_CHOICES.format(_ALWAYS if offered else "")).strip().lower():
                 case "r" | "run" | "y" | "yes":
                     return ApprovalGiven("run", by="terminal")
                 case "a" | "all":
@@ -71,7 +80,7 @@ class TerminalHuman:
                     if code is not None:
                         return ApprovalGiven("run", code=code, by="terminal")
                 case "s" | "skip" | "n" | "no":
-                    return ApprovalGiven("skip", reason=_typed(_WHY), by="terminal")
+                    return ApprovalGiven("skip", reason=read_line(_WHY), by="terminal")
                 case "t" | "stop":
                     return ApprovalGiven("stop", by="terminal")
                 case _:
@@ -79,6 +88,7 @@ class TerminalHuman:
 
     def allow(self, question: EffectAsked) -> EffectJudged:
         """What the person decides about an act of running code; an unclear answer is asked again."""
+        self._announce()
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
         print(f"\nThe code that runs {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal
         try:
@@ -97,13 +107,13 @@ class TerminalHuman:
 
 def _judged(offered: Sequence[Rule]) -> EffectJudged:
     while True:
-        match _typed(_ALLOW.format(_ALWAYS if offered else "")).strip().lower():
+        match read_line(_ALLOW.format(_ALWAYS if offered else "")).strip().lower():
             case "y" | "yes" | "a" | "allow":
                 return EffectJudged(allowed=True, by="terminal")
             case "w" | "always" if offered and (rule := _accepted(offered)):
                 return EffectJudged(allowed=True, by="terminal", rules=(rule,))
             case "n" | "no" | "d" | "deny":
-                return EffectJudged(allowed=False, reason=_typed(_WHY), by="terminal")
+                return EffectJudged(allowed=False, reason=read_line(_WHY), by="terminal")
             case "t" | "stop":
                 return EffectJudged(allowed=False, by="terminal", stop=True)
             case _:
@@ -113,7 +123,7 @@ def _judged(offered: Sequence[Rule]) -> EffectJudged:
 def _accepted(offered: Sequence[Rule]) -> str:
     """The rule that the person accepts, which they have read in words; "" for none."""
     print(f"\n{_numbered([rule.words for rule in offered])}\n")  # noqa: T201  # this is the person's terminal
-    return _chosen(_typed(_WHICH), list(map(str, offered)))
+    return _chosen(read_line(_WHICH), list(map(str, offered)))
 
 
 def _numbered(texts: Sequence[str]) -> str:
@@ -130,14 +140,18 @@ def _chosen(text: str, choices: Sequence[str]) -> str:
 _NO_INPUT = (EOFError, NotImplementedError)
 
 
-def _typed(prompt: str) -> str:
+def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
+    """What the person types.
+
+    Raises
+    ------
+    NobodyThere
+        When nobody can type; the message ends with the way out.
+    """
     try:
         return input(prompt)
     except _NO_INPUT as error:
-        raise NobodyThere(
-            "a person was asked and nobody is there to answer: set human_input_mode to 'NEVER', "
-            "give initiate_chat its message=, and leave 'confirm' out of code_execution_config"
-        ) from error
+        raise NobodyThere(f"a person was asked and nobody is there{way_out}") from error
 
 
 def _shown(question: ApprovalAsked) -> str:
@@ -169,8 +183,8 @@ def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
 
 def _retyped() -> str:
     lines = []
-    line = _typed(f"The new code, ended by a line with {_END!r} alone:\n")
+    line = read_line(f"The new code, ended by a line with {_END!r} alone:\n")
     while line != _END:
         lines.append(line)
-        line = _typed("")
+        line = read_line("")
     return "\n".join(lines)

@@ -5,17 +5,15 @@ variables that the task names, and what becomes of code that does not yield to S
 """
 
 import getpass
-from collections.abc import Awaitable, Callable, Iterable
-from pathlib import Path
+from collections.abc import Awaitable, Iterable
 from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from autogen_nb.core.people import Human
-from autogen_nb.effects import EffectJudged
-from autogen_nb.errors import ChatUnfinished, ConfigError, NobodyThere
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven, Recorded
+from autogen_nb.errors import ChatUnfinished, ConfigError
+from autogen_nb.events import ApprovalGiven, Recorded
 from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
-from autogen_nb.human.terminal_human import TerminalHuman
+from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
 
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
@@ -27,6 +25,11 @@ OFTEN = 3
 OFFER = (
     "Three blocks in a row ran as they came. `--confirm risky` asks only before code that reaches beyond this "
     "notebook's folder, writes, deletes, connects or starts something."
+)
+
+_MODEL = (
+    "No model is configured. [k] paste a key, [s] name a server, "
+    "[o] run this with offline (a fixed analysis, no language model), [t] stop? "
 )
 
 
@@ -66,44 +69,13 @@ class AbsentPerson(NobodyToAsk):
 
 
 class TypingPerson(TerminalHuman):
-    """A person who answers in words, through ``input()``.
-
-    Parameters
-    ----------
-    announced
-        Called before each question: it says, once, why there are no buttons.
-    terminal
-        The terminal of the person, if the front end is one and the kernel is not in it.
-    """
-
-    def __init__(self, announced: Callable[[], None], *, terminal: Path | None = None) -> None:
-        super().__init__(terminal=terminal)
-        self._announced = announced
-
-    def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """What the person types."""
-        self._announced()
-        return super().input(question)
-
-    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        """What the person decides about the code."""
-        self._announced()
-        return super().approve(question)
-
-    def allow(self, question: EffectAsked) -> EffectJudged:
-        """What the person decides about what running code is about to do."""
-        self._announced()
-        return super().allow(question)
+    """A person who answers in words, through ``input()``."""
 
     def connection(self, proposed: str) -> ModelConnection:
         """What the person types."""
-        self._announced()
+        self._announce()
         proposed = proposed or DEFAULT_MODEL
-        choice = _typed(
-            "No model is configured. [k] paste a key, [s] name a server, "
-            "[o] run this with offline (a fixed analysis, no language model), [t] stop? "
-        )
-        match choice.strip().lower():
+        match _typed(_MODEL).strip().lower():
             case "k":
                 key = getpass.getpass("API key (kept in memory only): ").strip()
                 if key:
@@ -113,30 +85,26 @@ class TypingPerson(TerminalHuman):
                 return ModelConnection(_typed("Model: ").strip(), base_url=url)
             case "o":
                 return ModelConnection("offline")
-            case _:
-                pass
         raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
 
     def copying(self, what: str) -> CopyAnswer:
         """What the person types."""
-        self._announced()
+        self._announce()
         return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
 
     def stopping(self, what: str) -> StopAnswer:
         """What the person types."""
-        self._announced()
+        self._announce()
         return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
 
 
 def lets_all_run(events: Iterable[Recorded]) -> bool:
     """Whether the last decisions about code were all to run it unchanged, each made by a person who was asked."""
     given = [event for event in events if isinstance(event, ApprovalGiven)][-OFTEN:]
-    return len(given) == OFTEN and all(map(_runs_it_unchanged, given))
-
-
-def _runs_it_unchanged(given: ApprovalGiven) -> bool:
-    asked = given.by != ONWARDS and not given.by.startswith(RULED)
-    return given.decision == "run" and given.code is None and asked and not given.onwards
+    return len(given) == OFTEN and all(
+        (each.decision, each.code, each.onwards) == ("run", None, False) and not each.by.startswith((ONWARDS, RULED))
+        for each in given
+    )
 
 
 def sure(what: str) -> bool:
@@ -151,7 +119,4 @@ def sure(what: str) -> bool:
 
 
 def _typed(prompt: str) -> str:
-    try:
-        return input(prompt)
-    except (EOFError, NotImplementedError) as error:
-        raise NobodyThere("a person was asked and nobody is there: the standard input is at its end") from error
+    return read_line(prompt, way_out=": the standard input is at its end")
