@@ -12,7 +12,6 @@ from autogen_nb import run
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
-from autogen_nb.core.policy.rules import proposed
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import INSIDE, QuestionDelivery, delivery
@@ -146,7 +145,7 @@ class Session:
             return TypingPerson(lambda: self._announce(found.why, view), terminal=found.terminal)
         from autogen_nb.notebook.asking.panels import ButtonPerson
 
-        return ButtonPerson(view, superseded, offers=proposed, patience=patience)
+        return ButtonPerson(view, superseded, patience=patience)
 
     def _announce(self, why: str, view: PlainCellView | NotebookView) -> None:
         if why and why not in self._announced:

@@ -10,14 +10,13 @@ WORDS = "Your message to assistant instead"
 REASON = "Why? The assistant reads it (may be empty)"
 ASK = """
 from autogen_nb.effects import Effect
-from autogen_nb.core.policy.rules import proposed
 from autogen_nb.events import EffectAsked, ApprovalAsked, CodeInputAsked, HumanInputAsked
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.asking.panels import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 view = NotebookView()
-person = ButtonPerson(view, lambda: False, offers=proposed)
+person = ButtonPerson(view, lambda: False)
 question = {question}
 view.show(question)
 answer = await person.{method}(question)
@@ -410,7 +409,7 @@ def test_running_code_does_not_wait_for_ever(
     notebook: FrontEnd, method: str, question: str, answer: str, line: str
 ) -> None:
     """What nobody answers in time is denied, or ends the code's input."""
-    code = ASK.format(method=method, question=question).replace("offers=proposed", "offers=proposed, patience=0.3")
+    code = ASK.format(method=method, question=question).replace("lambda: False", "lambda: False, patience=0.3")
 
     cell = notebook.run(code)
 

@@ -9,7 +9,6 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
-from autogen_nb.core.policy.rules import proposed
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
@@ -145,7 +144,7 @@ class CellPerson:
         if self._clicking is None:
             from autogen_nb.notebook.asking.panels import ButtonPerson
 
-            self._clicking = ButtonPerson(self._foot, self._foot.superseded, offers=proposed)
+            self._clicking = ButtonPerson(self._foot, self._foot.superseded)
         return self._clicking
 
 

@@ -1,12 +1,9 @@
 """A person who sees the notebook and clicks."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
-from autogen_nb.core.policy.rules import Rule
-from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ChatUnfinished
 from autogen_nb.events import (
     ApprovalAsked,
@@ -19,54 +16,13 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.notebook.asking.panels import widget_parts
-from autogen_nb.notebook.asking.panels.approval_panel import ApprovalPanel
-from autogen_nb.notebook.asking.panels.code_input_panel import CodeInputPanel
-from autogen_nb.notebook.asking.panels.decision_panel import Offers
-from autogen_nb.notebook.asking.panels.effect_panel import EffectPanel
-from autogen_nb.notebook.asking.panels.message_panel import MessageOrCodePanel, MessagePanel
+from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, EffectPanel, MessageOrCodePanel
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
+from autogen_nb.notebook.asking.panels.word_panels import COPY, STOP, ChoicePanel, CodeInputPanel, MessagePanel
 from autogen_nb.notebook.asking.person import CopyAnswer, StopAnswer
-from autogen_nb.notebook.rendering import chat_html
 
 NOBODY = "nobody, in time"
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceButton:
-    """A button that gives an answer."""
-
-    text: str
-    answer: str | None
-    hint: str
-    style: str = ""
-
-
-COPY = (
-    ChoiceButton("Copy", "copy", "Copy to the agent's kernel", "primary"),
-    ChoiceButton("Do not copy", "leave", "Run the task without"),
-    ChoiceButton("Stop", None, "Do not run the task"),
-)
-"""What becomes of variables that a task names."""
-
-STOP = (
-    ChoiceButton("Wait", "wait", "Leave the code alone; nothing is lost"),
-    ChoiceButton("Kill", "kill", "End the kernel with all it holds", "danger"),
-)
-"""What becomes of code that does not yield."""
-
-
-class ChoicePanel(Panel):
-    """A question with a button for each answer."""
-
-    def __init__(self, question: str, choices: Sequence[ChoiceButton]) -> None:
-        super().__init__(question)
-        buttons = [
-            self.button(each.text, partial(self.answer, each.answer), hint=each.hint, style=each.style)
-            for each in choices
-        ]
-        self.show(widget_parts.head(chat_html.question(question)), widget_parts.row(*buttons))
 
 
 class ButtonPerson:
@@ -76,24 +32,14 @@ class ButtonPerson:
     ----------
     superseded
         Asks whether the cell was run again, so that its panel must give way.
-    offers
-        Which rules the person is offered; None where nobody keeps what is allowed beyond one question.
     patience
         Seconds that a question waits. One that nobody answers is decided as if nobody were there: nothing runs and
         nothing is copied; running code is denied what it is about to do.
     """
 
-    def __init__(
-        self,
-        foot: Foot,
-        superseded: Callable[[], bool],
-        *,
-        offers: Offers | None = None,
-        patience: float | None = None,
-    ) -> None:
+    def __init__(self, foot: Foot, superseded: Callable[[], bool], *, patience: float | None = None) -> None:
         self._foot = foot
         self._superseded = superseded
-        self._rules = offers
         self._patience = patience
         self._decided: tuple[ApprovalAsked, ApprovalGiven] | None = None
 
@@ -101,7 +47,7 @@ class ButtonPerson:
         """The words of the person; a decision about code that is made in their place is kept for `approve`."""
         if question.then is None:
             return await self._ask(MessagePanel(question))  # type: ignore[no-any-return]  # panels answer with Any
-        answer = await self._ask(MessageOrCodePanel(question, question.then, self._offers(question.then.effects)))
+        answer = await self._ask(MessageOrCodePanel(question, question.then))
         if isinstance(answer, ApprovalGiven):
             self._decided = question.then, answer
             return HumanInputGiven("", by=YOU)
@@ -113,12 +59,12 @@ class ButtonPerson:
         # What it does may be told otherwise by now; which block it is may not.
         if decided is not None and _block(decided[0]) == _block(question):
             return decided[1]
-        return await self._ask(ApprovalPanel(question, self._offers(question.effects)))  # type: ignore[no-any-return]  # as above
+        return await self._ask(ApprovalPanel(question))  # type: ignore[no-any-return]  # as above
 
     async def allow(self, question: EffectAsked) -> EffectJudged:
         """The person's decision about what running code is about to do."""
         try:
-            return await self._ask(EffectPanel(question, self._offers((question.effect,))))  # type: ignore[no-any-return]  # as above
+            return await self._ask(EffectPanel(question))  # type: ignore[no-any-return]  # as above
         except Unanswered as error:
             return EffectJudged(allowed=False, reason=error.within, by=NOBODY)
 
@@ -143,9 +89,6 @@ class ButtonPerson:
     async def stopping(self, what: str) -> StopAnswer:
         """Whether the person waits for code that does not yield."""
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
-
-    def _offers(self, effects: Sequence[Effect]) -> Sequence[Rule] | None:
-        return None if self._rules is None else self._rules(effects)
 
     async def _ask(self, panel: Panel) -> Any:
         return await panel.ask(self._foot, self._superseded, self._patience)

@@ -12,7 +12,8 @@ class ModelPanel(Panel):
     """Which model?"""
 
     def __init__(self, proposed: str) -> None:
-        super().__init__("No model is configured. Your task is kept; there are three ways on.")
+        question = "No model is configured. Your task is kept; there are three ways on"
+        super().__init__(f"{question}.", chat_html.question(f"{question}:"))
         self._key = widget_parts.field(widget_parts.Secret, "API key", hint="sk-…", name="API key, kept in memory only")
         self._key_model = widget_parts.field(widgets.Text, "Model", hint=DEFAULT_MODEL, value=proposed or DEFAULT_MODEL)
         self._url = widget_parts.field(widgets.Text, "Base URL", hint="http://localhost:11434/v1")
@@ -22,10 +23,13 @@ class ModelPanel(Panel):
         self._complaint = widget_parts.html("")
         use_key = self.button("Use this key", self._with_key, hint="Run the task with this key", style="primary")
         use_url = self.button("Use this server", self._with_server, hint="Run the task on this server")
-        offline = self.button("Run with offline", self._offline, hint="Run the task with the built-in analysis")
+        offline = self.button(
+            "Run with offline",
+            lambda: self.answer(ModelConnection("offline")),
+            hint="Run the task with the built-in analysis",
+        )
         stop = self.button("Stop", lambda: self.answer(None), hint="Do not run the task")
         self.show(
-            widget_parts.head(chat_html.question(f"{self._question[:-1]}:")),
             widget_parts.way(
                 "1. Paste a key. It is kept in memory only, and never reaches the agent's kernel.",
                 *(self._key, self._key_model, use_key),
@@ -55,9 +59,6 @@ class ModelPanel(Panel):
             self.answer(ModelConnection(model, base_url=url))
         else:
             self._complain("A server needs its base URL and the name of a model.")
-
-    def _offline(self) -> None:
-        self.answer(ModelConnection("offline"))
 
     def _complain(self, text: str) -> None:
         self._complaint.value = chat_html.line(text, tone="bad")

@@ -59,16 +59,19 @@ class Panel:
     ----------
     question
         The question in words, for front ends without widgets.
+    shown
+        The same as HTML of this package's, with what stands below it; by default in one line.
     """
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, shown: str = "") -> None:
         self._question = question
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[Any] = self._loop.create_future()
         self._box = widgets.VBox(layout=widget_parts.BOX)
+        self._head = widget_parts.head(shown or chat_html.question(question))
         self._countdown = widget_parts.html("")
         self._counting = False
-        self._shown: list[widgets.Widget] = [self._countdown]
+        self._shown: list[widgets.Widget] = [self._head, self._countdown]
 
     async def ask(self, foot: Foot, superseded: Callable[[], bool], patience: float | None = None) -> Any:
         """The person's answer.
@@ -84,10 +87,7 @@ class Panel:
         foot.panel({**view, "text/plain": f"{only_colours(self._question)}\n{_NO_BUTTONS}"})
         begun = time.monotonic()
         try:
-            while not self._answer.done():
-                await asyncio.wait([self._answer], timeout=_LOOK)
-                if self._answer.done():
-                    break
+            while not (await asyncio.wait([self._answer], timeout=_LOOK))[0]:
                 if superseded():
                     raise Superseded("the cell was run again")
                 if patience is not None:
@@ -95,11 +95,12 @@ class Panel:
             return self._answer.result()
         finally:
             foot.release()
-            self._close()
+            for widget in (*self._shown, self._box):
+                widget_parts.close(widget)
 
     def show(self, *rows: widgets.Widget) -> None:
-        """Puts these rows in place of those that are shown."""
-        self._box.children = (*rows, self._countdown) if self._counting else rows
+        """Puts these rows below the question, in place of those that are shown there."""
+        self._box.children = (self._head, *rows, *([self._countdown] if self._counting else []))
         self._shown += rows
 
     def answer(self, value: Any) -> None:
@@ -130,7 +131,3 @@ class Panel:
     def _settle(self, value: Any) -> None:
         if not self._answer.done():
             self._answer.set_result(value)
-
-    def _close(self) -> None:
-        for widget in (*self._shown, self._box):
-            widget_parts.close(widget)

@@ -1,0 +1,192 @@
+"""Questions about code: may this block run, and may running code do this?"""
+
+from collections.abc import Callable, Iterable
+
+import ipywidgets as widgets
+
+from autogen_nb.core.chats.human_input import EXIT
+from autogen_nb.core.policy.rules import proposed
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.asking.panels import widget_parts
+from autogen_nb.notebook.asking.panels.panel import YOU, Panel
+from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.view import status_line
+
+_KEPT = "Choose what is never asked about again, in other notebooks too. `%autogen rules` lists and revokes."
+_ALL_SHOWN = " Whole blocks are shown to you all the same, unless the cell says `--confirm risky`."
+
+
+class DecisionPanel(Panel):
+    """A question whose choices may give way to a field, and come back.
+
+    Parameters
+    ----------
+    below
+        What stands below the question, as HTML of this package's.
+    effects
+        What the code does: the person may let it pass from now on.
+    """
+
+    _beyond = ""
+    """What must be said besides where rules are offered."""
+
+    def __init__(self, question: str, below: str, effects: Iterable[Effect]) -> None:
+        super().__init__(question, chat_html.question(question) + below)
+        self._offered = proposed(effects)
+        self._choices()
+
+    def _choices(self) -> widgets.Button:
+        """Shows the choices, and returns the first of them."""
+        raise NotImplementedError
+
+    def _instead(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
+        """Shows rows in place of the choices; the person who asked for them goes on in them."""
+        self.show(*rows)
+        focused.focus()
+
+    def _back(self, hint: str = "Choose again") -> widgets.Button:
+        return self.button("Back", lambda: self._choices().focus(), hint=hint)
+
+    def _ask_why(self, text: str, then: Callable[[str], None], *, hint: str) -> None:
+        """Asks for a reason, which the assistant reads."""
+        reason = widget_parts.field(
+            widgets.Text, "Reason", hint="Why? The assistant reads it (may be empty)", wide=True
+        )
+
+        def go() -> None:
+            then(reason.value.strip())
+
+        widget_parts.on_enter(reason, go)
+        self._instead(reason, widget_parts.row(reason, self.button(text, go, hint=hint, style="primary"), self._back()))
+
+    def _always(self, text: str, then: Callable[[tuple[str, ...]], None]) -> list[widgets.Button]:
+        """The button that offers rules, where there are any to offer."""
+        if not self._offered:
+            return []
+        hint = "Choose what is never asked about again; each rule is named in words first"
+        return [self.button("Always allow …", lambda: self._offer_rules(text, then), hint=hint)]
+
+    def _offer_rules(self, text: str, then: Callable[[tuple[str, ...]], None]) -> None:
+        alone = len(self._offered) == 1
+        boxes = [
+            widget_parts.checkbox(rule.words[:1].upper() + rule.words[1:], checked=alone) for rule in self._offered
+        ]
+        complaint = widget_parts.html(chat_html.line("Tick at least one, or go back.", tone="bad"))
+        complaint.layout.display = "none"
+
+        def accept() -> None:
+            rules = tuple(str(rule) for rule, box in zip(self._offered, boxes, strict=True) if box.value)
+            if rules:
+                then(rules)
+            else:
+                complaint.layout.display = None
+
+        told = widget_parts.html(chat_html.line(f"{_KEPT}{self._beyond}"))
+        go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")
+        self._instead(boxes[0], told, *boxes, widget_parts.row(go, self._back()), complaint)
+
+
+class ApprovalPanel(DecisionPanel):
+    """May this code run?"""
+
+    def __init__(self, asked: ApprovalAsked, question: str = "") -> None:
+        self._asked = asked
+        self._beyond = _ALL_SHOWN if asked.always else ""
+        # A single block stands right above, in the message that it came with.
+        code = chat_html.code(asked.block) if asked.total > 1 else ""
+        super().__init__(question or approval_question(asked), code, asked.effects)
+
+    def _choices(self) -> widgets.Button:
+        run, *others = self._about_code()
+        stop = self.button(
+            "Stop", lambda: self.answer(ApprovalGiven("stop", by=YOU)), hint="Do not run it, and end the chat"
+        )
+        self.show(widget_parts.row(run, *others, stop))
+        return run
+
+    def _about_code(self) -> list[widgets.Button]:
+        onwards = "Run this and all later code of this chat unasked; nothing is kept beyond it"
+        return [
+            self.button("Run", self._run, hint="Run the code as it is", style="primary"),
+            self.button("Edit", self._edit, hint="Change the code before it runs"),
+            self.button("Skip", self._skip, hint="Do not run it, and tell the assistant why"),
+            self.button("Run all from here", lambda: self._run(onwards=True), hint=onwards),
+            *self._always("Allow and run", lambda rules: self._run(rules=rules)),
+        ]
+
+    def _run(self, *, code: str | None = None, rules: tuple[str, ...] = (), onwards: bool = False) -> None:
+        self.answer(ApprovalGiven("run", code=code, by=YOU, rules=rules, onwards=onwards))
+
+    def _edit(self) -> None:
+        area = widget_parts.editor("The code to run", self._asked.block.code)
+        hint = "Run what is in the editor; the assistant is told what ran"
+        run = self.button("Run edited", lambda: self._run(code=area.value), hint=hint, style="primary")
+        self._instead(area, area, widget_parts.row(run, self._back("Leave the code as it was")))
+
+    def _skip(self) -> None:
+        self._ask_why(
+            "Skip",
+            lambda why: self.answer(ApprovalGiven("skip", reason=why, by=YOU)),
+            hint="Do not run the code, and go on",
+        )
+
+
+class MessageOrCodePanel(ApprovalPanel):
+    """Your words, or a decision about the code that waits: the answer is of either kind."""
+
+    def __init__(self, asked: HumanInputAsked, then: ApprovalAsked) -> None:
+        self._area = widget_parts.area(f"Your message to {asked.peer} instead", rows=3)
+        super().__init__(then, f"Your turn. {approval_question(then)} Or a message to {asked.peer} instead?")
+
+    def _choices(self) -> widgets.Button:
+        run, *others = self._about_code()
+        send = self.button("Send", self._send, hint="Send what you have written; the code does not run")
+        leave = self.button("Exit", lambda: self._say(EXIT), hint="Do not run the code, and end the chat")
+        self.show(widget_parts.row(run, *others), self._area, widget_parts.row(send, leave))
+        return run
+
+    def _send(self) -> None:
+        # Nothing to say would let the code be asked for once more.
+        if self._area.value:
+            self._say(self._area.value)
+        else:
+            self._area.focus()
+
+    def _say(self, text: str) -> None:
+        self.answer(HumanInputGiven(text, by=YOU))
+
+
+class EffectPanel(DecisionPanel):
+    """May the running code do this?"""
+
+    def __init__(self, asked: EffectAsked) -> None:
+        question = f"The code that runs waits: it {status_line.about(asked.effect)} next. Allow it?"
+        line = chat_html.code(CodeBlock("python", asked.line.strip()), label="at this line") if asked.line else ""
+        super().__init__(question, line, (asked.effect,))
+
+    def _choices(self) -> widgets.Button:
+        allow = self.button("Allow", lambda: self._judge(allowed=True), hint="Let the code go on", style="primary")
+        always = self._always("Allow from now on", lambda rules: self._judge(allowed=True, rules=rules))
+        deny = self.button("Deny", self._deny, hint="Raise PermissionError at that line, and tell the assistant why")
+        stop = self.button("Stop", lambda: self._judge(allowed=False, stop=True), hint="Deny it, and end the chat")
+        self.show(widget_parts.row(allow, *always, deny, stop))
+        return allow
+
+    def _deny(self) -> None:
+        self._ask_why(
+            "Deny",
+            lambda why: self._judge(allowed=False, reason=why),
+            hint="Raise PermissionError at that line, and go on",
+        )
+
+    def _judge(self, *, allowed: bool, reason: str = "", stop: bool = False, rules: tuple[str, ...] = ()) -> None:
+        self.answer(EffectJudged(allowed, reason, by=YOU, stop=stop, rules=rules))
+
+
+def approval_question(asked: ApprovalAsked) -> str:
+    """The question about a block, with why it is asked."""
+    which = f" (block {asked.index + 1} of {asked.total})" if asked.total > 1 else ""
+    why = f" It {'; '.join(asked.reasons)}." if asked.reasons else ""
+    return f"Run this code{which}?{why}"
