@@ -127,8 +127,6 @@ class Session:
 
     def _delivery(self, waits: run.Waits) -> QuestionDelivery:
         found = delivery(self._shell, held=waits == "sync")
-        if self._defaults.ask == "text":
-            return found.in_words()
         # A run that blocks the kernel's thread never suspends.
         return found if waits == "async" else found.in_words(INSIDE)
 

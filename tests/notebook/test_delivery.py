@@ -29,7 +29,7 @@ mine
 def kernel(**more: Any) -> Any:
     """What asks for a delivery sees of a kernel: it runs a cell of a notebook, with somebody there."""
     request = {"header": {}, "metadata": {"cellId": "one"}, "content": {"allow_stdin": True}}
-    return SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: request, **more))
+    return SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: request, **more), configurables=[])
 
 
 def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:

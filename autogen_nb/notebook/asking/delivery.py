@@ -48,7 +48,7 @@ class QuestionDelivery:
     terminal: Path | None = None
     intercept: CommInterceptor | None = None
 
-    def in_words(self, why: str = "") -> "QuestionDelivery":
+    def in_words(self, why: str) -> "QuestionDelivery":
         """The same person, asked in words; where they are anyhow, or where nobody is, this very way."""
         return QuestionDelivery("words", why) if self.way == "buttons" else self
 
@@ -63,7 +63,10 @@ class QuestionDelivery:
 
 
 def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
-    """The way to the person who runs the cell; `held` tells that the cell blocks the kernel's thread meanwhile."""
+    """The way to the person who runs the cell, in words where ``%config AutogenMagics.ask`` says so.
+
+    `held` tells that the cell blocks the kernel's thread meanwhile.
+    """
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return QuestionDelivery("words", plain=True)
@@ -79,12 +82,9 @@ def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
             return QuestionDelivery("words", _BLOCKED.format(release))
     elif found is None and not _serves(kernel):
         return QuestionDelivery("words", _UNKNOWN.format(release))
+    if any(each.ask == "text" for each in shell.configurables if isinstance(each, Defaults)):
+        return QuestionDelivery("words")
     return QuestionDelivery("buttons", intercept=found)
-
-
-def chosen_words(shell: Any) -> bool:
-    """Whether the person wants to be asked in words: ``%config AutogenMagics.ask = 'text'``."""
-    return any(each.ask == "text" for each in shell.configurables if isinstance(each, Defaults))
 
 
 def _types(request: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import reruns
-from autogen_nb.notebook.asking.delivery import QuestionDelivery, chosen_words, delivery
+from autogen_nb.notebook.asking.delivery import QuestionDelivery, delivery
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -119,7 +119,7 @@ class CellPerson:
 
     def _asked(self, question: Asked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
         found = delivery(self._shell, held=run.held())
-        if found.way == "buttons" and not chosen_words(self._shell):
+        if found.way == "buttons":
             return self._by_buttons(found, question, ask)
         return ask(TypingPerson(lambda: self._announce(found.why), terminal=found.terminal))
 
