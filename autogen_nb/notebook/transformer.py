@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_CALL = "get_ipython().run_cell_magic('autogen', "
-_SHOW = "get_ipython().run_line_magic('autogen', 'show"
-_RUN_SHOW = "await get_ipython().magics_manager.registry['AutogenMagics'].run_show({!r})\n"
-_RUN_AWAITED = "await get_ipython().magics_manager.registry['AutogenMagics'].run_awaited({})\n"
-_RUN_BLOCKING = "get_ipython().magics_manager.registry['AutogenMagics'].run_blocking({})\n"
+_CALLS = ("get_ipython().run_cell_magic('autogen', ", "get_ipython().run_line_magic('autogen', 'show")
+_MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
 
 
 class Transformer:
@@ -41,17 +38,17 @@ class Transformer:
         self._shell.events.unregister("post_execute", self._on_cell_end)
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """The lines, rewritten if they are a call of our cell magic."""
-        if len(lines) == 1 and lines[0].startswith(_SHOW) and self._awaitable():
-            line = _line(lines[0])
-            return lines if line is None else [_RUN_SHOW.format(line)]
-        if not lines or not lines[0].startswith(_CALL):
+        """The lines, rewritten if they call our cell magic, or ``%autogen show`` where it can be awaited."""
+        if not lines or not lines[0].startswith(_CALLS):
             return lines
-        arguments = _arguments("".join(lines))
-        if arguments is None:
-            return lines
-        template = _RUN_AWAITED if self._awaitable() else _RUN_BLOCKING
-        return [template.format(arguments)]
+        match _magic_words("".join(lines)):
+            case [line, cell]:
+                call = f"await {_MAGICS}.run_awaited" if self._awaitable() else f"{_MAGICS}.run_blocking"
+                return [f"{call}({line!r}, {cell!r})\n"]
+            case [line] if self._awaitable() and line.split()[0] == "show":
+                return [f"await {_MAGICS}.run_show({line!r})\n"]
+            case _:
+                return lines
 
     def _awaitable(self) -> bool:
         return self._current_depth() == 0 and getattr(self._shell, "kernel", None) is not None
@@ -66,27 +63,11 @@ class Transformer:
         self._depth.now = max(0, self._current_depth() - 1)
 
 
-def _line(call: str) -> str | None:
-    """The words of a line magic's call, if the text is nothing else."""
+def _magic_words(call: str) -> list[str]:
+    """What the magic is given, its line and the cell if it has one, if the text is IPython's call of it and no more."""
     try:
         node = ast.parse(call.strip(), mode="eval").body
     except SyntaxError:
-        return None
-    match node:
-        case ast.Call(args=[ast.Constant(), ast.Constant(value=str(line))]) if line.split()[0] == "show":
-            return line
-        case _:
-            return None
-
-
-def _arguments(call: str) -> str | None:
-    """The magic's line and cell as source, if the text is IPython's call of it and nothing else."""
-    try:
-        node = ast.parse(call, mode="eval").body
-    except SyntaxError:
-        return None
-    match node:
-        case ast.Call(args=[ast.Constant(), ast.Constant(value=str(line)), ast.Constant(value=str(cell))]):
-            return f"{line!r}, {cell!r}"
-        case _:
-            return None
+        return []
+    given = node.args[1:] if isinstance(node, ast.Call) else []
+    return [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
