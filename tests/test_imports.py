@@ -270,9 +270,7 @@ InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
 
 def test_the_first_kernel_waits_for_little() -> None:
     """What starts the first kernel needs nothing of chats, of models or of the driver, which take longer to load."""
-    source = (
-        "import autogen_nb.notebook.extension, autogen_nb.notebook.first_kernel, autogen_nb.executors.jupyter_executor"
-    )
+    source = "import autogen_nb.notebook.extension, autogen_nb.executors.jupyter_executor"
 
     assert (
         _loaded(source, ("autogen_nb.events", "autogen_nb.run", "autogen_nb.core.analysis", "autogen_nb.models")) == []

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.chat_result import ChatResult
@@ -21,85 +21,38 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.chats.termination_checks import WithoutCode, without
-from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused, TransferError
-from autogen_nb.events import ApprovalGiven
-from autogen_nb.human.rule_based_approver import RuleBasedApprover
+from autogen_nb.events import ApprovalGiven, Ended
 from autogen_nb.kernels.kernel_status import OnStuck
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, clashes
 from autogen_nb.models.capabilities import sees
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import stop_question
-from autogen_nb.notebook.asking.person import OFFER, AbsentPerson, Person, StopAnswer, lets_all_run
-from autogen_nb.notebook.conversations import CellRun, NotebookConversation, Origin
-from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.rendering.styles import Tone
+from autogen_nb.notebook.asking.person import OFFER, AbsentPerson, lets_all_run
+from autogen_nb.notebook.conversations import CellRun, NotebookConversation
+from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.settings import CellSettings
 from autogen_nb.notebook.view import status_line
-from autogen_nb.run import View, Waits, interruptible, result, ticking
+from autogen_nb.run import interruptible, result, ticking
 
 T = TypeVar("T")
 
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
 
-class CellView(View, Protocol):
-    """A view that can say something of its own."""
-
-    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
-        """Shows a line."""
-
-    def hide(self, opening: str) -> None:
-        """Does not show the opening message with this text: the cell itself holds it."""
-
-    def set_status(self, what: str) -> None:
-        """Says what is awaited."""
-
-    def meter(self, spent: Callable[[], str]) -> None:
-        """Says what is spent of the budget, too."""
-
-
 class ChatCell:
-    """One run of a cell.
+    """One run of a cell, whose code runs `where` it says."""
 
-    Parameters
-    ----------
-    origin
-        The cell and the execution of it that this is.
-    person
-        Who is asked.
-    view
-        Where it is shown.
-    where
-        Where its code runs.
-    aside
-        Asks whether to wait for code that does not yield, when the cell has ended already; None where that cannot be.
-    """
-
-    def __init__(
-        self,
-        notebook: Notebook,
-        settings: CellSettings,
-        *,
-        origin: Origin,
-        person: Person,
-        view: CellView,
-        waits: Waits,
-        where: ExecutionTarget,
-        aside: Callable[[str], Awaitable[StopAnswer]] | None = None,
-    ) -> None:
-        self._notebook = notebook
+    def __init__(self, stage: CellStage, settings: CellSettings, where: ExecutionTarget) -> None:
+        self._stage = stage
         self._settings = settings
-        self._origin = origin
-        self._person = person
-        self._view = view
-        self._waits = waits
         self._where = where
-        self._aside = aside
+        self._notebook = stage.notebook
+        self._person = stage.person
+        self._view = stage.view
 
     async def run(self) -> ChatResult:
         """What the run comes to.
@@ -109,10 +62,11 @@ class ChatCell:
         AutogenError
             When the cell cannot start, or did not come to its answer.
         """
-        task, inputs = self._check_inputs()
-        with closing(self._view), ticking(self._view.tick) if self._waits == "async" else nullcontext():
+        task = self._notebook.task(self._settings)
+        inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
+        with closing(self._view), ticking(self._view.tick) if self._stage.waits == "async" else nullcontext():
             model, budgets = self._limit_by_budgets(await self._choose_model())
-            chat, kept = self._conversation()
+            chat, kept = self._notebook.conversations.open(self._settings, self._stage.origin)
             chat.move_to(self._where, self._notebook.defaults.where)
             for budget in budgets:
                 for reply in chat.paid_replies():
@@ -130,13 +84,6 @@ class ChatCell:
             finally:
                 await self._list_new_variables(chat)
         return done
-
-    def _check_inputs(self) -> tuple[str, dict[str, Any]]:
-        namespace = self._notebook.namespace
-        task = self._settings.task
-        if self._settings.template:
-            task = variable_choice.fill_template(task, namespace)
-        return task, variable_choice.named_variables(self._settings.inputs, namespace, "--input")
 
     async def _choose_model(self) -> Model:
         notebook = self._notebook
@@ -167,16 +114,6 @@ class ChatCell:
             self._view.meter(lambda: f"{budgets[0].spent} spent")
         return model, budgets
 
-    def _conversation(self) -> tuple[NotebookConversation, str | None]:
-        """The cell's conversation, and the name under which an older one is kept."""
-        conversations = self._notebook.conversations
-        found = conversations.find(self._settings, self._origin)
-        if found is not None:
-            return found, None
-        if self._settings.new:
-            return conversations.renew(self._settings.chat)
-        return conversations.named(self._settings.chat), None
-
     async def _offer_variables(
         self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -201,10 +138,10 @@ class ChatCell:
         return {}
 
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
-        """The turn with an open question that the cell goes on with, if it asks for the very same."""
+        """The run with an open question that the cell goes on with, if it asks for the very same."""
         if not all(chat.holds(name, value) for name, value in inputs.items()):
             return None
-        resumed = chat.resume(self._origin, task, self._settings.chat_flow)
+        resumed = chat.resume(self._stage.origin, task, self._settings)
         if resumed is None:
             return None
         cell_run, forgotten = resumed
@@ -213,24 +150,22 @@ class ChatCell:
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
-        """A turn of its own, with its variables handed over."""
+        """A run of its own, with its variables handed over."""
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(status_line.copying(inputs))
-            taken = chat.hand(inputs, await self._on_engine(chat.executor.put(inputs)))
-            if taken:
+            if taken := chat.hand(inputs, await self._on_engine(chat.executor.put(inputs))):
                 self._view.note(variable_choice.replaced_variables_line(taken, "the agent's kernel"))
         if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(older, self._name_for_commands(chat)), tone="warning")
         message = task + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
-        cell_run, replaced = chat.begin(self._origin, task, message, self._settings.chat_flow)
-        cell_run.options = self._settings.given
+        cell_run, replaced = chat.begin(self._stage.origin, task, message, self._settings)
         if replaced:
             more = f" and {_counted_runs(replaced[1:])} after it" if replaced[1:] else ""
             self._view.note(
-                f"Run again: in the conversation this turn replaces its earlier run{more}. "
+                f"Run again: in the conversation this run replaces the earlier one{more}. "
                 "The agent's kernel keeps its variables."
             )
         return cell_run
@@ -239,10 +174,10 @@ class ChatCell:
         """Asks about code of an earlier run that has not yielded to Stop."""
         chat.stop_question.withdraw()
         chat.executor.on_stuck = self._on_stuck(chat)
-        if not chat.executor.busy:
+        if not chat.busy:
             return
         self._view.set_status(status_line.WAITING_FOR_STOPPED)
-        if not await self._on_engine(chat.stop_question.needs_decision(lambda: chat.executor.busy)):
+        if not await self._on_engine(chat.stop_question.needs_decision(lambda: chat.busy)):
             return
         what = stop_question.question(chat.stop_question.stuck)
         if await _await_answer(lambda: self._person.stopping(what)) == "kill":
@@ -253,9 +188,9 @@ class ChatCell:
         """Who is asked when the person stops this run and its code does not yield."""
         if isinstance(self._person, AbsentPerson):
             return None
-        if self._aside is None or self._waits == "sync":
+        if self._stage.aside is None or self._stage.waits == "sync":
             return chat.stop_question.note_for_next_cell
-        return chat.stop_question.ask_in_cell(self._aside)
+        return chat.stop_question.ask_in_cell(self._stage.aside)
 
     async def _run_chat(self, conversation: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
         user, assistant = self._agents(conversation, cell_run, model)
@@ -263,8 +198,8 @@ class ChatCell:
             user,
             assistant,
             ChatOptions(cell_run.message, clear_history=False),
-            waits=self._waits,
-            human=self._approver(conversation, user),
+            waits=self._stage.waits,
+            human=self._stage.approver(None if user.code is None else user.code.scope, conversation.onwards),
             log=cell_run.log,
             known=frozenset(conversation.handed),
         )
@@ -297,16 +232,6 @@ class ChatCell:
             conversation.offer_made = True
             self._view.note(OFFER, kind="offer")
 
-    def _approver(self, conversation: NotebookConversation, user: ConversableAgent) -> Human:
-        """The person, with their rules and with what they chose for the rest of this chat."""
-        return RuleBasedApprover(
-            self._person,
-            self._notebook.rules,
-            scope=None if user.code is None else user.code.scope,
-            onwards=conversation.onwards,
-            tell=lambda text: self._view.note(text, tone="warning"),
-        )
-
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
@@ -314,7 +239,7 @@ class ChatCell:
             "assistant",
             ASSISTANT + _FOLDER.format(folder=conversation.folder),
             model,
-            is_termination_msg=_never_ends,
+            is_termination_msg=lambda _: False,
         )
         user = UserProxyAgent(
             "user",
@@ -339,50 +264,44 @@ class ChatCell:
         return user, assistant
 
     def _check_finished(self, cell_run: CellRun) -> None:
-        ended = cell_run.ended
-        if ended is not None and ended.reason == "stopped":
-            raise ChatUnfinished("Stopped by you.", reason=ended.reason)
-        if ended is not None and ended.reason == "max_auto_replies":
+        reason = cell_run.last.reason if isinstance(cell_run.last, Ended) else None
+        if reason == "stopped":
+            raise ChatUnfinished("Stopped by you.", reason=reason)
+        if reason == "max_auto_replies":
             raise ChatUnfinished(
                 f"Not finished: the limit of {self._settings.max_turns} turns was met. "
                 "The next %%autogen cell goes on; --max-turns sets another limit.",
-                reason=ended.reason,
+                reason=reason,
             )
 
     async def _return_variables(self, chat: NotebookConversation, cell_run: CellRun, done: ChatResult) -> None:
         namespace = self._notebook.namespace
         if self._settings.answer:
-            namespace[self._settings.answer] = without("TERMINATE", _last_words(cell_run) or done.summary)
+            words = ["", *(said.message.text for said in cell_run.said() if said.sender == "assistant")]
+            namespace[self._settings.answer] = without("TERMINATE", words[-1] or done.summary)
         wanted, unpickle = self._settings.outputs, self._settings.unpickle
         values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
-        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
-        namespace.update(values)
-        chat.hand(values)
-        if taken:
+        if taken := chat.bring(values, namespace):
             self._view.note(variable_choice.replaced_variables_line(taken, "your notebook"))
 
     async def _list_new_variables(self, chat: NotebookConversation) -> None:
         """Says which variables the agent's kernel has that nobody was told of yet."""
-        new = [each for each in await self._variables(chat) if each.name not in chat.listed_variables]
-        chat.listed_variables |= {each.name for each in new}
-        if new:
-            self._view.note(variable_choice.new_variables_line(new, self._name_for_commands(chat)))
+        if not chat.alive:
+            return
+        # Only a Python kernel can tell.
+        with suppress(TransferError):
+            found = await self._on_engine(chat.executor.variables())
+            new = [each for each in found if each.name not in chat.listed_variables]
+            chat.listed_variables |= {each.name for each in new}
+            if new:
+                self._view.note(variable_choice.new_variables_line(new, self._name_for_commands(chat)))
 
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:
         """The chat's name where a command must say it."""
         return chat.name if chat.name != self._notebook.conversations.current else None
 
-    async def _variables(self, chat: NotebookConversation) -> Sequence[HandedVariable]:
-        if not chat.executor.alive:
-            return ()
-        try:
-            return await self._on_engine(chat.executor.variables())
-        except TransferError:
-            # Only a Python kernel can tell.
-            return ()
-
     async def _on_engine(self, work: Coroutine[Any, Any, T]) -> T:
-        return await result(work, waits=self._waits)
+        return await result(work, waits=self._stage.waits)
 
 
 @contextmanager
@@ -398,16 +317,6 @@ def _chat_folder(folder: Path) -> Iterator[None]:
         for empty in (folder, folder.parent):
             with suppress(OSError):
                 empty.rmdir()
-
-
-def _never_ends(_: dict[str, Any]) -> bool:
-    return False
-
-
-def _last_words(cell_run: CellRun) -> str:
-    """What the assistant said last."""
-    words = [said.message.text for said in cell_run.said() if said.sender == "assistant"]
-    return words[-1] if words else ""
 
 
 async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:

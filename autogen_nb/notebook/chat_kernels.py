@@ -6,10 +6,10 @@ next block of that chat is told too.
 
 from collections.abc import Callable
 from contextvars import Context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
-from autogen_nb.kernels.pool import KernelPool, PoolPolicy
+from autogen_nb.kernels.pool import KernelPool, PoolMember, PoolPolicy
 from autogen_nb.run import engine
 
 _MINUTE = 60.0
@@ -17,48 +17,11 @@ _NOTICE = 5 * _MINUTE
 _WAY_OUT = "`%autogen kernel stop CHAT` ends one, and `%config AutogenMagics.kernel_limit = N` allows more"
 
 
-class HeldKernel(Protocol):
-    """What a chat's executor is to the pool, and what its next block can be told."""
-
-    admit: Callable[[], None] | None
-
-    @property
-    def alive(self) -> bool: ...  # noqa: D102 - the executor's own
-
-    @property
-    def busy(self) -> bool: ...  # noqa: D102 - same
-
-    async def stop(self, told: str = "") -> None: ...  # noqa: D102 - same
-
-
-class KernelChat(Protocol):
-    """A chat with a kernel."""
+class KernelChat(PoolMember, Protocol):
+    """A chat with a kernel; its folder is its own for good, and its name may change."""
 
     name: str
     folder: str
-
-    @property
-    def executor(self) -> HeldKernel: ...  # noqa: D102 - the chat's own
-
-
-@dataclass(frozen=True, slots=True)
-class _ChatMember:
-    """A chat's kernel as the pool sees it, whichever executor the chat has by then."""
-
-    chat: KernelChat
-    idle: Callable[[], float]
-
-    @property
-    def alive(self) -> bool:
-        return self.chat.executor.alive
-
-    @property
-    def busy(self) -> bool:
-        return self.chat.executor.busy
-
-    async def stop(self) -> None:
-        told = f"The kernel was ended after {_minutes(self.idle())} without use; its variables are lost."
-        await self.chat.executor.stop(told)
 
 
 class ChatKernels:
@@ -93,35 +56,47 @@ class ChatKernels:
         # A context cannot be entered twice at the same time.
         self._say = lambda text: context.copy().run(show, text)
 
-    def hold(self, chat: KernelChat, *, starting: bool = False) -> None:
-        """Has the chat's executor ask before it starts a kernel; one that is `starting` has its leave."""
-        self._chats[chat.folder] = chat
-        member = _ChatMember(chat, lambda: (self._pool.policy.idle or 0) / _MINUTE)
-        chat.executor.admit = admit = lambda: self._pool.admit(chat.folder, member)
-        if starting:
-            engine.soon(admit)
+    def admit(self, chat: KernelChat) -> None:
+        """Holds the chat's kernel from now on; called on the engine before it starts.
 
-    def used(self, chat: KernelChat) -> None:
+        Raises
+        ------
+        ExecutionError
+            When as many kernels run as may.
+        """
+        self._chats[chat.folder] = chat
+        self._pool.admit(chat.folder, chat)
+
+    def touch(self, chat: KernelChat) -> None:
         """Notes that the chat's kernel is used now."""
         engine.soon(lambda: self._pool.touch(chat.folder))
 
     def seconds_left(self, chat: KernelChat) -> float | None:
-        """Seconds until the chat's kernel ends for its idleness; asked on the engine."""
+        """Seconds until the chat's kernel ends for its idleness; asked on the engine, None for no end."""
         return self._pool.left(chat.folder)
 
-    def let_go(self, chat: KernelChat) -> None:
+    def dismiss(self, chat: KernelChat) -> None:
         """Has nothing to do with the chat's kernel any more."""
         engine.soon(lambda: self._pool.dismiss(chat.folder))
 
+    @property
+    def ended_for_idleness(self) -> str:
+        """What the next block of a chat is told whose kernel nobody used."""
+        return f"The kernel was ended after {self._idle} without use; its variables are lost."
+
+    @property
+    def _idle(self) -> str:
+        return _minutes((self._pool.policy.idle or 0) / _MINUTE)
+
     def _tell(self, key: str, seconds: float) -> None:
-        name, idle = self._chats[key].name, _minutes((self._pool.policy.idle or 0) / _MINUTE)
+        name = self._chats[key].name
         if seconds:
             self._say(
                 f"The kernel of chat `{name}` is idle. In {_minutes(seconds / _MINUTE)} it ends, and its variables "
                 "with it; a cell of that chat keeps it, and `%config AutogenMagics.kernel_idle` sets the time."
             )
         else:
-            self._say(f"The kernel of chat `{name}` was ended after {idle} without use: its variables are gone.")
+            self._say(f"The kernel of chat `{name}` was ended after {self._idle} without use: its variables are gone.")
 
 
 def _minutes(number: float) -> str:

@@ -9,23 +9,19 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 from weakref import ref
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.core.chats.human_input import Mode
-from autogen_nb.effects import Confirm
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
+from autogen_nb.events import ApprovalAsked, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.human.rule_based_approver import ApproveAll
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 from autogen_nb.notebook.asking.stop_question import StopQuestion
 from autogen_nb.notebook.chat_kernels import ChatKernels
-from autogen_nb.notebook.first_kernel import FirstKernel
 from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import target_of
+from autogen_nb.notebook.settings import CellSettings, FirstKernel, target_of
 from autogen_nb.run import engine
 
 FILES = "autogen_files"
@@ -44,10 +40,6 @@ class Origin:
         return self.cell is not None and self.cell == other.cell and self.request != other.request
 
 
-FlowSettings: TypeAlias = tuple[Confirm, Mode, int, bool, bool]
-"""When code is approved, when words are asked for, and how many replies there may be."""
-
-
 @dataclass(slots=True)
 class CellRun:
     """What one cell's run came to.
@@ -61,30 +53,26 @@ class CellRun:
     message
         The task as the agents were told it, with the variables that were handed over.
     settings
-        What the course of the run depends on besides: another run resumes it only under the same.
+        What held for the cell: another run resumes this one only where its chat would take the same course.
     log
         The events of the run so far.
-    options
-        What the cell asked for.
     """
 
     origin: Origin
     task: str
     message: str
-    settings: FlowSettings
+    settings: CellSettings
     log: list[Recorded] = field(default_factory=list)
-    options: CellOptions | None = None
 
     @property
     def resumable(self) -> bool:
         """Whether the run was cut off at a question that can be asked again without doing anything twice."""
-        return bool(self.log) and isinstance(self.log[-1], ApprovalAsked | HumanInputAsked | ModelAsked)
+        return isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
-    def ended(self) -> Ended | None:
-        """How the run ended, if it did."""
-        last = self.log[-1] if self.log else None
-        return last if isinstance(last, Ended) else None
+    def last(self) -> Recorded | None:
+        """The last event of the run, if there is one."""
+        return self.log[-1] if self.log else None
 
     def said(self) -> Iterator[Said]:
         """The messages of the run."""
@@ -115,12 +103,12 @@ class NotebookConversation:
         name: str,
         cwd: Path,
         folder: str,
-        kernels: ChatKernels,
         *,
+        kernels: ChatKernels,
         imports: Callable[[], Sequence[str]],
         opened: FirstKernel | None = None,
     ) -> None:
-        self._kernels = kernels
+        self.kernels = kernels
         self._imports = imports
         self.name = name
         self.cwd = cwd
@@ -178,7 +166,7 @@ class NotebookConversation:
             self._prints.clear()
             self.listed_variables = frozenset()
             self._open()
-        self._kernels.used(self)
+        self.kernels.touch(self)
         self._usual = usual
 
     def _open(self, opened: FirstKernel | None = None) -> None:
@@ -186,18 +174,29 @@ class NotebookConversation:
             self.executor = self.where.executor(cwd=self.cwd, imports=self._imports())
         else:
             self.executor = opened.executor
-        self._kernels.hold(self, starting=opened is not None)
+            # It starts already, and is let in all the same.
+            engine.soon(lambda: self.kernels.admit(self))
+        self.executor.admit = lambda: self.kernels.admit(self)
         self._forget = engine.at_exit(self.executor.stop)
 
     @property
-    def seconds_left(self) -> float | None:
-        """Seconds until the kernel ends for its idleness; asked on the engine, None for no end."""
-        return self._kernels.seconds_left(self)
+    def alive(self) -> bool:
+        """Whether the agent's kernel runs."""
+        return self.executor.alive
+
+    @property
+    def busy(self) -> bool:
+        """Whether code runs in it."""
+        return self.executor.busy
+
+    async def stop(self) -> None:
+        """Ends the agent's kernel, since nobody uses it; the next block is told."""
+        await self.executor.stop(self.kernels.ended_for_idleness)
 
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
         self._forget()
-        self._kernels.let_go(self)
+        self.kernels.dismiss(self)
         engine.submit(self.executor.stop())
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
@@ -223,6 +222,13 @@ class NotebookConversation:
         self.listed_variables |= set(values)
         return clashes
 
+    def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
+        """Puts values of the agent's kernel into the notebook, and returns the names that were taken there."""
+        taken = tuple(name for name in values if name in namespace and not self.holds(name, namespace[name]))
+        namespace.update(values)
+        self.hand(values)
+        return taken
+
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
         """The names whose objects in the notebook have changed since the agent's kernel got its copies."""
         return Handed(self._prints).stale(namespace) if self.executor.pid == self._pid else ()
@@ -231,18 +237,19 @@ class NotebookConversation:
         """Whether this very object was handed, under that name, to the kernel that the agent has now."""
         return self.executor.pid == self._pid and name in self.handed and self.handed[name](value)
 
-    def resume(self, origin: Origin, task: str, settings: FlowSettings) -> tuple[CellRun, Sequence[CellRun]] | None:
+    def resume(self, origin: Origin, task: str, settings: CellSettings) -> tuple[CellRun, Sequence[CellRun]] | None:
         """The earlier run that a cell goes on with, and those after it, which are forgotten."""
         index = self._index_of(origin, task)
-        run = None if index is None else self.runs[index]
-        if index is None or run is None or (run.task, run.settings) != (task, settings) or not run.resumable:
+        if index is None or not self.runs[index].resumable:
             return None
-        forgotten = self._remove_from(index + 1)
+        run = self.runs[index]
+        if (run.task, run.settings.chat_flow) != (task, settings.chat_flow):
+            return None
         run.origin = origin
-        return run, forgotten
+        return run, self._remove_from(index + 1)
 
     def begin(
-        self, origin: Origin, task: str, message: str, settings: FlowSettings
+        self, origin: Origin, task: str, message: str, settings: CellSettings
     ) -> tuple[CellRun, Sequence[CellRun]]:
         """A new run of a cell, and the runs that it replaces."""
         index = self._index_of(origin, task)
@@ -295,15 +302,13 @@ class Conversations:
         first: FirstKernel | None = None,
         *,
         imports: Callable[[], Sequence[str]] = machine_memory.preimports,
-        default: str = "main",
     ) -> None:
         self.cwd = cwd
         self._imports = imports
         self.kernels = ChatKernels()
         self._all: dict[str, NotebookConversation] = {}
-        self._folders: set[str] = set()
-        self.current = default
-        self._all[default] = self._begin(default, first)
+        self.current = "main"
+        self._begin(self.current, first)
 
     def __iter__(self) -> Iterator[NotebookConversation]:
         return iter(list(self._all.values()))
@@ -311,13 +316,13 @@ class Conversations:
     def named(self, name: str | None = None) -> NotebookConversation:
         """The conversation of that name, begun if there is none; without a name, the current one."""
         name = name or self.current
-        if name not in self._all:
-            self._all[name] = self._begin(name)
-        return self._all[name]
+        return self._all.get(name) or self._begin(name)
 
     def _begin(self, name: str, opened: FirstKernel | None = None) -> NotebookConversation:
-        folder = self._folder(name)
-        return NotebookConversation(name, self.cwd, folder, self.kernels, imports=self._imports, opened=opened)
+        chat = self._all[name] = NotebookConversation(
+            name, self.cwd, self._folder(name), kernels=self.kernels, imports=self._imports, opened=opened
+        )
+        return chat
 
     def renew(self, name: str | None = None) -> tuple[NotebookConversation, str | None]:
         """A new conversation of that name, and the name under which the old one is kept, if there was one."""
@@ -329,6 +334,13 @@ class Conversations:
         old.name = kept
         self._all[kept] = self._all.pop(name)
         return self.named(name), kept
+
+    def open(self, options: CellOptions, origin: Origin) -> tuple[NotebookConversation, str | None]:
+        """The conversation that a cell goes on with or begins, and the name under which an older one is kept."""
+        found = self.find(options, origin)
+        if found is not None:
+            return found, None
+        return self.renew(options.chat) if options.new else (self.named(options.chat), None)
 
     def find(self, options: CellOptions, origin: Origin) -> NotebookConversation | None:
         """The conversation that a cell goes on with; None where it begins one."""
@@ -343,7 +355,6 @@ class Conversations:
 
     def _folder(self, name: str) -> str:
         base = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".") or "_"
-        numbers = ("", *(f"-{n}" for n in range(2, len(self._folders) + 3)))
-        folder = next(f"{base}{number}" for number in numbers if f"{base}{number}" not in self._folders)
-        self._folders.add(folder)
-        return f"{FILES}/{folder}"
+        taken = {each.folder for each in self}
+        names = (base, *(f"{base}-{n}" for n in range(2, len(taken) + 3)))
+        return next(folder for name in names if (folder := f"{FILES}/{name}") not in taken)

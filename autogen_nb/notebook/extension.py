@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from autogen_nb.notebook.hints import NameHints, loop_hint
+from autogen_nb.notebook.hints import print_loop_hint, print_name_hint
 from autogen_nb.notebook.magics import AutogenMagics
+from autogen_nb.notebook.settings import begin_first_kernel
 from autogen_nb.notebook.transformer import Transformer
 
 if TYPE_CHECKING:
@@ -39,24 +40,21 @@ class Extension:
         self._made: Session | None = None
         self._magics = AutogenMagics(shell, self._session)
         self._transformer = Transformer(shell)
-        self._hints = NameHints(lambda: self._made)
         self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
 
     def install(self) -> None:
         """Adds everything, and warms up in the background."""
         self._shell.register_magics(self._magics)
         self._transformer.install()
-        for hint in (self._hints, loop_hint):
-            self._shell.events.register("post_run_cell", hint)
+        self._shell.events.register("post_run_cell", self._print_hints)
         self._warming.start()
 
     def remove(self) -> None:
         """Takes everything away and ends the kernels."""
-        for hint in (self._hints, loop_hint):
-            self._shell.events.unregister("post_run_cell", hint)
+        self._shell.events.unregister("post_run_cell", self._print_hints)
         self._transformer.remove()
         # Where `%config` looks: magics enter themselves there when they are made, and nothing takes them out.
-        self._configurables().remove(self._magics)
+        cast("list[Any]", self._shell.configurables).remove(self._magics)
         manager = self._shell.magics_manager
         manager.registry.pop(AutogenMagics.__name__, None)
         for kind in ("line", "cell"):
@@ -68,8 +66,6 @@ class Extension:
     def _session(self) -> "Session":
         with self._lock:
             if self._made is None:
-                from autogen_nb.notebook.first_kernel import begin_first_kernel
-
                 # The warm-up and the first cell may come at the same time: it is made under the lock.
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
@@ -90,9 +86,10 @@ class Extension:
             if sys.getswitchinterval() == _SWITCH:
                 sys.setswitchinterval(usual)
 
-    def _configurables(self) -> list[Any]:
-        # IPython annotates the list too narrowly.
-        return cast("list[Any]", self._shell.configurables)
+    def _print_hints(self, result: Any) -> None:
+        print_loop_hint(result)
+        if self._made is not None:
+            print_name_hint(result, self._made.conversations)
 
 
 _loaded: dict[int, Extension] = {}

@@ -1,40 +1,25 @@
 """Hints after a cell that failed: where a missing variable can be had, and how a notebook awaits."""
 
 import ast
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autogen_nb.notebook.conversations import NotebookConversation
-    from autogen_nb.notebook.session import Session
+    from autogen_nb.notebook.conversations import Conversations, NotebookConversation
 
 
-class NameHints:
-    """Says in one line where a missing variable can be had.
+def print_name_hint(result: Any, chats: "Conversations") -> None:
+    """Says in one line where a variable can be had that a cell missed."""
+    error = getattr(result, "error_in_exec", None)
+    name = getattr(error, "name", None) if isinstance(error, NameError) else None
+    if not name:
+        return
+    from autogen_nb.notebook.variable_choice import pull_command
 
-    Parameters
-    ----------
-    session
-        The notebook's session, if there is one yet.
-    """
-
-    def __init__(self, session: "Callable[[], Session | None]") -> None:
-        self._session = session
-
-    def __call__(self, result: Any) -> None:
-        """Looks at a cell that has run; IPython calls it after each one."""
-        error = getattr(result, "error_in_exec", None)
-        name = getattr(error, "name", None) if isinstance(error, NameError) else None
-        session = self._session()
-        if not name or session is None:
+    for chat in chats:
+        if chat.alive and _has(chat, name):
+            named = None if chat.name == chats.current else chat.name
+            print(f"{name!r} is in the agent's kernel: {pull_command(name, named)} copies it here.")  # noqa: T201  # it is the hint
             return
-        from autogen_nb.notebook.variable_choice import pull_command
-
-        for chat in session.conversations:
-            if chat.executor.alive and _has(chat, name):
-                named = None if chat.name == session.conversations.current else chat.name
-                print(f"{name!r} is in the agent's kernel: {pull_command(name, named)} copies it here.")  # noqa: T201  # it is the hint
-                return
 
 
 def _has(chat: "NotebookConversation", name: str) -> bool:
@@ -47,8 +32,8 @@ def _has(chat: "NotebookConversation", name: str) -> bool:
         return False
 
 
-def loop_hint(result: Any) -> None:
-    """Says how to await in a notebook, after a cell that called ``asyncio.run`` there; IPython calls it after each."""
+def print_loop_hint(result: Any) -> None:
+    """Says how to await in a notebook, after a cell that called ``asyncio.run`` there."""
     error = getattr(result, "error_in_exec", None)
     if not isinstance(error, RuntimeError) or "asyncio.run()" not in str(error):
         return
@@ -66,6 +51,4 @@ def _awaited(cell: str) -> str:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run"), args=[what, *_]):
                 return ast.unparse(what)
-            case _:
-                pass
     return "main()"

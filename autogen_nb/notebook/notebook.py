@@ -1,19 +1,42 @@
-"""What the cells of a notebook share: its variables, its chats, its settings, its models and the person's rules."""
+"""What the cells of a notebook share, such as its variables and chats, and what one run of a cell has to itself."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import TaskResult
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Model
+from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
-from autogen_nb.notebook.conversations import Conversations
+from autogen_nb.notebook import variable_choice
+from autogen_nb.notebook.asking.person import Person, StopAnswer
+from autogen_nb.notebook.conversations import Conversations, Origin
+from autogen_nb.notebook.options import CellOptions
+from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.settings import Defaults
+from autogen_nb.run import View, Waits
+
+
+class CellView(View, Protocol):
+    """A view that can say something of its own."""
+
+    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
+        """Shows a line."""
+
+    def hide(self, opening: str) -> None:
+        """Does not show the opening message with this text: the cell itself holds it."""
+
+    def set_status(self, what: str) -> None:
+        """Says what is awaited."""
+
+    def meter(self, spent: Callable[[], str]) -> None:
+        """Says what is spent of the budget, too."""
 
 
 @dataclass(slots=True)
@@ -37,3 +60,37 @@ class Notebook:
         if key not in self._models:
             self._models[key] = model_for(spec, record=record)
         return self._models[key]
+
+    def task(self, options: CellOptions) -> str:
+        """The task of a cell; a template is filled with the notebook's variables."""
+        return variable_choice.fill_template(options.task, self.namespace) if options.template else options.task
+
+
+@dataclass(frozen=True, slots=True)
+class CellStage:
+    """Where one run of a cell comes from, where it is shown, and who is asked.
+
+    Parameters
+    ----------
+    origin
+        The cell and the execution of it that this is.
+    aside
+        Asks whether to wait for code that does not yield, when the cell has ended already; None where that cannot be.
+    """
+
+    notebook: Notebook
+    origin: Origin
+    person: Person
+    view: CellView
+    waits: Waits
+    aside: Callable[[str], Awaitable[StopAnswer]] | None = None
+
+    def approver(self, scope: PathScope | None, onwards: ApproveAll) -> RuleBasedApprover:
+        """The person, with their rules and with what they chose for all that follows."""
+        return RuleBasedApprover(
+            self.person,
+            self.notebook.rules,
+            scope=scope,
+            onwards=onwards,
+            tell=lambda text: self.view.note(text, tone="warning"),
+        )

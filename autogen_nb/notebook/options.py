@@ -38,16 +38,13 @@ _TOKEN = re.compile(rf"--[\w-]+=(?:{_QUOTED})|{_QUOTED}|\S+")
 # What a value must be. Each takes the value and the option's name, and raises ConfigError for what cannot be meant.
 
 
-def _model(value: str, option: str) -> str:
-    if not value.strip():
-        raise ConfigError(f"{option} is empty; name one, such as 'offline'")
-    return value
+def _filled(what: str) -> Callable[[str, str], str]:
+    def check(value: str, option: str) -> str:
+        if not value.strip():
+            raise ConfigError(f"{option} is empty; name {what}")
+        return value
 
-
-def _kernel(value: str, option: str) -> str:
-    if not value.strip():
-        raise ConfigError(f"{option} is empty; name an installed kernel, or a server's address")
-    return value
+    return check
 
 
 def _chat_name(value: str, _: str) -> str:
@@ -91,10 +88,6 @@ def _budget(value: str, _: str) -> str:
     return value
 
 
-def _human_input(value: str, _: str) -> Mode:
-    return HUMAN_INPUTS[value]
-
-
 def _yes_or_no(value: bool | str, _: str) -> bool | None:
     """Whether it is so; None for a setting that leaves it open."""
     return value if isinstance(value, bool) else {"on": True, "off": False}.get(value)
@@ -131,7 +124,7 @@ class Option:
     flags: tuple[str, ...]
     default: Any
     argument: Mapping[str, Any]
-    check: Callable[[Any, str], Any] | None
+    check: Callable[[Any, str], Any]
     setting: "TraitType[Any, Any] | None"
     environ: str
     for_team: bool
@@ -149,8 +142,6 @@ class Option:
         ConfigError
             When it cannot be meant.
         """
-        if self.check is None:
-            return given
         try:
             return self.check(given, self.flags[-1])
         except ConfigError as error:
@@ -160,7 +151,7 @@ class Option:
 def _option(
     *flags: str,
     default: Any = None,
-    check: Callable[[Any, str], Any] | None = None,
+    check: Callable[[Any, str], Any] = lambda given, _: given,
     setting: "TraitType[Any, Any] | None" = None,
     environ: str = "",
     for_team: bool = False,
@@ -181,7 +172,11 @@ class CellOptions:
 
     task: str
     model: str | None = _option(
-        "-m", "--model", check=_model, setting=Unicode(""), help="a model's name, 'offline', or 'replay:FILE'"
+        "-m",
+        "--model",
+        check=_filled("one, such as 'offline'"),
+        setting=Unicode(""),
+        help="a model's name, 'offline', or 'replay:FILE'",
     )
     chat: str | None = _option(
         "-c", "--chat", metavar="NAME", check=_chat_name, help="the chat that this cell belongs to"
@@ -232,7 +227,7 @@ class CellOptions:
     human_input: Mode | None = _option(
         "--human-input",
         choices=sorted(HUMAN_INPUTS),
-        check=_human_input,
+        check=lambda value, _: HUMAN_INPUTS[value],
         setting=Enum(tuple(HUMAN_INPUTS), "never"),
         help="when the agents ask for your words [never]",
     )
@@ -312,7 +307,7 @@ class CellOptions:
         "--kernel",
         metavar="NAME|URL",
         secret=True,
-        check=_kernel,
+        check=_filled("an installed kernel, or a server's address"),
         setting=Unicode(""),
         help="an installed kernel, or a Jupyter server whose kernel to use",
     )

@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 
@@ -12,22 +13,47 @@ from autogen_nb import run
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
+from autogen_nb.errors import AutogenError
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import INSIDE, QuestionDelivery, delivery
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
-from autogen_nb.notebook.cell_errors import CellInterrupted, one_line
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, Origin
-from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
-from autogen_nb.notebook.team_cell import TeamCell, team_of
+from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
+
+
+class _OneLine(BaseException):
+    """How a cell that did not finish ends: one line without a traceback, that stops what would run after it."""
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython shows these lines in place of a traceback.
+        return [f"\x1b[31m{self}\x1b[0m"]
+
+
+class CellFailed(_OneLine, Exception):  # it is named by what happened
+    """A cell did not come to its answer; the cause is chained."""
+
+
+class CellInterrupted(_OneLine, KeyboardInterrupt):
+    """A cell was stopped by the notebook's stop button or Ctrl-C."""
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Ends in one line what ends in an error of ours; a fault of ours keeps its traceback."""
+    try:
+        yield
+    except AutogenError as error:
+        raise CellFailed(str(error)) from error
 
 
 class Session:
@@ -65,9 +91,9 @@ class Session:
             chat = self._commands.chat_of(line.split()[1:])
         waiting = show_command.waiting_run(chat)
         show_command.show_runs([each for each in chat.runs if each is not waiting], NotebookView())
-        if waiting is None or waiting.options is None:
+        if waiting is None:
             return
-        options = replace(waiting.options, chat=chat.name, new=False)
+        options = replace(waiting.settings.given, chat=chat.name, new=False)
         await self.run_awaited(lambda: options, waiting.origin.cell or "")
 
     async def run_awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
@@ -98,37 +124,30 @@ class Session:
             self._commands.run(line)
 
     async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
-        found = self._delivery(waits)
-        attended, policy = found.way != "nobody", run.policy()
+        found = delivery(self._shell, held=waits == "sync")
+        if waits == "sync":
+            # A run that blocks the kernel's thread never suspends.
+            found = found.in_words(INSIDE)
         running = reruns.origin(self._shell)
         origin = running if cell is None else replace(running, cell=cell or None)
-        if options.team is not None:
-            settings = cell_settings(options, self._defaults, attended=attended, policy=policy)
-            return await self._run_team(options, waits, found, origin, settings.human_timeout)
-        where = self._where(options, origin)
-        self.conversations.kernels.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
-        self.conversations.kernels.saying(copy_context(), self._commands.say)
-        policy.check_walls(where.sandbox, "this cell")
-        settings = cell_settings(options, self._defaults, attended=attended, sandboxed=where.walled, policy=policy)
-        remark = " · ".join(filter(None, (where.text, settings.remark)))
-        view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark)
-        aside = _ask_below_cell if found.way == "buttons" else None
+        team = None if options.team is None else team_of(options, self._notebook.namespace)
+        where = self._where(options, origin) if team is None else ExecutionTarget()
+        settings = cell_settings(
+            options, self._defaults, attended=found.way != "nobody", sandboxed=where.walled, policy=run.policy()
+        )
+        # A team brings its own models and places, so that nothing is said of them.
+        members = () if team is None else [each.name for each in team.participants]
+        remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
+        view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark, members=members)
         with found.open(self._shell, running) as superseded:
-            return await ChatCell(
-                self._notebook,
-                settings,
-                origin=origin,
-                person=self._person(found, view, superseded, settings.human_timeout),
-                view=view,
-                waits=waits,
-                where=where,
-                aside=aside,
-            ).run()
-
-    def _delivery(self, waits: run.Waits) -> QuestionDelivery:
-        found = delivery(self._shell, held=waits == "sync")
-        # A run that blocks the kernel's thread never suspends.
-        return found if waits == "async" else found.in_words(INSIDE)
+            person = self._person(found, view, superseded, settings.human_timeout)
+            aside = _ask_below_cell if found.way == "buttons" else None
+            stage = CellStage(self._notebook, origin, person, view, waits, aside)
+            if team is not None:
+                return await run_team(stage, options, team)
+            self.conversations.kernels.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
+            self.conversations.kernels.saying(copy_context(), self._commands.say)
+            return await ChatCell(stage, settings, where).run()
 
     def _person(
         self,
@@ -150,16 +169,6 @@ class Session:
             self._announced.add(why)
             view.note(why)
 
-    async def _run_team(
-        self, options: CellOptions, waits: run.Waits, found: QuestionDelivery, origin: Origin, patience: float | None
-    ) -> TaskResult:
-        team = team_of(options, self._notebook.namespace)
-        members = [each.name for each in team.participants]
-        view = PlainCellView() if found.plain else NotebookView(members=members)
-        with found.open(self._shell, origin) as superseded:
-            person = self._person(found, view, superseded, patience)
-            return await TeamCell(self._notebook, options, team, person=person, view=view, waits=waits).run()
-
     def _where(self, options: CellOptions, origin: Origin) -> ExecutionTarget:
         """Where the cell's code runs, once it is known that it can run there."""
         usual = self._defaults.where
@@ -167,6 +176,7 @@ class Session:
         where = target_of(options, usual) if chat is None else chat.target_for(options, usual)
         if chat is None or chat.where != where:
             where.check(self.conversations.cwd)
+        run.policy().check_walls(where.sandbox, "this cell")
         return where
 
 

@@ -1,8 +1,10 @@
 """What holds for every cell that says nothing else: ``%config AutogenMagics`` and the environment."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from traitlets import CFloat, CInt, Enum, Unicode
 from traitlets.config import Configurable
@@ -11,11 +13,16 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
 from autogen_nb.effects import Confirm
+from autogen_nb.engine import engine
+from autogen_nb.errors import AutogenError
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.places import place_kind
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.notebook.options import OPTIONS, CellOptions
 from autogen_nb.trusted import policy_file
+
+if TYPE_CHECKING:
+    from autogen_nb.executors.jupyter_executor import JupyterExecutor
 
 UNATTENDED_TIMEOUT = 300.0
 """Seconds for one block of code where nobody is there to stop it."""
@@ -185,3 +192,29 @@ def target_of(options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
     kernel = options.kernel or ("" if options.sandbox not in (None, "none") else usual.kernel)
     net = options.net or (usual.net and place_kind(sandbox, kernel).net)
     return ExecutionTarget(sandbox, net, kernel, usual.images)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstKernel:
+    """An executor that starts already, and where its code runs."""
+
+    where: ExecutionTarget
+    executor: "JupyterExecutor"
+
+
+def begin_first_kernel(cwd: Path, defaults: Defaults) -> FirstKernel | None:
+    """A kernel as the settings have it, being started; None where that would cost somebody, or may not be.
+
+    It starts before the rest of what cells need is loaded: little is imported here.
+    """
+    # What is wrong with a place is told by the first cell.
+    with suppress(AutogenError):
+        where = defaults.where
+        policy_file.policy().check_walls(where.sandbox, "this notebook")
+        if not where.costly:
+            where.check(cwd)
+            executor = where.executor(cwd=cwd, imports=defaults.preimports)
+            # A kernel that does not start is told when it is first needed, by the start that happens then.
+            engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            return FirstKernel(where, executor)
+    return None

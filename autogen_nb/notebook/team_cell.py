@@ -12,20 +12,14 @@ from typing import Any
 
 from autogen_nb.agents.teams.message_stream import MessageStream
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
-from autogen_nb.agents.teams.team_exchange import TeamExchange
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult
 from autogen_nb.core.chats.termination_checks import without
-from autogen_nb.core.people import Human
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
-from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
-from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.person import Person
-from autogen_nb.notebook.chat_cell import CellView
-from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.human.rule_based_approver import ApproveAll
+from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.options import OPTIONS, CellOptions
-from autogen_nb.run import Waits
 
 
 def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat:
@@ -57,88 +51,38 @@ def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat
     raise ConfigError(f"%%autogen: {what}; {hint}")
 
 
-class TeamCell:
-    """One run of a cell with a team.
+async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) -> TaskResult:
+    """What the team comes to.
 
-    Parameters
-    ----------
-    person
-        Who is asked.
-    view
-        Where it is shown.
+    Raises
+    ------
+    AutogenError
+        When the cell cannot start, or did not come to its end.
     """
-
-    def __init__(
-        self,
-        notebook: Notebook,
-        options: CellOptions,
-        team: BaseGroupChat,
-        *,
-        person: Person,
-        view: CellView,
-        waits: Waits,
-    ) -> None:
-        self._notebook = notebook
-        self._options = options
-        self._team = team
-        self._person = person
-        self._view = view
-        self._waits = waits
-
-    async def run(self) -> TaskResult:
-        """What the team comes to.
-
-        Raises
-        ------
-        AutogenError
-            When the cell cannot start, or did not come to its end.
-        """
-        namespace = self._notebook.namespace
-        task = (
-            variable_choice.fill_template(self._options.task, namespace)
-            if self._options.template
-            else self._options.task
-        )
-        name = self._options.team or ""
-        with closing(self._view):
-            exchange = self._team.exchange(task, human=self._approver(), waits=self._waits)
-            self._notebook.teams[name] = self._team
-            self._view.note(self._roster(name))
-            self._view.hide(task)
-            done = await self._show(exchange)
-        last = exchange.log[-1] if exchange.log else None
-        if isinstance(last, Ended) and last.reason == "stopped":
-            raise ChatUnfinished("Stopped by you.", reason=last.reason)
-        self._notebook.publish(done)
-        if self._options.answer:
-            namespace[self._options.answer] = _final_text(done)
-        return done
-
-    async def _show(self, exchange: TeamExchange) -> TaskResult:
+    notebook, view = stage.notebook, stage.view
+    task, name = notebook.task(options), options.team or ""
+    scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))
+    with closing(view):
+        exchange = team.exchange(task, human=stage.approver(scope, ApproveAll()), waits=stage.waits)
+        notebook.teams[name] = team
+        view.note(_roster(name, team))
+        view.hide(task)
         stream = MessageStream(lambda: exchange, token=None)
-        stream.view = self._view
+        stream.view = view
         async with aclosing(stream):
-            return await stream.result()
-
-    def _roster(self, name: str) -> str:
-        members = ", ".join(f"`{each.name}`" for each in self._team.participants)
-        said = len(self._team.messages)
-        kept = f" It remembers {said} messages; `await {name}.reset()` begins afresh." if said else ""
-        return f"`{name}`: {members}.{kept}"
-
-    def _approver(self) -> Human:
-        """The person, with their rules and what they choose for the rest of this run."""
-        chats = self._notebook.conversations
-        return RuleBasedApprover(
-            self._person,
-            self._notebook.rules,
-            scope=PathScope(str(chats.cwd), home=str(Path.home())),
-            onwards=ApproveAll(),
-            tell=lambda text: self._view.note(text, tone="warning"),
-        )
+            done = await stream.result()
+    last = exchange.log[-1] if exchange.log else None
+    if isinstance(last, Ended) and last.reason == "stopped":
+        raise ChatUnfinished("Stopped by you.", reason=last.reason)
+    notebook.publish(done)
+    if options.answer:
+        said = [each for each in done.messages if isinstance(each, BaseChatMessage)]
+        notebook.namespace[options.answer] = without("TERMINATE", said[-1].to_text()) if said else ""
+    return done
 
 
-def _final_text(done: TaskResult) -> str:
-    """What was said last."""
-    said = [each for each in done.messages if isinstance(each, BaseChatMessage)]
-    return without("TERMINATE", said[-1].to_text()) if said else ""
+def _roster(name: str, team: BaseGroupChat) -> str:
+    members = ", ".join(f"`{each.name}`" for each in team.participants)
+    said = len(team.messages)
+    kept = f" It remembers {said} messages; `await {name}.reset()` begins afresh." if said else ""
+    return f"`{name}`: {members}.{kept}"

@@ -1,17 +1,28 @@
 """The conversations of a notebook: which turn a cell goes on with, begins or replaces."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, Recorded
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.conversations import Conversations, FlowSettings, NotebookConversation, Origin
+from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
+from autogen_nb.notebook.options import CellOptions
+from autogen_nb.notebook.settings import CellSettings
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
+TERMS = CellSettings(
+    task="go",
+    confirm="always",
+    human_input="NEVER",
+    max_turns=20,
+    share="schema",
+    given=CellOptions("go"),
+    remark="",
+)
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
-TERMS: FlowSettings = ("always", "NEVER", 20, False, False)
 WAITING = ModelAsked("assistant", "user", 1)
 
 
@@ -51,7 +62,7 @@ def test_other_terms_begin_anew(chat: NotebookConversation) -> None:
     """A turn whose questions would be others now cannot be gone on with."""
     begun(chat, "a", "1", ASKED)
 
-    assert chat.resume(Origin("a", "2"), "go", ("never", "NEVER", 20, False, False)) is None
+    assert chat.resume(Origin("a", "2"), "go", replace(TERMS, confirm="never")) is None
 
 
 @pytest.mark.parametrize(

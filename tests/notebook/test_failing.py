@@ -89,7 +89,7 @@ def test_another_variable_begins_anew(notebook: FrontEnd, model: FakeOpenAI) -> 
     again = notebook.run("%%autogen --confirm never -i basket\nLook.")
 
     assert again.about("stream") == ["['nut']\n"]
-    assert "replaces its earlier run" in again.about("note")[0]
+    assert "replaces the earlier one" in again.about("note")[0]
 
 
 @pytest.mark.slow

@@ -169,8 +169,8 @@ def test_chats_are_listed(fresh: FrontEnd, model: FakeOpenAI) -> None:
     usage = fresh.run("%autogen", "usage").text
 
     assert listed.splitlines() == [
-        "main: 1 turn(s), files in autogen_files/main",
-        "side: 1 turn(s), files in autogen_files/side",
+        "main: 1 run(s), files in autogen_files/main",
+        "side: 1 run(s), files in autogen_files/side",
     ]
     assert "%autogen pull NAME" in usage
 

@@ -164,7 +164,7 @@ def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model
     assert "Second." not in sent(model, 6)
     assert again.about("stream") == ["kept\n"]
     note = again.about("note")[0]
-    assert "replaces its earlier run and the one after it" in note
+    assert "replaces the earlier one and the one after it" in note
     assert "kernel keeps its variables" in note
 
 
@@ -206,7 +206,7 @@ def test_two_calls_in_one_cell_are_two_turns(fresh: FrontEnd, model: FakeOpenAI)
     assert sent(model, 1) == ["First.", "One.", "Second."]
     assert sent(model, 2) == ["First."]
     assert sent(model, 3) == ["First.", "Three.", "Second."]
-    assert [note for note in again.about("note") if "replaces its earlier run and the one after it" in note]
+    assert [note for note in again.about("note") if "replaces the earlier one and the one after it" in note]
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_a_new_chat_run_again_stays_the_same_chat(fresh: FrontEnd, model: FakeOp
     fresh.run("%%autogen --new\nSecond.", "two")
 
     assert sent(model, 2) == ["Second."]
-    assert fresh.run("%autogen chats", "list").text.count("turn(s)") == 2
+    assert fresh.run("%autogen chats", "list").text.count("run(s)") == 2
 
 
 @pytest.mark.slow

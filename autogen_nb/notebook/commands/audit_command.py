@@ -26,7 +26,7 @@ def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
     """
     if [word for word in words if word != "--sent"]:
         raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
-    log = [event for turn in chat.runs for event in turn.log]
+    log = [event for each in chat.runs for event in each.log]
     return requests_table(log, chat.name) if words else decisions_table(log, chat.name)
 
 

@@ -36,7 +36,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
         case "vars":
             return _variables(chat)
         case "interrupt":
-            busy = chat.executor.busy
+            busy = chat.busy
             run.engine.call(chat.executor.interrupt())
             return line("Interrupted." if busy else "Nothing runs in the agent's kernel.")
         case "stop":
@@ -56,7 +56,7 @@ _HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "en
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
     # A status is read where the kernel lives.
-    return chat.executor.status, chat.seconds_left
+    return chat.executor.status, chat.kernels.seconds_left(chat)
 
 
 def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
@@ -71,9 +71,9 @@ def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | 
 
 
 def _variables(chat: NotebookConversation) -> DisplayData:
-    if chat.executor.busy:
+    if chat.busy:
         raise ExecutionError(f"code runs in the kernel of chat {chat.name!r}, which can tell of its variables later")
-    found = run.engine.call(chat.executor.variables()) if chat.executor.alive else ()
+    found = run.engine.call(chat.executor.variables()) if chat.alive else ()
     if not found:
         return line(f"The kernel of chat `{chat.name}` holds no variables of the agent's.")
     return table(("name", "type", "shape", "size"), list(map(_variable_row, found)), kind="variables", numbers=_NUMBERS)

@@ -5,17 +5,15 @@ import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.transfer.variable_transfer import clashes
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import sure
-from autogen_nb.notebook.chat_cell import CellView
 from autogen_nb.notebook.commands import audit_command, kernel_command, models_command, rules_command, show_command
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import Notebook
@@ -23,6 +21,45 @@ from autogen_nb.notebook.rendering import tables_html
 from autogen_nb.notebook.rendering.tables_html import DisplayData
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
+
+
+@dataclass(frozen=True, slots=True)
+class LineCommand:
+    """A command of ``%autogen``.
+
+    Parameters
+    ----------
+    arguments
+        What may follow the name, as the usage says it.
+    help
+        What it does; further lines stand below the first.
+    run
+        Does it, given the words behind the name.
+    needs_words
+        Whether it is none without them.
+    """
+
+    name: str
+    arguments: str
+    help: str
+    run: "Callable[[Commands, Sequence[str]], None]"
+    needs_words: bool = False
+
+
+COMMANDS: dict[str, LineCommand] = {}
+"""The commands by name, in the order of the usage."""
+
+Run = TypeVar("Run", bound=Callable[..., None])
+
+
+def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = False) -> Callable[[Run], Run]:
+    """Enters the method that does a command into the table."""
+
+    def enter(run: Run) -> Run:
+        COMMANDS[name] = LineCommand(name, arguments, help_text, run, needs_words)
+        return run
+
+    return enter
 
 
 class Commands:
@@ -43,12 +80,15 @@ class Commands:
             When the line is no command, or it cannot be done.
         """
         # A rule may name a command line with quotes of its own.
-        name, *words = (line.split() if line.split()[:1] == ["rules"] else _words(line)) or [""]
-        command = next((each for each in COMMANDS if each.name == name), None)
+        try:
+            name, *words = (line.split() if line.split()[:1] == ["rules"] else shlex.split(line)) or [""]
+        except ValueError as error:
+            raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
+        command = COMMANDS.get(name)
         if not name:
             print(_usage())  # noqa: T201  # it is the answer
         elif command is None or (command.needs_words and not words):
-            near = difflib.get_close_matches(name, [each.name for each in COMMANDS], n=1)
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near and command is None else ""
             raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command{hint}.\n{_usage()}")
         else:
@@ -58,62 +98,73 @@ class Commands:
         """Shows a line."""
         self._show(tables_html.line(text, kind="kernel"))
 
-    def pull(self, words: Sequence[str]) -> None:
-        """Copies variables of the agent's kernel to the notebook."""
+    @_command(
+        "pull",
+        "NAME [NAME ...] [-c CHAT]",
+        "copies variables of the agent's kernel here, as data only;\n"
+        "with --unpickle anything, by code that the agent can choose",
+        needs_words=True,
+    )
+    def _pull(self, words: Sequence[str]) -> None:
         names, chat = self._split_chat_option(words)
         unpickle = "--unpickle" in names
-        if not chat.executor.alive:
+        if not chat.alive:
             raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
-        namespace = self._notebook.namespace
         wanted = [name for name in names if name != "--unpickle"]
         values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
-        taken = [name for name in clashes(values, namespace) if not chat.holds(name, namespace[name])]
-        namespace.update(values)
-        chat.hand(values)
-        if taken:
+        if taken := chat.bring(values, self._notebook.namespace):
             print(variable_choice.replaced_variables_line(taken, "your notebook"))  # noqa: T201  # it is what happened
 
-    def push(self, words: Sequence[str]) -> None:
-        """Copies variables of the notebook to the agent's kernel."""
+    @_command(
+        "push",
+        "NAME [NAME ...] [-c CHAT]",
+        "copies variables of the notebook to the agent's kernel",
+        needs_words=True,
+    )
+    def _push(self, words: Sequence[str]) -> None:
         names, chat = self._split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
-        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
-        if taken:
+        if taken := chat.hand(values, run.engine.call(chat.executor.put(values))):
             print(variable_choice.replaced_variables_line(taken, "the agent's kernel"))  # noqa: T201  # it is what happened
 
-    def kernel(self, words: Sequence[str]) -> None:
-        """Looks after a chat's kernel."""
+    @_command("kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "looks after the agent's kernel")
+    def _kernel(self, words: Sequence[str]) -> None:
         rest, chat = self._split_chat_option(words)
         verb, *more = rest or ["status"]
         if len(more) > 1 or (more and chat is not self._chats.named()):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
         self._show(kernel_command.execute(verb, self._chat_named(more[0]) if more else chat))
 
-    def list_chats(self, words: Sequence[str]) -> None:
-        """Lists the chats and the teams of the notebook."""
+    @_command("chats", "", "lists the chats of this notebook")
+    def _list_chats(self, words: Sequence[str]) -> None:
         del words
         for each in self._chats:
-            print(f"{each.name}: {len(each.runs)} turn(s), files in {each.folder}")  # noqa: T201  # it is the answer
+            print(f"{each.name}: {len(each.runs)} run(s), files in {each.folder}")  # noqa: T201  # it is the answer
         for name, team in self._notebook.teams.items():
             print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
 
-    def rules(self, words: Sequence[str]) -> None:
-        """Lists, makes and revokes the person's rules."""
+    @_command(
+        "rules",
+        "",
+        "lists what code may do without being asked about;\n"
+        "'rules add network api.example.org', 'rules remove N', 'rules clear'",
+    )
+    def _rules(self, words: Sequence[str]) -> None:
         self._show(rules_command.execute(words, self._notebook.rules, self._chats.cwd, sure))
 
-    def audit(self, words: Sequence[str]) -> None:
-        """Shows the record of a chat."""
+    @_command("audit", "[CHAT] [--sent]", "lists what was asked, answered and run; --sent what went to models")
+    def _audit(self, words: Sequence[str]) -> None:
         self._show(audit_command.execute(*self._options_and_chat(words)))
 
-    def show(self, words: Sequence[str]) -> None:
-        """Shows a chat again."""
+    @_command("show", "[CHAT]", "shows the chat again, and asks its open question again")
+    def _show_chat(self, words: Sequence[str]) -> None:
         chat = self.chat_of(words)
-        show_command.show_runs(chat.runs, self._view())
+        show_command.show_runs(chat.runs, PlainCellView() if self._in_terminal() else NotebookView())
         if show_command.waiting_run(chat) is not None:
             self._show(tables_html.line(show_command.WAITS_FOR_ANSWER))
 
-    def models(self, words: Sequence[str]) -> None:
-        """Lists the models that there are."""
+    @_command("models", "", "lists the models that are set up, and those that this machine serves")
+    def _models(self, words: Sequence[str]) -> None:
         self._show(models_command.execute(words, self._notebook, os.environ, self._servers))
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
@@ -129,8 +180,8 @@ class Commands:
             raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")
         return chat
 
-    def _view(self) -> CellView:
-        return PlainCellView() if getattr(self._shell, "kernel", None) is None else NotebookView()
+    def _in_terminal(self) -> bool:
+        return getattr(self._shell, "kernel", None) is None
 
     def _options_and_chat(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
         """The options among the words, and the chat that the rest names."""
@@ -159,72 +210,12 @@ class Commands:
 
     def _show(self, shown: DisplayData) -> None:
         data, metadata = shown
-        if getattr(self._shell, "kernel", None) is None:
+        if self._in_terminal():
             print(data["text/plain"])  # noqa: T201  # it is the answer
         else:
             publisher: Any = self._shell.display_pub
             publisher.publish(data=data, metadata=metadata)
 
-
-@dataclass(frozen=True, slots=True)
-class LineCommand:
-    """A command of ``%autogen``.
-
-    Parameters
-    ----------
-    arguments
-        What may follow the name, as the usage says it.
-    help
-        What it does; further lines stand below the first.
-    run
-        Does it, given the words behind the name.
-    needs_words
-        Whether it is none without them.
-    """
-
-    name: str
-    arguments: str
-    help: str
-    run: Callable[[Commands, Sequence[str]], None]
-    needs_words: bool = False
-
-
-COMMANDS = (
-    LineCommand(
-        "pull",
-        "NAME [NAME ...] [-c CHAT]",
-        "copies variables of the agent's kernel here, as data only;\n"
-        "with --unpickle anything, by code that the agent can choose",
-        Commands.pull,
-        needs_words=True,
-    ),
-    LineCommand(
-        "push",
-        "NAME [NAME ...] [-c CHAT]",
-        "copies variables of the notebook to the agent's kernel",
-        Commands.push,
-        needs_words=True,
-    ),
-    LineCommand(
-        "kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "looks after the agent's kernel", Commands.kernel
-    ),
-    LineCommand("chats", "", "lists the chats of this notebook", Commands.list_chats),
-    LineCommand(
-        "rules",
-        "",
-        "lists what code may do without being asked about;\n"
-        "'rules add network api.example.org', 'rules remove N', 'rules clear'",
-        Commands.rules,
-    ),
-    LineCommand(
-        "audit",
-        "[CHAT] [--sent]",
-        "lists what was asked, answered and run; --sent what went to models",
-        Commands.audit,
-    ),
-    LineCommand("show", "[CHAT]", "shows the chat again, and asks its open question again", Commands.show),
-    LineCommand("models", "", "lists the models that are set up, and those that this machine serves", Commands.models),
-)
 
 _WIDTH = 42
 """The column in which the usage says what a command does."""
@@ -232,16 +223,9 @@ _WIDTH = 42
 
 def _usage() -> str:
     lines = []
-    for each in COMMANDS:
+    for each in COMMANDS.values():
         head = f"%autogen {each.name} {each.arguments}".rstrip()
         first, *more = each.help.split("\n")
         lines.append(f"{head:<{_WIDTH}}{first}" if len(head) < _WIDTH else f"{head}   {first}")
         lines += (" " * _WIDTH + line for line in more)
     return "\n".join((*lines, "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"))
-
-
-def _words(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None

@@ -6,8 +6,8 @@ from typing import get_args
 
 from autogen_nb.agents.chats import call_context
 from autogen_nb.events import Ended, Event, Recorded
-from autogen_nb.notebook.chat_cell import CellView
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
+from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, decision_text
 
 _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
@@ -19,8 +19,7 @@ WAITS_FOR_ANSWER = (
 
 def waiting_run(chat: NotebookConversation) -> CellRun | None:
     """The chat's last run, where it was cut off at a question that a cell can ask again."""
-    last = chat.runs[-1] if chat.runs else None
-    return last if last is not None and last.resumable and last.options is not None else None
+    return chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
 
 
 def show_runs(runs: Sequence[CellRun], view: CellView) -> None:
