@@ -1,11 +1,10 @@
 """What is left when a chat is over."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from autogen_nb.agents.parts.usage_tracker import UsageTotals, paid_replies
 from autogen_nb.core.chats.person_question import NO_ONE
 from autogen_nb.events import HumanInputGiven, Recorded
 
@@ -54,12 +53,3 @@ def typed_inputs(log: Iterable[Recorded]) -> list[str]:
         else:
             typed += typed_inputs(getattr(event, "inner", ()))
     return typed
-
-
-def total_cost(log: Sequence[Recorded]) -> dict[str, Any]:
-    """Tokens and dollars by model, with and without the replies that came from a cache."""
-    usages = UsageTotals(paid_replies(log))
-    return {
-        "usage_including_cached_inference": usages.total,
-        "usage_excluding_cached_inference": usages.actual,
-    }

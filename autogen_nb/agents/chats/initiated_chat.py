@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autogen_nb import run
-from autogen_nb.agents.chats import call_context, chat_result
+from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import (
     ChatExchange,
     agents_by_name,
@@ -13,11 +13,12 @@ from autogen_nb.agents.chats.chat_exchange import (
     history_offsets,
     speaking_pairs,
 )
-from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.chat_result import ChatResult, typed_inputs
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler, ask_for_summary
 from autogen_nb.agents.parts.callbacks import naming_errors
 from autogen_nb.agents.parts.outgoing_messages import checked_message
+from autogen_nb.agents.parts.usage_tracker import UsageTotals, paid_replies
 from autogen_nb.core.chats.reply_steps import ConversationState
 from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
 from autogen_nb.core.people import Human
@@ -170,8 +171,8 @@ class TwoAgentChat:
         return ChatResult(
             chat_history=history,
             summary=self._summary(),
-            cost=chat_result.total_cost(log),
-            human_input=chat_result.typed_inputs(log),
+            cost=UsageTotals(paid_replies(log)).by_kind,
+            human_input=typed_inputs(log),
             log=log,
         )
 
