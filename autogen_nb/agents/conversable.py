@@ -27,6 +27,7 @@ from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.core.chats.code_step import RunCode
+from autogen_nb.core.chats.human_input import MODES
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
     Own,
@@ -108,7 +109,7 @@ class ConversableAgent(Participant, SoloAgent):
         self._system_message = _joined(system_message)
         self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
-        self.human_input_mode = agent_config.read_human_input_mode(human_input_mode)
+        self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
         self.llm_config = self.DEFAULT_CONFIG if llm_config is None else llm_config
         self.model: Model | None = agent_config.read_llm_config(self.llm_config)
         self.code = agent_config.read_code_config(code_execution_config)
