@@ -2,68 +2,35 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.errors import ConfigError
 
-_EXCLUDED = "finished_chat_indexes_to_exclude_from_carryover"
 
+class _QueuedChat:
+    """A chat of a queue: who speaks, which chats it waits for, and what else ``initiate_chat`` is given."""
 
-@dataclass(frozen=True, slots=True)
-class QueuedChat:
-    """A chat of a queue.
-
-    Parameters
-    ----------
-    chat_id
-        How others name it as what they wait for.
-    prerequisites
-        The chats that it waits for where several are held at the same time.
-    excluded
-        The chats before it whose summaries it is not told.
-    arguments
-        What ``initiate_chat`` is given.
-    """
-
-    sender: Participant
-    recipient: Participant
-    chat_id: int
-    prerequisites: tuple[int, ...]
-    excluded: frozenset[int]
-    arguments: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any], number: int) -> Self:
-        """The chat for a dict as AutoGen has it, whose place in its queue is `number`.
-
-        Raises
-        ------
-        ConfigError
-            When the entry names no sender or no recipient.
-        """
-        arguments = {**entry}
+    def __init__(self, number: int, entry: Mapping[str, Any]) -> None:
         for role in ("sender", "recipient"):
             if not hasattr(entry.get(role), "initiate_chat"):
                 raise ConfigError(f"chat {number} of the queue has no {role}: {entry.get(role)!r} is no agent")
-        arguments.pop("verbose", None)
-        return cls(
-            arguments.pop("sender"),
-            arguments.pop("recipient"),
-            arguments.pop("chat_id", number),
-            tuple(arguments.pop("prerequisites", None) or ()),
-            frozenset(arguments.pop(_EXCLUDED, None) or ()),
-            arguments,
-        )
+        given = dict(entry)
+        given.pop("verbose", None)
+        self.sender = given.pop("sender")
+        self.chat_id = given.pop("chat_id", number)
+        self.prerequisites = tuple(given.pop("prerequisites", None) or ())
+        self._excluded = frozenset(given.pop("finished_chat_indexes_to_exclude_from_carryover", None) or ())
+        self._arguments = given
 
-    def with_summaries(self, before: Mapping[int, ChatResult]) -> dict[str, Any]:
-        """The arguments, with the summaries of the chats before it."""
-        carried = self.arguments.get("carryover") or []
+    def arguments(self, before: Mapping[int, ChatResult]) -> dict[str, Any]:
+        """What ``initiate_chat`` is given, with the summaries of the chats before it."""
+        carried = self._arguments.get("carryover") or []
         own = carried if isinstance(carried, list) else [carried]
-        summaries = (result.summary for each, result in before.items() if each not in self.excluded)
-        return {**self.arguments, "carryover": [*own, *summaries]}
+        summaries = (result.summary for each, result in before.items() if each not in self._excluded)
+        return {**self._arguments, "carryover": [*own, *summaries]}
 
 
 def initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
@@ -83,7 +50,7 @@ def initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
     """
     done: list[ChatResult] = []
     for chat in _read(chat_queue):
-        done.append(chat.sender.initiate_chat(chat.recipient, **chat.with_summaries(dict(enumerate(done)))))
+        done.append(chat.sender.initiate_chat(**chat.arguments(dict(enumerate(done)))))
     return done
 
 
@@ -105,9 +72,9 @@ async def a_initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> dict[int,
     _check_order(chats)
     tasks: dict[int, asyncio.Task[ChatResult]] = {}
 
-    async def held(chat: QueuedChat) -> ChatResult:
+    async def held(chat: _QueuedChat) -> ChatResult:
         before = {each: await tasks[each] for each in chat.prerequisites}
-        result = await chat.sender.a_initiate_chat(chat.recipient, **chat.with_summaries(before))
+        result: ChatResult = await chat.sender.a_initiate_chat(**chat.arguments(before))
         return replace(result, chat_id=chat.chat_id)
 
     async with asyncio.TaskGroup() as group:
@@ -116,24 +83,22 @@ async def a_initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> dict[int,
     return {chat_id: task.result() for chat_id, task in tasks.items()}
 
 
-def _read(chat_queue: Sequence[Mapping[str, Any]]) -> list[QueuedChat]:
-    return [QueuedChat.of(entry, number) for number, entry in enumerate(chat_queue)]
+def _read(chat_queue: Sequence[Mapping[str, Any]]) -> list[_QueuedChat]:
+    return [_QueuedChat(number, entry) for number, entry in enumerate(chat_queue)]
 
 
-def _check_order(chats: Sequence[QueuedChat]) -> None:
-    waiting: dict[int, set[int]] = {}
+def _check_order(chats: Sequence[_QueuedChat]) -> None:
+    waiting: dict[int, tuple[int, ...]] = {}
     for chat in chats:
         if chat.chat_id in waiting:
             raise ConfigError(f"two chats of the queue have the chat_id {chat.chat_id!r}; give each its own")
-        waiting[chat.chat_id] = set(chat.prerequisites)
+        waiting[chat.chat_id] = chat.prerequisites
     for chat_id, before in waiting.items():
-        if before - waiting.keys():
-            unknown = sorted(before - waiting.keys())
+        if unknown := sorted(set(before) - waiting.keys()):
             raise ConfigError(f"chat {chat_id!r} waits for {unknown}, and no chat is called that")
-    held: set[int] = set()
-    while waiting:
-        ready = [chat_id for chat_id, before in waiting.items() if before <= held]
-        if not ready:
-            raise ConfigError(f"the chats {sorted(waiting)} wait for each other; take one prerequisite away")
-        held.update(ready)
-        waiting = {chat_id: before for chat_id, before in waiting.items() if chat_id not in held}
+    try:
+        TopologicalSorter(waiting).prepare()
+    except CycleError as error:
+        raise ConfigError(
+            f"the chats {sorted(set(error.args[1]))} wait for each other; take one prerequisite away"
+        ) from None
