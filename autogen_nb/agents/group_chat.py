@@ -1,21 +1,28 @@
 """AutoGen 0.2's group of agents: who belongs to it, what was said, and who chooses the next speaker."""
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
-from autogen_nb.agents.chats import call_context, speaker_questions
+from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.chats.group_settings import GroupSettings
+from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import agent_config, prompts
+from autogen_nb.agents.parts.both_forms import both_forms
+from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
+from autogen_nb.core.chats.speaker_selection import METHODS, mentioned
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.core.ports import Model
-from autogen_nb.errors import ConfigError
-from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked
+from autogen_nb.core.ports import Model, ModelRequest
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import Message
+from autogen_nb.run import OnCaller, OnEngine
 
 Transitions: TypeAlias = Mapping[ConversableAgent, Sequence[ConversableAgent]]
 
@@ -146,7 +153,11 @@ class GroupChat(GroupSettings):
         """The agents, followed by those of groups that are led by one of them."""
         found = list(self.agents)
         for agent in found:
-            found += [each for each in agent.companions() if all(each is not known for known in found)]
+            found += [
+                cast("ConversableAgent", each)
+                for each in agent.companions()
+                if all(each is not known for known in found)
+            ]
         return found
 
     def next_agent(self, agent: ConversableAgent, agents: list[ConversableAgent] | None = None) -> ConversableAgent:
@@ -180,15 +191,31 @@ class GroupChat(GroupSettings):
         """What tells each agent who else is there."""
         return f"{self.DEFAULT_INTRO_MSG}\n\n{_roles(self.agents if agents is None else agents)}"
 
-    def select_speaker(self, last_speaker: ConversableAgent, selector: ConversableAgent) -> ConversableAgent | None:
-        """Who speaks next, outside of a chat or in the place of a subclass's own choice; None for nobody."""
-        return run.unsuspended(_selected(self, last_speaker, selector, "sync"))
-
-    async def a_select_speaker(
-        self, last_speaker: ConversableAgent, selector: ConversableAgent
+    async def _select_speaker(
+        self, waits: run.Waits, /, last_speaker: ConversableAgent, selector: ConversableAgent
     ) -> ConversableAgent | None:
-        """The same, awaited."""
-        return await _selected(self, last_speaker, selector, "async")
+        """Who speaks next, outside of a chat or in the place of a subclass's own choice; None for nobody."""
+        selection = self.selection_rules(selector.name)
+        message = Message.of(self.messages[-1]) if self.messages else Message("")
+        human = call_context.current_human()
+        found: str | Stop | None = None
+
+        def flow() -> Flow:
+            nonlocal found
+            found = yield from selection.next(last_speaker.name, message)
+
+        def handler(question: Question) -> OnCaller | OnEngine:
+            if isinstance(question, SpeakerAsked):
+                method = cast("Callable[..., Any]", self.speaker_selection_method)
+                return self.answer(question, selector, lambda: method(last_speaker, self))
+            # A choice asks for nothing else.
+            return OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
+
+        exchange = ChatExchange((selector,), flow(), handler, state=ConversationState(), log=[], waits=waits)
+        await exchange.show(call_context.NoView())
+        return self.agent_by_name(found) if isinstance(found, str) else None
+
+    select_speaker, a_select_speaker = both_forms(_select_speaker)
 
     def choose(self, last_speaker: ConversableAgent, selector: ConversableAgent, *, awaits: bool) -> Any:
         """What the caller's own code says who speaks next: a subclass's ``select_speaker``, or the function given."""
@@ -198,29 +225,59 @@ class GroupChat(GroupSettings):
             return self.select_speaker(last_speaker, selector)
         return cast("Callable[..., Any]", self.speaker_selection_method)(last_speaker, self)
 
+    def answer(
+        self,
+        question: SpeakerAsked,
+        manager: ConversableAgent,
+        function: Callable[[], Any],
+        through: Callable[[Model], Model] = lambda model: model,
+    ) -> OnCaller | OnEngine:
+        """Who says who speaks next: chance, the caller's own `function`, or a model."""
+        match question.method:
+            case "random":
+                # Nothing depends on its being hard to guess.
+                return OnCaller(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311
+            case "function":
+                return OnCaller(lambda: call_user_code(function, self.chooser, self._given))
+            case "auto":
+                model = self.selector or manager.model
+                if model is None:
+                    raise ConfigError(
+                        f"{manager.name} has no model to choose the next speaker with: give it an llm_config, or the "
+                        "group another speaker_selection_method, such as 'round_robin'"
+                    )
+                asked, request = through(model), self._request(question)
+                return OnEngine(lambda: ask_for_words(asked, request, SpeakerGiven))
 
-async def _selected(
-    group: GroupChat, last: ConversableAgent, selector: ConversableAgent, waits: run.Waits
-) -> ConversableAgent | None:
-    selection = group.selection_rules(selector.name)
-    message = Message.of(group.messages[-1]) if group.messages else Message("")
-    human = call_context.current_human()
-    found: list[str | Stop] = []
+    def _given(self, chosen: Any) -> SpeakerGiven:
+        if chosen is None:
+            return SpeakerGiven(None)
+        if isinstance(chosen, str) and chosen.lower() in METHODS:
+            return SpeakerGiven(None, chosen.lower())
+        if any(chosen is member for member in self.agents):
+            return SpeakerGiven(str(chosen.name))
+        raise CallbackError(
+            f"{self.chooser} returned {getattr(chosen, 'name', chosen)!r}; it must return an agent of the group "
+            f"({', '.join(self.agent_names)}), one of {', '.join(METHODS)}, or None to end the chat"
+        )
 
-    def flow() -> Flow:
-        found.append((yield from selection.next(last.name, message)))
-
-    def handler(question: Question) -> run.OnCaller | run.OnEngine:
-        if isinstance(question, SpeakerAsked):
-            method = cast("Callable[..., Any]", group.speaker_selection_method)
-            return speaker_questions.choose_speaker(group, selector, question, lambda: method(last, group))
-        # A choice asks for nothing else.
-        return run.OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
-
-    await ChatExchange((selector,), flow(), handler, state=ConversationState(), log=[], waits=waits).show(
-        call_context.NoView()
-    )
-    return group.agent_by_name(found[0]) if isinstance(found[0], str) else None
+    def _request(self, question: SpeakerAsked) -> ModelRequest:
+        """The conversation between what the model has to do and what it said before, with what was wrong with that."""
+        members = [each for each in self.agents if each.name in question.candidates]
+        names = [member.name for member in members]
+        role = self.role_for_select_speaker_messages
+        told = self.select_speaker_prompt(members)
+        after = [] if told is None else [{"role": role, "content": told}]
+        for words in question.tried:
+            several = len(mentioned(words, names)) > 1
+            template = self.select_speaker_auto_multiple_template if several else self.select_speaker_auto_none_template
+            again = prompts.fill_template(template, agentlist=str(names))
+            after += [{"role": "assistant", "content": words}, {"role": role, "content": again}]
+        system = {"role": "system", "content": self.select_speaker_msg(members)}
+        # An endpoint refuses calls that nobody has answered.
+        *before, last = self.messages
+        uncalled = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
+        return ModelRequest((system, *wire([*before, uncalled]), *after))
 
 
 def _roles(agents: Sequence[ConversableAgent]) -> str:

@@ -5,17 +5,18 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from autogen_nb import run
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.builtin_steps import BuiltinStep, Messages, StepReply
-from autogen_nb.agents.parts.reply_chain import ReplyChain
+from autogen_nb.agents.parts.reply_functions import BuiltinStep, step_forms
 from autogen_nb.core.chats.group_flow import RunGroup, spoken_by
 from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import Step
+from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.events import SpeakerAsked
 from autogen_nb.messages import Message
+from autogen_nb.run import OnCaller, OnEngine
 
 
 class GroupChatManager(ConversableAgent):
@@ -29,6 +30,9 @@ class GroupChatManager(ConversableAgent):
     groupchat
         The group that it leads.
     """
+
+    # The group's step stands where AutoGen 0.2 registers it, after the place of its async twin.
+    layout = (None, "group", *ConversableAgent.layout)
 
     def __init__(
         self,
@@ -69,7 +73,6 @@ class GroupChatManager(ConversableAgent):
         )
         self._groupchat = groupchat
         self._last_speaker: ConversableAgent | None = None
-        self._chain = _GroupChain(runs_code=self.code is not None)
 
     @property
     def groupchat(self) -> GroupChat:
@@ -108,6 +111,18 @@ class GroupChatManager(ConversableAgent):
             Message(group.introductions_msg()) if group.send_introductions else None,
         )
 
+    def answer_speaker_question(
+        self,
+        question: SpeakerAsked,
+        last_speaker: ConversableAgent,
+        *,
+        awaits: bool,
+        through: Callable[[Model], Model],
+    ) -> OnCaller | OnEngine:
+        """Who says who speaks next; `through` is what is put around a model before it is asked."""
+        group = self._groupchat
+        return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), through)
+
     # What it remembers
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
@@ -136,15 +151,7 @@ class GroupChatManager(ConversableAgent):
 
     # The group's chat, where AutoGen 0.2's own programs call it
 
-    def run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> StepReply:
-        """Holds the group's chat as a reply function does; `config` is accepted and not used."""
-        del config
-        return run.unsuspended(self.take_step("group", messages, sender, "sync"))
-
-    async def a_run_chat(self, messages: Messages = None, sender: Any = None, config: Any = None) -> StepReply:
-        """The same, awaited."""
-        del config
-        return await self.take_step("group", messages, sender, "async")
+    run_chat, a_run_chat = step_forms("run_chat", "group", "Holds the group's chat as a reply function does.")
 
     # Going on with an earlier chat
 
@@ -222,14 +229,6 @@ class GroupChatManager(ConversableAgent):
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
         self.pass_on(spoken_by(message, message.name or speaker.name), speaker, others)
-
-
-class _GroupChain(ReplyChain):
-    """Reply functions with the group's step where AutoGen 0.2 registers it, after the place of its async twin."""
-
-    def __init__(self, *, runs_code: bool) -> None:
-        super().__init__(runs_code=runs_code)
-        self._places[:0] = [None, "group"]
 
 
 def _without(message: dict[str, Any], ending: str | Callable[[str], str] | None) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def test_calls_and_exit_are_left_alone() -> None:
         {"content": "", "role": "user"},
     ]
 
-    assert [helper.hooks.change_before_reply([each]) for each in messages] == [(Kept(0, 1),)] * 3
+    assert [helper.hooked_before_reply([each]) for each in messages] == [(Kept(0, 1),)] * 3
 
 
 @pytest.mark.parametrize(

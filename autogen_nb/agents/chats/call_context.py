@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from autogen_nb import run
-from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.core.people import Human
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.events import ChatStarted, Ended, Event, Recorded
@@ -36,14 +36,14 @@ class UserCodeCall:
     """
 
     method: Method
-    agent: Participant
-    peer: Participant
+    agent: Agent
+    peer: Agent
     human: Human
     waits: run.Waits
     kept: list[Recorded] = field(default_factory=list)
     passed: list[tuple[Message, bool | None]] = field(default_factory=list)
 
-    def takes(self, method: Method, agent: Participant, peer: Participant) -> bool:
+    def takes(self, method: Method, agent: Agent, peer: Agent) -> bool:
         """Whether it is this very method that was called."""
         return (self.method, self.agent, self.peer) == (method, agent, peer)
 
@@ -57,12 +57,21 @@ def current_call() -> UserCodeCall | None:
     return _call.get()
 
 
+def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, request_reply: bool | None) -> bool:
+    """Whether a chat asked for this very method: then the message is the answer to it, and the chat goes on itself."""
+    call = current_call()
+    if call is None or not call.takes(method, agent, peer):
+        return False
+    call.passed.append((message, request_reply))
+    return True
+
+
 @contextmanager
-def in_call(call: UserCodeCall) -> Generator[UserCodeCall, None, None]:
+def in_call(call: UserCodeCall) -> Generator[None, None, None]:
     """The course of a call."""
     token = _call.set(call)
     try:
-        yield call
+        yield
     finally:
         _call.reset(token)
 

@@ -176,9 +176,12 @@ def speaking_pairs(one: Participant, other: Participant) -> list[tuple[Participa
     return [(one, other), *(pair for pair in brought_in if set(pair) != {one, other})]
 
 
-def auto_reply_counts(agents: Iterable[Participant]) -> dict[tuple[str, str], int]:
-    """How many replies in a row each of the agents has given to each other one."""
-    return {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
+def state_between(one: Participant, other: Participant, known: Iterable[str] = ()) -> ConversationState:
+    """What the two, and whom they bring in, said before, and how many replies in a row each has given to each other."""
+    exchanges = [a.exchanged(b) for a, b in speaking_pairs(one, other)]
+    agents = agents_by_name(one, other).values()
+    counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
+    return ConversationState(exchanges, known, counts)
 
 
 def history_offsets(one: Participant, other: Participant) -> dict[str, int]:

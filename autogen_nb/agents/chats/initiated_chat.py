@@ -9,22 +9,25 @@ from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import (
     ChatExchange,
     agents_by_name,
-    auto_reply_counts,
     history_offsets,
     speaking_pairs,
+    state_between,
 )
 from autogen_nb.agents.chats.chat_result import ChatResult, typed_inputs
+from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.chats.question_handler import QuestionHandler, ask_for_summary
+from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.callbacks import naming_errors
 from autogen_nb.agents.parts.outgoing_messages import checked_message
+from autogen_nb.agents.parts.prompts import REFLECT
 from autogen_nb.agents.parts.usage_tracker import UsageTotals, paid_replies
+from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.reply_steps import ConversationState
 from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
 from autogen_nb.core.people import Human
-from autogen_nb.core.ports import Model
+from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import Said, SummaryGiven
+from autogen_nb.events import OpeningAsked, OpeningGiven, Question, Said, SummaryAsked, SummaryGiven
 from autogen_nb.messages import Message
 
 SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
@@ -120,17 +123,7 @@ class TwoAgentChat:
         self._agents = agents_by_name(initiator, recipient)
         self._known = known
         self._waits = waits
-        self._offsets: dict[str, int] = {}
-        self._handler = QuestionHandler(
-            self._agents,
-            human or call_context.current_human(),
-            opening=self._opened,
-            summary=self._summarised,
-            waits=waits,
-            offsets=self._offsets,
-            silent=self.silent,
-            through=self._through,
-        )
+        self._human = human or call_context.current_human()
 
     @property
     def silent(self) -> bool:
@@ -144,24 +137,31 @@ class TwoAgentChat:
 
     def exchange(self) -> ChatExchange:
         """The chat as a flow to run."""
-        pairs = speaking_pairs(self.initiator, self.recipient)
-        for one, other in pairs:
+        one, other = self.initiator, self.recipient
+        for agent, peer in speaking_pairs(one, other):
             if self.options.clear_history:
-                one.clear_history(other)
-                other.clear_history(one)
-            one.prepare(other)
-        self.recipient.prepare(self.initiator)
-        self._offsets.update(history_offsets(self.initiator, self.recipient))
-        exchanges = [one.exchanged(other) for one, other in pairs]
-        state = ConversationState(exchanges, self._known, auto_reply_counts(self._agents.values()))
+                agent.clear_history(peer)
+                peer.clear_history(agent)
+            agent.prepare(peer)
+        other.prepare(one)
+        offsets, state = history_offsets(one, other), state_between(one, other, self._known)
+        handler = QuestionHandler(
+            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self.silent, through=self._through
+        )
+
+        def answered(question: Question) -> run.OnCaller | run.OnEngine:
+            if isinstance(question, OpeningAsked):
+                return run.OnCaller(lambda: OpeningGiven(self._opened()))
+            return self._summarised() if isinstance(question, SummaryAsked) else handler(question)
+
         return ChatExchange(
             self._agents.values(),
             self._flow(state),
-            self._handler,
+            answered,
             state=state,
             log=self.log,
             waits=self._waits,
-            offsets=self._offsets,
+            offsets=offsets,
         )
 
     def result(self) -> ChatResult:
@@ -216,7 +216,9 @@ class TwoAgentChat:
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
         messages = self.recipient.chat_messages_for_summary(self.initiator)
-        return ask_for_summary(self._through(model), self.recipient, messages, args)
+        instruction = {"role": args.get("summary_role", "system"), "content": args.get("summary_prompt", REFLECT)}
+        asked, request = self._through(model), ModelRequest((*wire(messages), instruction))
+        return run.OnEngine(lambda: ask_for_words(asked, request, SummaryGiven))
 
     def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
         with naming_errors("summary_method"):

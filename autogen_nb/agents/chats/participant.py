@@ -1,117 +1,120 @@
-"""An agent as a chat sees it: what a conversation needs of its agents, whoever they are."""
+"""An agent as a chat sees it: what it is made of, and what a flow must know of it."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol
 
-from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.parts.builtin_steps import BuiltinReplySteps, BuiltinStep
+from autogen_nb.agents.chats import person_tool
 from autogen_nb.agents.parts.code_execution import CodeRunner
-from autogen_nb.agents.parts.message_history import MessageHistory
-from autogen_nb.agents.parts.message_hooks import MessageHooks
-from autogen_nb.agents.parts.reply_chain import ReplyFunction
+from autogen_nb.agents.parts.message_hooks import ALL, LAST, SENT, MessageHooks
+from autogen_nb.agents.parts.outgoing_messages import opening_message
+from autogen_nb.agents.parts.reply_functions import BuiltinStep, ReplyFunction, ReplyFunctions
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
-from autogen_nb.core.chats.reply_steps import AgentSpec, Step
-from autogen_nb.core.chats.termination_checks import Condition
+from autogen_nb.core.chats.human_input import Mode
+from autogen_nb.core.chats.reply_steps import (
+    AgentSpec,
+    Own,
+    Step,
+    check_termination_and_human_reply,
+    generate_oai_reply,
+)
+from autogen_nb.core.chats.termination_checks import Condition, Exactly, OwnLine, WithoutCode
 from autogen_nb.core.ports import Model
+from autogen_nb.events import HumanInputAsked, SpeakerAsked
+from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
+from autogen_nb.run import OnCaller, OnEngine
 
 
-class Participant(MessageHistory, ToolUser, CodeRunner, UsageTracker, BuiltinReplySteps, ABC):
-    """The parts of an agent, and the methods that chats call on the agent as a whole."""
+class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTracker):
+    """The parts of an agent, put together for those who drive its conversations."""
 
-    hooks: MessageHooks
+    default_auto_reply: str | dict[str, Any] | None
+    human_input_mode: Mode
     is_termination_msg: Callable[[dict[str, Any]], bool] | Condition
     silent: bool | None
+    system_message: str
 
-    @property
-    @abstractmethod
-    def system_message(self) -> str:
-        """What the agent's model is told first."""
+    def update_system_message(self, system_message: str) -> None:
+        """Changes what the agent's model is told first, from the next request on."""
+        self.system_message = system_message
 
-    @abstractmethod
+    # What a subclass may override
+
+    def get_human_input(self, prompt: str) -> str:
+        """The words of a person, typed at the terminal or in the front end's input field."""
+        return TerminalHuman().input(HumanInputAsked(self.name, "", prompt)).text
+
+    async def a_get_human_input(self, prompt: str) -> str:
+        """The same, for async chats; by default it calls `get_human_input`."""
+        return self.get_human_input(prompt)
+
+    def generate_init_message(
+        self, message: Any, *, carryover: str | Sequence[Any] | None = None, **context: Any
+    ) -> str | dict[str, Any]:
+        """The message that opens a chat: `message` with the carryover of the context; asked for where it is None."""
+        if message is None:
+            message = self.get_human_input("Your first message: ")
+        del context
+        return opening_message(message, carryover)
+
+    # What the flow must know
+
     def spec(self, exclude: Collection[ReplyFunction] = ()) -> AgentSpec:
         """The agent as the flow sees it, without some of its reply functions."""
+        condition = self.is_termination_msg
+        default = self.default_auto_reply
+        return AgentSpec(
+            self.name,
+            tuple(self.reply_steps(self.builtin_step, exclude)),
+            human_input_mode=self.human_input_mode,
+            max_auto_replies=self.max_consecutive_auto_reply(),
+            termination=condition if isinstance(condition, Exactly | OwnLine | WithoutCode) else "ask",
+            default_reply=None if default is None else Message.of(default),
+            own=frozenset(self.own_code()),
+            max_auto_replies_to={peer.name: limit for peer, limit in self._limits.items()},
+        )
 
-    @abstractmethod
     def builtin_step(self, step: BuiltinStep) -> Step | None:
         """One of the built-in steps; None where the agent does not have it."""
+        match step:
+            case "termination":
+                return check_termination_and_human_reply
+            case "functions":
+                return person_tool.function_step(self.function_map)
+            case "code" if self.code is not None and self.code.reach != 0:
+                return self.code.step(together=self.overrides("execute_code_blocks"))
+            case "model" if self.model is not None:
+                return generate_oai_reply
+            case _:
+                return None
 
-    @abstractmethod
-    def companions(self) -> Sequence["Participant"]:
-        """The agents that a chat with this one brings in."""
-
-    @abstractmethod
     def overrides(self, method: str) -> bool:
         """Whether a subclass, or the instance, has its own version of a method."""
+        return method in vars(self) or sum(method in vars(each) for each in type(self).__mro__) > 1
 
-    @abstractmethod
-    def call_reply_function(self, number: int, sender: "Participant", *, awaits: bool) -> Any:
-        """What a registered reply function says to a sender."""
+    def own_code(self) -> Iterator[Own]:
+        """What the caller's code has its own version of, and is asked for."""
+        for method in ("generate_reply", "receive", "send"):
+            if self.overrides(method) or self.overrides(f"a_{method}"):
+                yield method
+        if self.hook_lists[SENT]:
+            yield "send"
+        if self.hook_lists[LAST] or self.hook_lists[ALL]:
+            yield "messages"
 
-    @abstractmethod
-    def anonymous_sender(self) -> "Participant":
-        """Who asks the agent for a reply, where no sender is named."""
-
-    @abstractmethod
-    def get_human_input(self, prompt: str) -> str:
-        """The words of a person."""
-
-    @abstractmethod
-    async def a_get_human_input(self, prompt: str) -> str:
-        """The same, for async chats."""
-
-    @abstractmethod
-    def generate_init_message(self, message: Any, **context: Any) -> str | dict[str, Any]:
-        """The message that opens a chat."""
-
-    @abstractmethod
-    def initiate_chat(self, recipient: Any, **options: Any) -> ChatResult:
-        """The result of a chat with the recipient."""
-
-    @abstractmethod
-    async def a_initiate_chat(self, recipient: Any, **options: Any) -> ChatResult:
-        """The same, awaited."""
-
-
-class SpeakerGroup(Protocol):
-    """A group of agents, as the choice of its next speaker sees it."""
-
-    messages: list[dict[str, Any]]
-    selector: Model | None
-    select_speaker_auto_multiple_template: str
-    select_speaker_auto_none_template: str
-    role_for_select_speaker_messages: str
-
-    @property
-    def agents(self) -> Sequence[Participant]:
-        """Who belongs to it."""
-
-    @property
-    def agent_names(self) -> list[str]:
-        """Their names."""
-
-    @property
-    def chooser(self) -> str:
-        """What of the user's own code chooses the next speaker, for errors."""
-
-    def choose(self, last_speaker: Any, selector: Any, *, awaits: bool) -> Any:
-        """What the user's own code says who speaks next."""
-
-    def select_speaker_msg(self, agents: Any = None) -> str:
-        """What a model that chooses among these agents is told before the conversation."""
-
-    def select_speaker_prompt(self, agents: Any = None) -> str | None:
-        """What it is told after it; None for nothing."""
+    def companions(self) -> Sequence["Participant"]:
+        """The agents that a chat with this one brings in; none."""
+        return ()
 
 
 class GroupLeader(Protocol):
     """The agent that leads a group, as the group's chat sees it."""
 
-    @property
-    def groupchat(self) -> SpeakerGroup:
-        """The group that it leads."""
-
     def pass_on(self, message: Message, speaker: Any, recipients: Any) -> None:
         """Has the group remember what a speaker said, and those who heard it."""
+
+    def answer_speaker_question(
+        self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, through: Callable[[Model], Model]
+    ) -> OnCaller | OnEngine:
+        """Who says who speaks next; `through` is what is put around a model before it is asked."""

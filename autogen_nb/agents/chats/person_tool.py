@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.parts.tool_use import register_function
+from autogen_nb.agents.parts.tool_use import ToolUser, register_function
 from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.chats.person_question import DESCRIPTION, NO_ONE, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.chats.reply_steps import Step, generate_function_call_reply
@@ -27,7 +26,7 @@ def ask_person(
     return _later(given) if isinstance(given, Awaitable) else _told(given)
 
 
-def register_ask_person(caller: Participant, executor: Participant) -> None:
+def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
     """Lets the caller's model ask the person, through the executor."""
     register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
 

@@ -1,19 +1,23 @@
-"""Who answers a chat's questions: the agents' models and executors, their own methods, a person."""
+"""Who answers a chat's questions: the agents' models and executors, the caller's own code, a person.
+
+The caller's own code is what a subclass overrides, reply functions and hooks; see `call_context`.
+"""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
-from typing import Any, NoReturn, assert_never, cast
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias, assert_never, cast
 
-from autogen_nb.agents.chats import person_tool, speaker_questions
-from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.chats.user_overrides import UserOverrides
+from autogen_nb.agents.chats import call_context, person_tool
+from autogen_nb.agents.chats.call_context import UserCodeCall
+from autogen_nb.agents.chats.model_questions import ask_model, model_request
+from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.agents.parts import code_execution, tool_use
-from autogen_nb.agents.parts.prompts import REFLECT
-from autogen_nb.core.chats.message_roles import wire
+from autogen_nb.agents.parts.message_hooks import ALL
+from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.core.people import Human
-from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import (
     Answer,
@@ -28,32 +32,33 @@ from autogen_nb.events import (
     FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
+    Kept,
     MessagesAsked,
+    MessagesGiven,
     ModelAsked,
-    ModelDelta,
-    ModelReplied,
     OpeningAsked,
-    OpeningGiven,
     Question,
-    ReasoningDelta,
     ReceiveAsked,
+    ReceiveGiven,
     ReplyAsked,
     ReplyFunctionAsked,
+    ReplyFunctionReturned,
+    ReplyGiven,
     SendAsked,
+    SendGiven,
     SpeakerAsked,
     SummaryAsked,
-    SummaryGiven,
     TerminationAsked,
     TerminationJudged,
-    Transient,
 )
-from autogen_nb.messages import Message, Reasoning
+from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
 from autogen_nb.run import OnCaller, OnEngine, Waits
 
-
-def _not_asked() -> NoReturn:
-    raise AssertionError("only the flow of a chat between two agents asks this")
+_AskedOfTwo: TypeAlias = (
+    MessagesAsked | ModelAsked | ReceiveAsked | ReplyAsked | ReplyFunctionAsked | SendAsked | TerminationAsked
+)
+"""What one agent is asked about another one."""
 
 
 class QuestionHandler:
@@ -65,8 +70,6 @@ class QuestionHandler:
         Every agent that the flow may name.
     human
         Who is asked where no agent has a method of its own for it.
-    opening, summary
-        What answers the two questions that belong to the chat and not to an agent.
     offsets
         How many messages more or fewer an agent remembers than the flow counts; agents may have forgotten some.
     waits
@@ -83,56 +86,65 @@ class QuestionHandler:
         human: Human,
         *,
         waits: Waits,
-        opening: Callable[[], Message | Awaitable[Message]] = _not_asked,
-        summary: Callable[[], OnCaller | OnEngine] = _not_asked,
         offsets: Mapping[str, int] | None = None,
         silent: bool = False,
         through: Callable[[Model], Model] = lambda model: model,
     ) -> None:
         self._agents = agents
         self._human = human
+        self._waits = waits
+        self._offsets: Mapping[str, int] = offsets or {}
+        self._silent = silent
         self._through = through
-        self._opening = opening
-        self._summary = summary
-        self._awaits = waits == "async"
-        self._offsets: Mapping[str, int] = {} if offsets is None else offsets
-        self._own = UserOverrides(agents, human, waits, silent=silent, offsets=self._offsets)
 
-    def __call__(self, question: Question) -> OnCaller | OnEngine:  # noqa: C901  # one row for each question
+    def __call__(self, question: Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one row for each question
         """Who answers the question."""
         match question:
             case ModelAsked():
                 return self._model(question)
             case CodeAsked():
                 return self._code(question)
-            case HumanInputAsked() | ApprovalAsked():
-                return OnCaller(lambda: self._person(question))
+            case HumanInputAsked():
+                return OnCaller(lambda: self._words(question))
+            case ApprovalAsked():
+                return OnCaller(lambda: self._human.approve(question))
             case EffectAsked() | CodeInputAsked():
                 return OnCaller(lambda: code_execution.answer_code_question(self._human, question))
             case FunctionsAsked():
                 return OnCaller(lambda: self._functions(question))
             case TerminationAsked():
                 return OnCaller(lambda: self._terminated(question))
-            case ReplyFunctionAsked() | ReplyAsked() | SendAsked() | ReceiveAsked() | MessagesAsked():
-                return OnCaller(lambda: self._own(question))
+            case ReplyAsked():
+                return OnCaller(lambda: self._reply(question))
+            case SendAsked():
+                return OnCaller(lambda: self._send(question))
+            case ReceiveAsked():
+                return OnCaller(lambda: self._receive(question))
+            case ReplyFunctionAsked():
+                return OnCaller(lambda: self._reply_function(question))
+            case MessagesAsked():
+                return OnCaller(lambda: self._hooked(question))
             case SpeakerAsked():
-                return speaker_questions.answer_speaker_question(
-                    self._agents, question, awaits=self._awaits, through=self._through
-                )
-            case OpeningAsked() | SummaryAsked():
-                return OnCaller(self._opened) if isinstance(question, OpeningAsked) else self._summary()
-            case CandidatesAsked() | EndingAsked():
-                raise AssertionError("only the flow of a team asks this")
+                # Only the flow of a group's manager asks this.
+                leader, last = cast("GroupLeader", self._agents[question.agent]), self._agents[question.last]
+                awaits = self._waits == "async"
+                return leader.answer_speaker_question(question, last, awaits=awaits, through=self._through)
+            case OpeningAsked() | SummaryAsked() | CandidatesAsked() | EndingAsked():
+                raise AssertionError("only the flow of a chat between two agents, or of a team, asks this")
             case _:
                 assert_never(question)
 
     def _model(self, asked: ModelAsked) -> OnEngine:
-        agent, peer = self._agents[asked.agent], self._agents[asked.peer]
+        agent = self._agents[asked.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        known = agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))
-        model, request = self._through(agent.model), model_request(agent, known)
+        model, request = self._through(agent.model), model_request(agent, self._replied_to(asked))
         return OnEngine(lambda: ask_model(model, request, agent.name))
+
+    def _replied_to(self, asked: ModelAsked | TerminationAsked) -> list[dict[str, Any]]:
+        """The messages that a question is about."""
+        agent, peer = self._pair(asked)
+        return agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))
 
     def _code(self, asked: CodeAsked) -> OnCaller | OnEngine:
         agent = self._agents[asked.agent]
@@ -142,20 +154,15 @@ class QuestionHandler:
             return OnCaller(lambda: _own_run(agent, asked))
         return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human))
 
-    def _person(self, asked: HumanInputAsked | ApprovalAsked) -> Answer | Awaitable[Answer]:
-        return self._words(asked) if isinstance(asked, HumanInputAsked) else self._human.approve(asked)
-
     def _words(self, asked: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
         agent = self._agents[asked.agent]
-        if self._awaits and agent.overrides("a_get_human_input"):
+        if self._waits == "async" and agent.overrides("a_get_human_input"):
             return _words_awaited(agent, asked.prompt)
         if agent.overrides("get_human_input"):
             return _words(agent, agent.get_human_input(asked.prompt))
-        return (
-            person_tool.answer_or_nobody(lambda: self._human.input(asked))
-            if asked.by_tool
-            else self._human.input(asked)
-        )
+        if asked.by_tool:
+            return person_tool.answer_or_nobody(lambda: self._human.input(asked))
+        return self._human.input(asked)
 
     def _functions(self, asked: FunctionsAsked) -> Answer | Awaitable[Answer]:
         agent = self._agents[asked.agent]
@@ -168,8 +175,7 @@ class QuestionHandler:
         return FunctionsReturned(tuple(map(tool_use.result_text, results)))
 
     def _terminated(self, asked: TerminationAsked) -> TerminationJudged:
-        agent, peer = self._agents[asked.agent], self._agents[asked.peer]
-        message = agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))[-1]
+        agent, message = self._agents[asked.agent], self._replied_to(asked)[-1]
         try:
             return TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
         except Exception as error:
@@ -178,66 +184,88 @@ class QuestionHandler:
                 f"{message.get('content')!r}: {error}"
             ) from error
 
-    def _opened(self) -> Answer | Awaitable[Answer]:
-        message = self._opening()
-        return _opened(message) if isinstance(message, Awaitable) else OpeningGiven(message)
+    def _reply(self, asked: ReplyAsked) -> Answer | Awaitable[Answer]:
+        agent, peer = self._pair(asked)
+        replied = agent.replies_to(peer)
 
-
-def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
-    """What the agent's model is asked: its system message, then the conversation; `calls` says whether it may call."""
-    system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
-    tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())
-    return ModelRequest((*system, *wire(messages)), tools, functions)
-
-
-def ask_for_summary(
-    model: Model, agent: Participant, messages: list[dict[str, Any]], args: Mapping[str, Any]
-) -> OnEngine:
-    """The summary that a model makes of a conversation."""
-    role = args.get("summary_role", "system")
-    instruction = {"role": role, "content": args.get("summary_prompt", REFLECT)}
-    request = ModelRequest((*wire(messages), instruction))
-
-    async def stream() -> AsyncIterator[Transient | Answer]:
-        async for item in ask_model(model, request, agent.name):
-            if isinstance(item, ModelReplied):
-                yield SummaryGiven(
-                    item.message.text,
-                    cost=item.cost,
-                    usage=item.usage,
-                    model=item.model,
-                    cached=item.cached,
-                    host=item.host,
+        def read(said: Any, call: UserCodeCall) -> Answer:
+            if said is not None and not isinstance(said, str | Mapping | Message):
+                raise CallbackError(
+                    f"generate_reply of {agent.name} returned {said!r}; it must return a str, a dict or None"
                 )
+            message = None if said is None else Message.of(said)
+            replying = agent.replies_to(peer) or not replied
+            return ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept), replying)
 
-    return OnEngine(stream)
+        given = {"messages": agent.chat_messages[peer], "sender": peer}
+        return self._called("generate_reply", asked, lambda: self._method(agent, "generate_reply")(**given), read)
 
+    def _send(self, asked: SendAsked) -> Answer | Awaitable[Answer]:
+        agent, peer = self._pair(asked)
 
-async def ask_model(
-    model: Model, request: ModelRequest, agent: str
-) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelReplied]:
-    """What a model replies, piece by piece and then as a whole."""
-    begun = time.monotonic()
-    async with aclosing(cast("Any", model.reply(request))) as parts:
-        async for part in parts:
-            if isinstance(part, Completion):
-                seconds = time.monotonic() - begun
-                yield ModelReplied(
-                    part.message,
-                    part.model,
-                    usage=part.usage,
-                    finish_reason=part.finish_reason,
-                    cost=part.cost,
-                    seconds=seconds,
-                    cached=part.cached,
-                    note=part.note,
-                    host=part.host,
-                    reasoning=part.reasoning,
-                )
-            elif isinstance(part, Reasoning):
-                yield ReasoningDelta(agent, part.text)
-            else:
-                yield ModelDelta(agent, part)
+        def read(_: Any, call: UserCodeCall) -> Answer:
+            wanted = call.passed[-1][1] if call.passed else None
+            return SendGiven(tuple(message for message, _ in call.passed), wanted, tuple(call.kept))
+
+        send, message = self._method(agent, "send"), plain_message(asked.message)
+        return self._called("send", asked, lambda: send(message, peer, silent=self._silent), read)
+
+    def _receive(self, asked: ReceiveAsked) -> Answer | Awaitable[Answer]:
+        agent, peer = self._pair(asked)
+
+        def read(_: Any, call: UserCodeCall) -> Answer:
+            message, wanted = call.passed[-1] if call.passed else (None, None)
+            return ReceiveGiven(message, wanted, tuple(call.kept))
+
+        receive, message = self._method(agent, "receive"), plain_message(asked.message)
+        return self._called("receive", asked, lambda: receive(message, peer, None, self._silent), read)
+
+    def _reply_function(self, asked: ReplyFunctionAsked) -> Answer | Awaitable[Answer]:
+        agent, peer = self._pair(asked)
+        replied = agent.replies_to(peer)
+
+        def read(said: tuple[bool, Message | None], call: UserCodeCall) -> Answer:
+            return ReplyFunctionReturned(*said, tuple(call.kept), agent.replies_to(peer) or not replied)
+
+        awaits = self._waits == "async"
+        work = partial(agent.call_reply_function, asked.number, peer, awaits=awaits)
+        return self._called("reply function", asked, work, read)
+
+    def _hooked(self, asked: MessagesAsked) -> MessagesGiven:
+        agent, peer = self._pair(asked)
+        offset = self._offsets.get(agent.name, 0)
+        remembered = agent.chat_messages[peer][: asked.count + offset]
+        made = agent.hooked_before_reply(remembered)
+        # AutoGen 0.2 has what was made of the last message stay in the history, unless other messages changed too.
+        lasting = not agent.hook_lists[ALL] and isinstance(made[-1], Message)
+        return MessagesGiven(tuple(_shifted(made, remembered, offset)), lasting)
+
+    def _called(
+        self,
+        method: call_context.Method,
+        asked: _AskedOfTwo,
+        work: Callable[[], Any],
+        read: Callable[[Any, UserCodeCall], Answer],
+    ) -> Answer | Awaitable[Answer]:
+        """What is made of what the caller's own code says, and of what it did meanwhile."""
+        call = UserCodeCall(method, *self._pair(asked), self._human, self._waits)
+
+        async def awaited(said: Awaitable[Any]) -> Answer:
+            with call_context.in_call(call):
+                return read(await said, call)
+
+        with call_context.in_call(call):
+            said = work()
+        return awaited(said) if isinstance(said, Awaitable) else read(said, call)
+
+    def _pair(self, asked: _AskedOfTwo) -> tuple[Participant, Participant]:
+        return self._agents[asked.agent], self._agents[asked.peer]
+
+    def _method(self, agent: Participant, name: str) -> Callable[..., Any]:
+        awaited = f"a_{name}"
+        chosen = awaited if self._waits == "async" and agent.overrides(awaited) else name
+        method: Callable[..., Any] = getattr(agent, chosen)
+        return method
 
 
 def _own_run(agent: Participant, asked: CodeAsked) -> CodeRan:
@@ -267,5 +295,14 @@ async def _finished(results: list[Any]) -> FunctionsReturned:
     return FunctionsReturned(tuple(await asyncio.gather(*map(text, results))))
 
 
-async def _opened(message: Awaitable[Message]) -> OpeningGiven:
-    return OpeningGiven(await message)
+def _shifted(
+    messages: Sequence[Kept | Message], remembered: Sequence[Mapping[str, Any]], offset: int
+) -> Iterator[Kept | Message]:
+    """The messages with places as the flow counts them; what it does not know of is written out."""
+    for each in messages:
+        if isinstance(each, Message):
+            yield each
+            continue
+        yield from (Message.of(remembered[at]) for at in range(each.start, min(each.stop, offset)))
+        if each.stop > offset:
+            yield Kept(max(each.start, offset) - offset, each.stop - offset)

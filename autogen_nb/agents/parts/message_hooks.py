@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.callbacks import naming_errors
@@ -11,81 +11,74 @@ from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept
 from autogen_nb.messages import Message
 
-Hookable: TypeAlias = Literal[
-    "process_last_received_message", "process_all_messages_before_reply", "process_message_before_send"
-]
 Hook: TypeAlias = Callable[..., Any]
+LAST = "process_last_received_message"
+ALL = "process_all_messages_before_reply"
+SENT = "process_message_before_send"
 
 
-class MessageHooks:
-    """The hooks of an agent, by the method that they change."""
+class MessageHooks(Agent):
+    """The hooks of an agent, as AutoGen 0.2 names them: by the method that they change."""
 
-    def __init__(self, owner: str) -> None:
-        self._owner = owner
-        self.lists: dict[str, list[Hook]] = {name: [] for name in get_args(Hookable)}
+    def __init__(self) -> None:
+        self.hook_lists: dict[str, list[Hook]] = {LAST: [], ALL: [], SENT: []}
 
-    @property
-    def before_reply(self) -> bool:
-        """Whether any changes what a reply is given to."""
-        return bool(self.lists["process_last_received_message"] or self.lists["process_all_messages_before_reply"])
+    def register_hook(self, hookable_method: str, hook: Hook) -> None:
+        """Has a function change messages on their way.
 
-    @property
-    def before_send(self) -> bool:
-        """Whether any changes what is sent."""
-        return bool(self.lists["process_message_before_send"])
-
-    def register(self, method: str, hook: Hook) -> None:
-        """Adds a hook.
+        Parameters
+        ----------
+        hookable_method
+            "process_last_received_message" (content -> content), "process_all_messages_before_reply" (messages ->
+            messages), or "process_message_before_send" (sender, message, recipient, silent -> message).
 
         Raises
         ------
         ConfigError
             For a method that cannot be hooked, or a hook that cannot be called.
         """
-        if method not in self.lists:
-            raise ConfigError(f"{method!r} takes no hook; those that do are {', '.join(self.lists)}")
+        if hookable_method not in self.hook_lists:
+            raise ConfigError(f"{hookable_method!r} takes no hook; those that do are {', '.join(self.hook_lists)}")
         if not callable(hook):
             raise ConfigError(f"register_hook takes a function, not {hook!r}")
-        if hook in self.lists[method]:
-            raise ConfigError(f"{_name(hook)} is registered for {method} of {self._owner} already")
-        self.lists[method].append(hook)
+        if hook in self.hook_lists[hookable_method]:
+            raise ConfigError(f"{_name(hook)} is registered for {hookable_method} of {self.name} already")
+        self.hook_lists[hookable_method].append(hook)
 
-    def change_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
+    def hooked_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
         """What the hooks make of the messages before a reply; the messages themselves do not change."""
-        if not self.lists["process_all_messages_before_reply"]:
+        if not self.hook_lists[ALL]:
             # A copy of the whole conversation for each reply would make the work of a chat quadratic.
             kept = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
-            last = self._last(messages[-1])
+            last = self._hooked_last(messages[-1])
             return (Kept(0, len(messages)),) if last == messages[-1] else (*kept, Message.of(last))
         changed: Any = deepcopy(list(messages))
-        for hook in self.lists["process_all_messages_before_reply"]:
-            changed = self._called("process_all_messages_before_reply", hook, changed)
+        for hook in self.hook_lists[ALL]:
+            changed = self._call_hook(ALL, hook, changed)
             if not isinstance(changed, list) or not changed:
                 raise CallbackError(
-                    f"the hook {_name(hook)} of {self._owner} returned {changed!r}; it must return a list of messages"
+                    f"the hook {_name(hook)} of {self.name} returned {changed!r}; it must return a list of messages"
                 )
-        changed[-1] = self._last(changed[-1])
+        changed[-1] = self._hooked_last(changed[-1])
         return tuple(without_repeats(changed, messages))
 
-    def change_before_send(self, message: Any, sender: Agent, recipient: Agent, silent: bool) -> Any:
-        """What the hooks make of a message that is sent."""
-        for hook in self.lists["process_message_before_send"]:
-            message = self._called(
-                "process_message_before_send", hook, sender=sender, message=message, recipient=recipient, silent=silent
-            )
+    def hooked_before_send(self, message: Any, recipient: Agent, silent: bool) -> Any:
+        """What the hooks make of a message that the agent sends."""
+        for hook in self.hook_lists[SENT]:
+            message = self._call_hook(SENT, hook, sender=self, message=message, recipient=recipient, silent=silent)
         return message
 
-    def _last(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _hooked_last(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         content = message.get("content")
         # AutoGen 0.2 leaves these alone.
         if not content or content == EXIT or "function_call" in message or "context" in message:
             return message
-        for hook in self.lists["process_last_received_message"]:
-            content = self._called("process_last_received_message", hook, content)
+        for hook in self.hook_lists[LAST]:
+            content = self._call_hook(LAST, hook, content)
         return {**message, "content": content}
 
-    def _called(self, method: str, hook: Hook, *given: Any, **keywords: Any) -> Any:
-        with naming_errors(f"the hook {_name(hook)} for {method} of {self._owner}"):
+    def _call_hook(self, method: str, hook: Hook, *given: Any, **keywords: Any) -> Any:
+        with naming_errors(f"the hook {_name(hook)} for {method} of {self.name}"):
             return hook(*given, **keywords)
 
 

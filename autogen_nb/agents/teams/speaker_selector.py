@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autogen_nb.agents.chats.speaker_questions import ask_model_for_speaker
+from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import NAMED_NOBODY, NAMED_SEVERAL, fill_template
 from autogen_nb.agents.teams.team_member import TeamMember
@@ -52,7 +52,7 @@ class SpeakerSelector:
             return OnCaller(lambda: self._called(self.candidates, "candidate_func", messages, self._narrowed))
         if question.method == "function":
             return OnCaller(lambda: self._called(self.function, "selector_func", messages, self._chosen))
-        return OnEngine(lambda: ask_model_for_speaker(self.model, self._request(question, messages)))
+        return OnEngine(lambda: ask_for_words(self.model, self._request(question, messages), SpeakerGiven))
 
     def _chosen(self, said: Any) -> SpeakerGiven:
         if said is None:

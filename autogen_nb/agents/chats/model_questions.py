@@ -1,0 +1,63 @@
+"""What models are asked in a chat, and their answers as events."""
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, cast
+
+from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.core.chats.message_roles import wire
+from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.events import ModelDelta, ModelReplied, ReasoningDelta, SpeakerGiven, SummaryGiven
+from autogen_nb.messages import Reasoning
+
+
+def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
+    """What the agent's model is asked: its system message, then the conversation; `calls` says whether it may call."""
+    system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
+    tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())
+    return ModelRequest((*system, *wire(messages)), tools, functions)
+
+
+async def ask_model(
+    model: Model, request: ModelRequest, agent: str
+) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelReplied]:
+    """What a model replies, piece by piece and then as a whole."""
+    begun = time.monotonic()
+    async with aclosing(cast("Any", model.reply(request))) as parts:
+        async for part in parts:
+            if isinstance(part, Completion):
+                seconds = time.monotonic() - begun
+                yield ModelReplied(
+                    part.message,
+                    part.model,
+                    usage=part.usage,
+                    finish_reason=part.finish_reason,
+                    cost=part.cost,
+                    seconds=seconds,
+                    cached=part.cached,
+                    note=part.note,
+                    host=part.host,
+                    reasoning=part.reasoning,
+                )
+            elif isinstance(part, Reasoning):
+                yield ReasoningDelta(agent, part.text)
+            else:
+                yield ModelDelta(agent, part)
+
+
+async def ask_for_words(
+    model: Model, request: ModelRequest, kind: type[SpeakerGiven | SummaryGiven]
+) -> AsyncIterator[SpeakerGiven | SummaryGiven]:
+    """Whom a model names, or its summary: its words as a whole."""
+    async with aclosing(cast("Any", model.reply(request))) as parts:
+        async for part in parts:
+            if isinstance(part, Completion):
+                yield kind(
+                    part.message.text,
+                    cost=part.cost,
+                    usage=part.usage,
+                    model=part.model,
+                    cached=part.cached,
+                    host=part.host,
+                )
