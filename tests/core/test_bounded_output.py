@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.bounded_output import LIMIT, MOST, BoundedOutputs, HeadAndTail
-from autogen_nb.core.text.execution_report import merge_outputs
+from autogen_nb.core.text.bounded_output import LIMIT, MOST, BoundedOutputs, HeadAndTail, merge_outputs
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 
@@ -81,8 +80,12 @@ any_output = st.one_of(
 
 @given(st.lists(any_output, max_size=30))
 def test_little_output_is_kept_as_it_settles(outputs: list[Output]) -> None:
-    """Below the limits, what is kept is what a person sees in the end."""
-    assert list(kept(outputs)) == merge_outputs(outputs)
+    """Below the limits, what is kept is what a person sees in the end: nothing in it is left to settle."""
+    settled = merge_outputs(outputs)
+
+    assert list(kept(outputs)) == settled
+    assert merge_outputs(settled) == settled
+    assert not any(isinstance(each, Display) and each.update for each in settled)
 
 
 @pytest.mark.slow

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.execution_report import LIMIT, elided, merge_outputs, plain, report, text_of
+from autogen_nb.core.text.bounded_output import merge_outputs
+from autogen_nb.core.text.execution_report import LIMIT, elided, plain, report, text_of
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})

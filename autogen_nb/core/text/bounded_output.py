@@ -1,8 +1,9 @@
 """Output without end in memory with an end: its head, its tail, and how much lies between them."""
 
-from collections import deque
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
@@ -11,6 +12,9 @@ LIMIT = 1_000_000
 
 MOST = 200
 """Rich outputs that are kept of one run at most."""
+
+Kept: TypeAlias = Stream | Display | Result | Failure
+"""What stands in the end."""
 
 
 class HeadAndTail:
@@ -62,18 +66,18 @@ class HeadAndTail:
         self._tail, self._held = [tail], len(tail)
 
 
-@dataclass(slots=True, eq=False)
-class _KeptText:
-    """One output that is kept, or a run of text of one stream."""
+@dataclass(slots=True)
+class _TextRun:
+    """A run of text of one stream."""
 
-    output: Display | Result | Failure | Stream
-    text: HeadAndTail | None = None
+    name: Literal["stdout", "stderr"]
+    text: HeadAndTail
 
 
 class BoundedOutputs:
     """Takes in outputs as they come, and keeps of them what stands in the end, bounded.
 
-    1. What is cleared or updated away is not kept; `execution_report.settled` finds nothing left to do.
+    1. What is cleared or updated away is not kept.
     2. Each run of text of one stream keeps its head and tail: the first run `limit` characters, the second half as
        many, the third a third; all together less than eight times the limit.
     3. Of outputs, runs of text included, the first and the last are kept, `most` in all; the end says how many are
@@ -83,9 +87,8 @@ class BoundedOutputs:
     def __init__(self, limit: int = LIMIT, most: int = MOST) -> None:
         self._limit = limit
         self._most = most
-        self._head: list[_KeptText] = []
-        self._tail: deque[_KeptText] = deque()
-        self._by_id: dict[str, list[_KeptText]] = {}
+        self._head = most - most // 2
+        self._kept: list[Display | Result | Failure | _TextRun] = []
         self._missing = 0
         self._runs = 0
         self._clear_next = False
@@ -98,66 +101,53 @@ class BoundedOutputs:
                 self._clear()
         # As in Jupyter, an update is no next output that a waiting clear_output would wait for.
         elif isinstance(output, Display) and output.update:
-            for kept in self._by_id.get(output.display_id or "", ()):
-                kept.output = Display(output.data, output.metadata, output.display_id)
+            self._update(output)
         else:
             if self._clear_next:
                 self._clear_next = False
                 self._clear()
             self._keep(output)
 
-    def all(self, where: str = "") -> tuple[Output, ...]:
+    def all(self, where: str = "") -> tuple[Kept, ...]:
         """What is kept; where something is left out, a line says how much, and `where` all of it is."""
-        return tuple(self._outputs(where))
-
-    def _outputs(self, where: str) -> Iterator[Output]:
-        yield from (_output(kept, where) for kept in self._head)
+        shown = [
+            Stream(each.name, each.text.text(where)) if isinstance(each, _TextRun) else each for each in self._kept
+        ]
         if self._missing:
-            yield Stream("stderr", f"... [{self._missing:,} outputs left out{where and f'; {where}'}] ...\n")
-        yield from (_output(kept, where) for kept in self._tail)
+            note = f"... [{self._missing:,} outputs left out{where and f'; {where}'}] ...\n"
+            shown.insert(self._head, Stream("stderr", note))
+        return tuple(shown)
 
-    def _keep(self, output: Display | Result | Failure | Stream) -> None:
+    def _update(self, update: Display) -> None:
+        for index, old in enumerate(self._kept):
+            if isinstance(old, Display) and old.display_id is not None and old.display_id == update.display_id:
+                self._kept[index] = Display(update.data, update.metadata, update.display_id)
+
+    def _keep(self, output: Kept) -> None:
         if not isinstance(output, Stream):
-            self._append(_KeptText(output))
+            self._append(output)
             return
-        text = self._going_on(output)
-        if text is None:
+        last = self._kept[-1] if self._kept else None
+        if not isinstance(last, _TextRun) or last.name != output.name:
             self._runs += 1
-            text = HeadAndTail(self._limit // self._runs)
-            self._append(_KeptText(output, text))
-        text.add(output.text)
+            last = _TextRun(output.name, HeadAndTail(self._limit // self._runs))
+            self._append(last)
+        last.text.add(output.text)
 
-    def _going_on(self, stream: Stream) -> HeadAndTail | None:
-        """The text that this piece goes on with, if it comes right after it."""
-        kept = self._tail or self._head
-        same = bool(kept) and isinstance(kept[-1].output, Stream) and kept[-1].output.name == stream.name
-        return kept[-1].text if same else None
-
-    def _append(self, kept: _KeptText) -> None:
-        if isinstance(kept.output, Display) and kept.output.display_id is not None:
-            self._by_id.setdefault(kept.output.display_id, []).append(kept)
-        if len(self._head) < self._most - self._most // 2:
-            self._head.append(kept)
-            return
-        self._tail.append(kept)
-        if len(self._tail) > self._most // 2:
+    def _append(self, kept: Display | Result | Failure | _TextRun) -> None:
+        self._kept.append(kept)
+        if len(self._kept) > self._most:
+            del self._kept[self._head]
             self._missing += 1
-            self._forget(self._tail.popleft())
-
-    def _forget(self, kept: _KeptText) -> None:
-        if isinstance(kept.output, Display) and kept.output.display_id is not None:
-            alike = self._by_id[kept.output.display_id]
-            alike.remove(kept)
-            if not alike:
-                del self._by_id[kept.output.display_id]
 
     def _clear(self) -> None:
-        self._head, self._missing, self._runs = [], 0, 0
-        self._tail.clear()
-        self._by_id.clear()
+        self._kept.clear()
+        self._missing = self._runs = 0
 
 
-def _output(kept: _KeptText, where: str) -> Output:
-    if isinstance(kept.output, Stream) and kept.text is not None:
-        return Stream(kept.output.name, kept.text.text(where))
-    return kept.output
+def merge_outputs(outputs: Iterable[Output]) -> list[Kept]:
+    """The outputs as they stand in the end: cleared ones gone, updated ones replaced, text of a stream joined."""
+    kept = BoundedOutputs(sys.maxsize, sys.maxsize)
+    for output in outputs:
+        kept.add(output)
+    return list(kept.all())

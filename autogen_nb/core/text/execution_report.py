@@ -4,18 +4,14 @@ The two first lines are AutoGen 0.2's format, which models and programs read.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import TypeAlias
+from collections.abc import Iterable
 
+from autogen_nb.core.text.bounded_output import Kept, merge_outputs
 from autogen_nb.core.text.tracebacks import shortened
-from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
+from autogen_nb.outputs import Bundle, Failure, Output, Stream
 
 LIMIT = 8_000
 """Characters of output that a model is shown at most."""
-
-Kept: TypeAlias = Stream | Display | Result | Failure
-"""What stands in the end."""
 
 _DESCRIBED = 200
 """Characters of a picture's description that a model is shown at most."""
@@ -41,32 +37,14 @@ def report(exit_code: int, output: str) -> str:
     return f"exitcode: {exit_code} ({status})\nCode output: {output}"
 
 
-def merge_outputs(outputs: Iterable[Output]) -> list[Kept]:
-    """The outputs as they stand in the end: cleared ones gone, updated ones replaced, text of a stream joined."""
-    kept: list[Kept] = []
-    clear_next = False
-    for output in outputs:
-        if isinstance(output, Cleared):
-            clear_next = output.wait
-            if not output.wait:
-                kept.clear()
-        # As in Jupyter, an update is no next output that a waiting clear_output would wait for.
-        elif isinstance(output, Display) and output.update:
-            kept = [_updated(old, output) for old in kept]
-        else:
-            if clear_next:
-                kept.clear()
-                clear_next = False
-            kept.append(output)
-    return _joined(kept)
-
-
 def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
     """The outputs as text: streams in their order, one line for each rich output, then a traceback.
 
     Beyond `limit` characters the middle is left out, and a line says how much; None leaves nothing out.
     """
-    text = "\n".join(text for text in map(_text, merge_outputs(_as_one(outputs))) if text)
+    # Both streams as one, so that they read in the order in which they came.
+    one = (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
+    text = "\n".join(filter(None, map(_text, merge_outputs(one))))
     return text if limit is None else elided(text, limit)
 
 
@@ -101,27 +79,6 @@ def _moved(text: str) -> str:
         else:
             lines[row] += piece
     return "\n".join(lines)
-
-
-def _joined(outputs: Iterable[Kept]) -> list[Kept]:
-    joined: list[Kept] = []
-    for name, run in groupby(outputs, key=lambda each: each.name if isinstance(each, Stream) else None):
-        if name is None:
-            joined += run
-        else:
-            joined.append(Stream(name, "".join(each.text for each in run if isinstance(each, Stream))))
-    return joined
-
-
-def _as_one(outputs: Iterable[Output]) -> Iterator[Output]:
-    """Both streams as one, so that they read in the order in which they came."""
-    return (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
-
-
-def _updated(old: Kept, new: Display) -> Kept:
-    if isinstance(old, Display) and old.display_id is not None and old.display_id == new.display_id:
-        return Display(new.data, new.metadata, new.display_id)
-    return old
 
 
 def _text(output: Kept) -> str:
