@@ -6,11 +6,11 @@ installed.
 """
 
 import base64
-import binascii
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from autogen_nb.core.text.execution_report import merge_outputs
+from autogen_nb.core.text.bounded_output import merge_outputs
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
@@ -18,7 +18,15 @@ MOST = 5
 LARGEST = 20_000_000
 """Characters of base64 that a picture may have."""
 
-_MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+MAGIC: Mapping[str, re.Pattern[bytes]] = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+}
+"""How an image of each type begins."""
+
+_SEEN = ("image/png", "image/jpeg")
 
 
 def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
@@ -33,19 +41,19 @@ def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
 def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
     for output in merge_outputs(outputs):
         if isinstance(output, Display | Result):
-            for mime, magic in _MAGIC.items():
-                data = _base64(output.data.get(mime), magic)
-                if data:
+            for mime in _SEEN:
+                if data := image_base64(mime, output.data.get(mime)):
                     yield f"data:{mime};base64,{data}"
                     break
 
 
-def _base64(value: Any, magic: bytes) -> str:
-    """The text without line breaks, if it is base64 and what is in it begins with these bytes; else nothing."""
+def image_base64(mime: str, value: object) -> str:
+    """The text without line breaks, if it is base64 of what begins as an image of this type does; else nothing."""
     if not isinstance(value, str) or len(value) > LARGEST:
         return ""
     try:
         data = base64.b64decode("".join(value.split()), validate=True)
-    except (binascii.Error, ValueError):
+    # Base64 that is none, or text that is not ASCII.
+    except ValueError:
         return ""
-    return base64.b64encode(data).decode() if data.startswith(magic) else ""
+    return base64.b64encode(data).decode() if MAGIC[mime].match(data) else ""

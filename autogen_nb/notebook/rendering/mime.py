@@ -7,13 +7,12 @@
 """
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from autogen_nb.core.text.output_images import MAGIC, image_base64
 from autogen_nb.notebook.rendering import tex
 from autogen_nb.notebook.rendering.chat_html import line, markdown, picture, preformatted
 from autogen_nb.notebook.rendering.escaping import encodable
@@ -30,12 +29,6 @@ IMAGE_LIMIT = 16_000_000
 JSON_LIMIT = 1_000_000
 """Characters of JSON."""
 
-_MAGIC: Mapping[str, re.Pattern[bytes]] = {
-    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
-    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
-    "image/gif": re.compile(rb"GIF8[79]a"),
-    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
-}
 _NAMES: Mapping[str, str] = {
     "image/png": "a PNG image",
     "image/jpeg": "a JPEG image",
@@ -50,6 +43,7 @@ _NAMES: Mapping[str, str] = {
     "application/vnd.jupyter.widget-view+json": "a widget",
     "application/vnd.plotly.v1+json": "a Plotly figure",
 }
+_JSON = "application/json"
 _MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}\Z", re.ASCII)
 _MOST_NOTES = 3
 _REPR = re.compile(r"\s*(?:<[^<>]{0,300}>)?\s*\Z")
@@ -62,11 +56,12 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
     """Data and metadata of the same output that are safe to hand to ``display_data``."""
     given: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
     about: Mapping[Any, Any] = metadata if isinstance(metadata, Mapping) else {}
-    kept = _KeptType()
-    for mime in sorted(key for key in given if isinstance(key, str)):
-        _keep(kept, mime, given[mime])
-    kept.drop_doubles()
-    return kept.data(_plain(given.get("text/plain"))), _sizes(kept.rich, about)
+    kept = _KeptTypes()
+    for mime in sorted(key for key in given if isinstance(key, str) and key != "text/plain"):
+        kept.take(mime, given[mime])
+    shown = kept.data(_plain(given.get("text/plain")))
+    sizes = {mime: _size(about.get(mime)) for mime in shown if mime in MAGIC}
+    return shown, {mime: size for mime, size in sizes.items() if size}
 
 
 def message_pictures(urls: Sequence[str]) -> str:
@@ -75,85 +70,69 @@ def message_pictures(urls: Sequence[str]) -> str:
 
 
 def _message_picture(url: str) -> str:
-    given = held(url)
-    if given is not None and given[0] in (kept := safe({given[0]: given[1]})[0]):
-        return picture(given[0], kept[given[0]])
-    return line(in_words(url))
+    mime, text = held(url) or ("", "")
+    checked = safe({mime: text})[0].get(mime)
+    return picture(mime, checked) if checked else line(in_words(url))
 
 
-@dataclass(slots=True)
-class _KeptType:
+class _KeptTypes:
     """What is left of a bundle, and the sentences about what is not.
 
-    `cuts` are always said, `drops` only where nothing else is left to see. `source` is the text of a form
+    `_cuts` are always said, `_drops` only where nothing else is left to see. `_source` is the text of a form
     whose ``text/plain`` says nothing.
     """
 
-    rich: _Bundle = field(default_factory=dict)
-    cuts: list[str] = field(default_factory=list)
-    drops: list[str] = field(default_factory=list)
-    source: str = ""
+    def __init__(self) -> None:
+        self._rich: _Bundle = {}
+        self._cuts: list[str] = []
+        self._drops: list[str] = []
+        self._source = ""
 
-    def cut(self, mime: str, size: int, limit: int) -> None:
-        self.cuts.append(f"{_named(mime)} of {size:,} characters is not shown: the limit is {limit:,}.")
-
-    def drop(self, mime: str) -> None:
-        self.drops.append(f"{_named(mime)} is not shown here.")
-
-    def drop_doubles(self) -> None:
-        """Leaves out what would hide, or be hidden by, a better form of the same output."""
-        svg = self.rich.pop("image/svg+xml", None)
-        written = self.rich.pop("text/markdown", None)
-        if not any(mime in self.rich for mime in ("text/html", *_MAGIC)):
-            self.rich.update({"text/html": svg or written} if svg or written else {})
+    def take(self, mime: str, value: object) -> None:
+        """Adds the checked form of one entry of a bundle, or the sentence about it."""
+        text, limit = (_json_text if mime == _JSON else _text)(value), _limit(mime)
+        checked = None
+        if text is not None and limit is not None:
+            if len(text) > limit:
+                self._cuts.append(f"{_named(mime)} of {len(text):,} characters is not shown: the limit is {limit:,}.")
+                return
+            if mime in {"text/markdown", "text/latex"}:
+                self._source = _plain(text)
+            checked = _checked(mime, text)
+        if checked is None:
+            self._drops.append(f"{_named(mime)} is not shown here.")
+        else:
+            self._rich[mime] = json.loads(checked) if mime == _JSON else checked
 
     def data(self, text: str) -> _Bundle:
         """The bundle; what has to be said stands below its HTML, or above its text."""
+        rich = self._rich
+        # What would hide, or be hidden by, a better form of the same output.
+        doubles = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
+        if any(doubles) and rich.keys().isdisjoint(("text/html", *MAGIC)):
+            rich["text/html"] = doubles[0] or doubles[1]
         silent = bool(_REPR.match(text))
-        if silent and self.source:
-            text, silent = self.source, False
-        said = (self.cuts + (self.drops if silent and not self.rich else []))[:_MOST_NOTES]
+        if silent and self._source:
+            text, silent = self._source, False
+        said = (self._cuts + (self._drops if silent and not rich else []))[:_MOST_NOTES]
         if not said:
-            return {**self.rich, "text/plain": text or _stand_in(self.rich)}
-        lines = "".join(line(note) for note in said)
-        spoken = "\n".join(said if silent else [text, *said])
-        if "text/html" in self.rich:
-            return {**self.rich, "text/html": self.rich["text/html"] + lines, "text/plain": spoken}
-        html = {} if self.rich else {"text/html": lines + ("" if silent else preformatted(text))}
-        return {**self.rich, **html, "text/plain": spoken}
-
-
-def _keep(kept: _KeptType, mime: str, value: object) -> None:
-    """Adds the checked form of one entry of a bundle, or the sentence about it."""
-    if mime == "text/plain":
-        return
-    if mime == "application/json":
-        _keep_json(kept, value)
-        return
-    text, limit = _text(value), _limit(mime)
-    if text is None or limit is None:
-        kept.drop(mime)
-    elif len(text) > limit:
-        kept.cut(mime, len(text), limit)
-    else:
-        _keep_text(kept, mime, text)
+            # What a terminal shows of an output that came without text.
+            return {**rich, "text/plain": text or (f"[{', '.join(rich)}]" if rich else "")}
+        lines = "".join(map(line, said))
+        if "text/html" in rich:
+            rich["text/html"] += lines
+        elif not rich:
+            rich["text/html"] = lines + ("" if silent else preformatted(text))
+        return {**rich, "text/plain": "\n".join(said if silent else [text, *said])}
 
 
 def _limit(mime: str) -> int | None:
     """How long the text of this type may be; None for a type that is not shown."""
-    if mime in _MAGIC or mime == "image/svg+xml":
+    if mime in MAGIC or mime == "image/svg+xml":
         return IMAGE_LIMIT
+    if mime == _JSON:
+        return JSON_LIMIT
     return HTML_LIMIT if mime in {"text/html", "text/markdown", "text/latex"} else None
-
-
-def _keep_text(kept: _KeptType, mime: str, text: str) -> None:
-    if mime in {"text/markdown", "text/latex"}:
-        kept.source = _plain(text)
-    checked = _checked(mime, text)
-    if checked is None:
-        kept.drop(mime)
-    else:
-        kept.rich[mime] = checked
 
 
 def _checked(mime: str, text: str) -> str | None:
@@ -168,16 +147,10 @@ def _checked(mime: str, text: str) -> str | None:
             return text if tex.harmless(text) else None
         case "image/svg+xml":
             return _svg_image(text)
+        case "application/json":
+            return encodable(text)
         case _:
-            return _image(text, _MAGIC[mime])
-
-
-def _image(text: str, magic: re.Pattern[bytes]) -> str | None:
-    try:
-        raw = base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return base64.b64encode(raw).decode("ascii") if magic.match(raw) else None
+            return image_base64(mime, text) or None
 
 
 def _svg_image(text: str) -> str | None:
@@ -187,16 +160,11 @@ def _svg_image(text: str) -> str | None:
     return f'<img src="data:image/svg+xml;base64,{encoded}" alt="SVG image" style="max-width:100%">'
 
 
-def _keep_json(kept: _KeptType, value: object) -> None:
+def _json_text(value: object) -> str | None:
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        kept.drop("application/json")
-        return
-    if len(text) > JSON_LIMIT:
-        kept.cut("application/json", len(text), JSON_LIMIT)
-    else:
-        kept.rich["application/json"] = json.loads(encodable(text))
+        return None
 
 
 def _text(value: object) -> str | None:
@@ -218,17 +186,6 @@ def _plain(value: object) -> str:
 def _named(mime: str) -> str:
     name = _NAMES.get(mime) or (f"output of type `{mime}`" if _MIME.match(mime) else "output of an unknown type")
     return name[0].upper() + name[1:]
-
-
-def _stand_in(rich: _Bundle) -> str:
-    """What a terminal shows of an output that came without text."""
-    return f"[{', '.join(rich)}]" if rich else ""
-
-
-def _sizes(rich: _Bundle, metadata: Mapping[Any, Any]) -> _Bundle:
-    """The width and height of the images that are shown, in pixels."""
-    found = {mime: _size(metadata.get(mime)) for mime in rich if mime in _MAGIC}
-    return {mime: size for mime, size in found.items() if size}
 
 
 def _size(given: object) -> dict[str, int]:
