@@ -5,7 +5,7 @@ apart again and lets through only tags, attributes and styles that are named her
 """
 
 import re
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from autogen_nb.notebook.rendering.highlighting import code_html
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererProtocol
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -27,7 +28,9 @@ REL = "noopener noreferrer nofollow"
 _SHOWN_TARGET = 120
 _CLOSERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]+\*?)\}")
-_LEFT = "text-align:left"
+_OPEN_LINKS = "open links"
+"""Where the targets of links are kept that are open in what is rendered."""
+
 _STYLES = {
     "p": styles.PARAGRAPH,
     "ul": styles.LIST,
@@ -46,14 +49,9 @@ def markdown(text: str) -> str:
     text = encodable(text)
     if len(text) > LONGEST:
         return f'<pre style="{styles.PLAIN_PRE}">{escape_plain(text)}</pre>'
-    parser = _parser()
-    env: dict[str, Any] = {}
-    tokens = parser.parse(text, env)
-    for token in tokens:
-        _dress(token)
-        if token.children:
-            token.children = list(_tame(token.children))
-    return _second_net(parser.renderer.render(tokens, parser.options, env))
+    import nh3
+
+    return nh3.clean(_parser().render(text), **_net())
 
 
 def code_block(source: str, language: str, label: str = "") -> str:
@@ -61,12 +59,6 @@ def code_block(source: str, language: str, label: str = "") -> str:
     name = label or language
     head = f'<div style="{styles.LABEL}">{escape_text(name)}</div>' if name else ""
     return head + code_html(source, language)
-
-
-def _second_net(html: str) -> str:
-    import nh3
-
-    return nh3.clean(html, **_net())
 
 
 @cache
@@ -101,13 +93,16 @@ def _own_styles() -> frozenset[str]:
     return frozenset((*_STYLES.values(), *headings, *alignments, *blocks, *styles.CODE_STYLES.values()))
 
 
-@cache
-def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
+def _renderer() -> "type[RendererProtocol]":
     from markdown_it.renderer import RendererHTML
 
     class Renderer(RendererHTML):
-        """Writes text, code and formulas in this module's way."""
+        """Writes what a model may have in this module's way: links lead to the web and mail, images are words."""
+
+        # The name is markdown-it's.
+        def renderToken(self, tokens: "Sequence[Token]", idx: int, *more: Any) -> str:  # noqa: N802 - as above
+            _dress(tokens[idx])
+            return super().renderToken(tokens, idx, *more)
 
         def text(self, tokens: "Sequence[Token]", idx: int, *_: object) -> str:
             return escape_text(tokens[idx].content)
@@ -126,17 +121,33 @@ def _parser() -> "MarkdownIt":
             source = tokens[idx].content
             return f"<span>{escape_plain(source)}</span>" if tex.harmless(source) else escape_text(source)
 
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=Renderer)
+        def link_open(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
+            target = str(tokens[idx].attrs.get("href", ""))
+            env.setdefault(_OPEN_LINKS, []).append(target)
+            return _link(target)
+
+        def link_close(self, _tokens: object, _idx: int, _options: object, env: Any) -> str:
+            return _link_end(env[_OPEN_LINKS].pop())
+
+        def image(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
+            word, source = _image_in_words(tokens[idx]), str(tokens[idx].attrs.get("src", ""))
+            linked = env.get(_OPEN_LINKS) or not WEB_OR_MAIL.match(source)
+            return word if linked else f"{_link(source)}{word}</a>"
+
+    return Renderer
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_renderer())
     parser.enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "formula", _formula)
-    # Every link is parsed as one, so that `_tame` can show where a forbidden one leads. markdown-it documents
+    # Every link is parsed as one, so that where a forbidden one leads can be shown. markdown-it documents
     # this assignment; mypy cannot know that a method is meant to be replaced.
-    parser.validateLink = _any_link  # type: ignore[method-assign,assignment]
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - a keyword
     return parser
-
-
-def _any_link(_url: str) -> bool:
-    return True
 
 
 def _formula(state: "StateInline", silent: bool) -> bool:
@@ -154,8 +165,8 @@ def _formula_end(source: str, start: int) -> int:
     """Where the formula that starts here ends; -1 where none does."""
     if source[start] not in "$\\":
         return -1
-    begin = _BEGIN.match(source, start)
-    opener = begin[0] if begin else _opener(source, start)
+    begin, two = _BEGIN.match(source, start), source[start : start + 2]
+    opener = begin[0] if begin else two if two in _CLOSERS else source[start]
     closer = f"\\end{{{begin[1]}}}" if begin else _CLOSERS.get(opener, "")
     first = start + len(opener)
     last = source.find(closer, first, first + tex.LONGEST) if closer else -1
@@ -163,11 +174,6 @@ def _formula_end(source: str, start: int) -> int:
     if not body or "`" in body or (opener == "$" and not _reads_as_formula(body, source[last + 1 : last + 2])):
         return -1
     return last + len(closer)
-
-
-def _opener(source: str, start: int) -> str:
-    two = source[start : start + 2]
-    return two if two in _CLOSERS else source[start]
 
 
 def _reads_as_formula(body: str, following: str) -> bool:
@@ -180,56 +186,28 @@ def _dress(token: "Token") -> None:
     if token.tag in styles.HEADINGS:
         token.tag, style = styles.HEADINGS[token.tag]
     elif token.tag in {"th", "td"}:
-        style = str(token.attrs.get("style", _LEFT))
+        style = str(token.attrs.get("style", "text-align:left"))
     else:
         style = _STYLES.get(token.tag, "")
     if style and token.nesting >= 0:
         token.attrSet("style", style)
 
 
-def _tame(tokens: "Sequence[Token]") -> "Iterator[Token]":
-    """The tokens with links kept only to the web and mail, and images turned to words."""
-    targets: list[str] = []
-    for token in tokens:
-        if token.type == "link_open":
-            targets.append(str(token.attrs.get("href", "")))
-            yield from _opened(token)
-        elif token.type == "link_close":
-            yield from _closed(token, targets.pop())
-        elif token.type == "image":
-            yield from _named_image(token, linked=bool(targets))
-        else:
-            yield token
+def _link(target: str) -> str:
+    return f'<a href="{escape_plain(target)}" target="_blank">' if WEB_OR_MAIL.match(target) else ""
 
 
-def _opened(token: "Token") -> "Iterator[Token]":
-    href = str(token.attrs.get("href", ""))
-    if WEB_OR_MAIL.match(href):
-        token.attrs = {"href": href, "target": "_blank"}
-        yield token
-
-
-def _closed(token: "Token", target: str) -> "Iterator[Token]":
+def _link_end(target: str) -> str:
+    """The end of a link, or in words where it would have led."""
     if WEB_OR_MAIL.match(target):
-        yield token
-    elif target:
-        yield _word(f" ({_shortened(target)})")
+        return "</a>"
+    return escape_text(f" ({_shortened(target)})") if target else ""
 
 
-def _named_image(token: "Token", *, linked: bool) -> "Iterator[Token]":
-    source = str(token.attrs.get("src", ""))
-    label = ", ".join(part for part in (_alt(token), _whereabouts(source)) if part)
-    word = _word(f"[image: {label}]" if label else "[image]")
-    if linked or not WEB_OR_MAIL.match(source):
-        yield word
-        return
-    yield _token("link_open", "a", 1, {"href": source, "target": "_blank"})
-    yield word
-    yield _token("link_close", "a", -1, {})
-
-
-def _alt(token: "Token") -> str:
-    return "".join(child.content for child in token.children or () if not child.children)
+def _image_in_words(image: "Token") -> str:
+    alt = "".join(child.content for child in image.children or () if not child.children)
+    label = ", ".join(filter(None, (alt, _whereabouts(str(image.attrs.get("src", ""))))))
+    return escape_text(f"[image: {label}]" if label else "[image]")
 
 
 def _whereabouts(source: str) -> str:
@@ -244,15 +222,3 @@ def _whereabouts(source: str) -> str:
 
 def _shortened(target: str) -> str:
     return target if len(target) <= _SHOWN_TARGET else target[:_SHOWN_TARGET] + "\u2026"
-
-
-def _word(text: str) -> "Token":
-    word = _token("text", "", 0, {})
-    word.content = text
-    return word
-
-
-def _token(kind: str, tag: str, nesting: Any, attrs: MutableMapping[str, Any]) -> "Token":
-    from markdown_it.token import Token
-
-    return Token(kind, tag, nesting, attrs=dict(attrs))
