@@ -48,9 +48,9 @@ def test_preformatted_text_is_kept() -> None:
 
 def test_a_bundle_names_its_kind() -> None:
     """Tools find our outputs by their metadata."""
-    assert bundle("<p>x</p>", "x", kind="message", details={"agent": "a"}) == (
+    assert bundle("<p>x</p>", "x", kind="message") == (
         {"text/html": "<p>x</p>", "text/plain": "x"},
-        {"autogen_nb": {"kind": "message", "agent": "a"}},
+        {"autogen_nb": {"kind": "message"}},
     )
 
 

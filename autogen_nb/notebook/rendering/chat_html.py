@@ -1,7 +1,7 @@
 """How a chat looks in a cell: messages, lines and code as HTML that needs no style sheet and runs no script."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -102,11 +102,9 @@ def preformatted(text: str, *, inset: str = "0") -> str:
     return f'<pre style="{style}"><code style="{styles.PRE_CODE}">{escape_plain(text)}</code></pre>'
 
 
-def bundle(
-    html: str, text: str, *, kind: str, details: Mapping[str, Any] | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Data and metadata of a display; `kind` and `details` tell tools which output this is."""
-    return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind, **(details or {})}}
+def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Data and metadata of a display; `kind` tells tools which output this is."""
+    return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
 
 
 def warm_up() -> None:

@@ -8,7 +8,6 @@
 """
 
 import re
-import sys
 from dataclasses import dataclass, field
 
 from autogen_nb.core.text.bounded_output import HeadAndTail
@@ -105,18 +104,13 @@ class _Line:
 class TerminalText:
     """Text that grows; `feed` takes the next piece, which may end anywhere, even within an escape sequence."""
 
-    limit: int = sys.maxsize
-    """Characters of finished lines that are kept at most, half from the start and half from the end."""
-    _finished: HeadAndTail = field(init=False)
+    _finished: HeadAndTail = field(default_factory=HeadAndTail)
     _line: _Line = field(default_factory=_Line)
     _pending: str = ""
 
-    def __post_init__(self) -> None:
-        self._finished = HeadAndTail(self.limit)
-
     @property
     def text(self) -> str:
-        """Everything so far; where it is longer than the limit, a line says how much of its middle is left out."""
+        """Everything so far; of very many lines those in the middle are left out, and a line says how much that is."""
         return self._finished.text("print less to see them") + self._line.shown
 
     def feed(self, text: str) -> None:

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.core.text.execution_report import elided
 from autogen_nb.notebook.rendering.chat_html import bundle, folded
 from autogen_nb.notebook.rendering.mime import safe
@@ -21,11 +22,8 @@ _LONG_TRACEBACK = 20
 _RATE = 250_000
 """Characters a second that updates of one text may cost: jupyter_server drops what passes 1 MB/s over 3 s."""
 
-_LONGEST = 1_000_000
-"""Characters of one text that the cell holds at most; its middle is left out, and a line says so."""
-
-
 _REMARK = 200
+"""Characters of the line that says how much is left out of a long text."""
 
 
 class RunOutputs:
@@ -68,14 +66,16 @@ class RunOutputs:
         match output:
             case Stream(text=text):
                 self._feed(text)
-            case Display() if output.update:
-                self._update(output)
-            case Display():
-                slot = self._show(output)
-                if output.display_id is not None:
+            case Display(update=True):
+                slot = self._by_id.get(output.display_id or "")
+                if slot is not None:
+                    self._fill(slot, output)
+            case Display() | Result():
+                self.part()
+                slot = self._next()
+                self._fill(slot, output)
+                if isinstance(output, Display) and output.display_id is not None:
                     self._by_id[output.display_id] = slot
-            case Result():
-                self._show(output)
             case Failure():
                 self._fail(output)
 
@@ -87,13 +87,14 @@ class RunOutputs:
         if not at_last and now - self._flushed < self._sent / _RATE:
             return
         # One line may be as long as it likes.
-        text = elided(self._text.text, _LONGEST + _REMARK)
+        text = elided(self._text.text, LIMIT + _REMARK)
         self._dirty, self._flushed, self._sent = False, now, len(text)
         self._text_slot.show({"text/plain": text}, _about("stream"))
 
     def part(self) -> None:
         """Shows what is left; what comes next is shown below what else is shown meanwhile."""
-        self._end_text()
+        self.flush(at_last=True)
+        self._text = self._text_slot = None
 
     def close(self) -> None:
         """Shows what is left and empties the places that a cleared output left behind."""
@@ -103,25 +104,13 @@ class RunOutputs:
 
     def _feed(self, text: str) -> None:
         if self._text is None:
-            self._text = TerminalText(_LONGEST)
-            self._text_slot = self._next()
+            self._text, self._text_slot = TerminalText(), self._next()
         self._text.feed(text)
         self._dirty = True
 
-    def _show(self, output: Display | Result) -> Slot:
-        self._end_text()
-        slot = self._next()
-        self._fill(slot, output)
-        return slot
-
-    def _update(self, output: Display) -> None:
-        slot = self._by_id.get(output.display_id or "")
-        if slot is not None:
-            self._fill(slot, output)
-
     def _fail(self, failure: Failure) -> None:
         self.failed = True
-        self._end_text()
+        self.part()
         text = only_colours("\n".join(failure.traceback) or f"{failure.ename}: {failure.evalue}")
         data, metadata = {"text/plain": text}, _about("error")
         if text.count("\n") > _LONG_TRACEBACK:
@@ -132,10 +121,6 @@ class RunOutputs:
     def _fill(self, slot: Slot, output: Display | Result) -> None:
         data, metadata = safe(output.data, output.metadata)
         slot.show(data, {**metadata, **_about("output")})
-
-    def _end_text(self) -> None:
-        self.flush(at_last=True)
-        self._text = self._text_slot = None
 
     def _next(self) -> Slot:
         slot = self._free.popleft() if self._free else self._place()
