@@ -4,7 +4,7 @@ Neighbours that are text or HTML become one HTML output. Images stay outputs of 
 room for them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -20,35 +20,24 @@ _LARGEST = 300_000
 """Characters of one output that is merged; a larger one stays by itself."""
 
 
-def merged(contents: Iterable[Content], *, few: int) -> list[Content]:
+def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
     """The same to be seen in fewer outputs; images among them only where there would be more than `few`."""
-    kept = _merged(list(contents), _TEXT)
-    return kept if len(kept) <= few else _merged(kept, _TEXT | set(_IMAGES))
+    kept = list(_groups(contents, _TEXT))
+    return kept if len(kept) <= few else list(_groups(kept, _TEXT.union(_IMAGES)))
 
 
-def _merged(contents: list[Content], mimes: frozenset[str]) -> list[Content]:
-    return list(_groups(contents, mimes))
-
-
-def _groups(contents: list[Content], mimes: frozenset[str]) -> Iterator[Content]:
-    for joins, group in groupby(contents, lambda content: _joins(content, mimes)):
+def _groups(contents: Sequence[Content], mimes: frozenset[str]) -> Iterator[Content]:
+    for joins, group in groupby(contents, lambda content: mimes.issuperset(content[0]) and _is_small(content[0])):
         members = list(group)
         if joins and len(members) > 1:
-            yield _joined(members)
+            html = "".join(_html(data) for data, _ in members)
+            yield bundle(html, "\n".join(str(data.get("text/plain", "")) for data, _ in members), kind="earlier")
         else:
             yield from members
 
 
-def _joins(content: Content, mimes: frozenset[str]) -> bool:
-    data, _ = content
-    large = sum(len(data.get(mime, "")) for mime in _TEXT) > _LARGEST
-    return not large and mimes.issuperset(data)
-
-
-def _joined(members: list[Content]) -> Content:
-    html = "".join(_html(data) for data, _ in members)
-    text = "\n".join(str(data.get("text/plain", "")) for data, _ in members)
-    return bundle(html, text, kind="earlier")
+def _is_small(data: dict[str, Any]) -> bool:
+    return sum(len(data.get(mime, "")) for mime in _TEXT) <= _LARGEST
 
 
 def _html(data: dict[str, Any]) -> str:
