@@ -153,7 +153,7 @@ class ChatCell:
         """A run of its own, with its variables handed over."""
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
-            self._view.set_status(status_line.copying(inputs))
+            self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
             if taken := chat.hand(inputs, await self._on_engine(chat.executor.put(inputs))):
                 self._view.note(variable_choice.replaced_variables_line(taken, "the agent's kernel"))
         if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:

@@ -35,31 +35,33 @@ class CallsShown:
         self._slot = slot
         self._around = around
         self._text = text
-        self._state = ""
+        self._going_on = False
 
     def show(self, state: str = "") -> None:
         """Shows the calls, each with this word on where it is."""
-        self._state = state
-        self._publish([state] * len(self.calls), None)
+        self._going_on = bool(state)
+        self._publish([(_state(state), state)] * len(self.calls))
 
     def returned(self, contents: Sequence[str]) -> None:
         """Shows what each call came to."""
-        self._state = ""
-        told = [wording.returned_in_words(*each) for each in zip(self.calls, contents, strict=True)]
-        self._publish([only_colours(each) for each in told], contents)
+        self._going_on = False
+        pairs = zip(self.calls, contents, strict=True)
+        self._publish(
+            [(returned_html(each), only_colours(wording.returned_in_words(call, each))) for call, each in pairs]
+        )
 
     def close(self) -> None:
         """Leaves nothing that looks as if it went on."""
-        if self._state:
+        if self._going_on:
             self.show("did not return")
 
-    def _publish(self, told: Sequence[str], contents: Sequence[str] | None) -> None:
-        outcomes = [_state(self._state)] * len(self.calls) if contents is None else list(map(returned_html, contents))
-        rows = "".join(asked_html(call) + outcome for call, outcome in zip(self.calls, outcomes, strict=True))
-        pairs = zip(self.calls, told, strict=True)
-        lines = (line for call, each in pairs for line in (only_colours(wording.asked_in_words(call)), each) if line)
+    def _publish(self, outcomes: Sequence[tuple[str, str]]) -> None:
+        rows, lines = "", [self._text]
+        for call, (html, text) in zip(self.calls, outcomes, strict=True):
+            rows += asked_html(call) + html
+            lines += filter(None, (only_colours(wording.asked_in_words(call)), text))
         html = styles.FULL_HEIGHT + self._around(rows)
-        self._slot.show(*chat_html.bundle(html, "\n".join((self._text, *lines)), kind="calls"))
+        self._slot.show(*chat_html.bundle(html, "\n".join(lines), kind="calls"))
 
 
 def asked_html(call: FunctionCall) -> str:

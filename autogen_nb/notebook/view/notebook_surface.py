@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -16,7 +16,6 @@ from autogen_nb.events import (
     CodeInputAsked,
     CodeInputGiven,
     EffectAsked,
-    Event,
     HumanInputAsked,
     HumanInputGiven,
 )
@@ -25,12 +24,12 @@ from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking.delivery import QuestionDelivery, delivery
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.view.decision_line import PersonAsked
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.views.plain_view import PlainView
 
 T = TypeVar("T")
-Asked: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInputAsked
 
 
 class NotebookHuman(Human, CodeQuestionAnswerer, Protocol):
@@ -42,18 +41,11 @@ _views: "WeakSet[ChatView]" = WeakSet()
 
 
 class ChatView(NotebookView):
-    """A view that knows which question it has shown last."""
+    """A view at whose foot its chat's questions are asked."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: tuple[object, ...] | None = None
         _views.add(self)
-
-    def show(self, event: Event) -> None:
-        """Shows what the event adds."""
-        if isinstance(event, Asked):
-            self.asked = _about(event)
-        super().show(event)
 
     def close(self) -> None:
         """Ends the view: no question is shown in it any more."""
@@ -117,7 +109,7 @@ class CellPerson:
         """What the person types for running code."""
         return self._asked(question, lambda person: person.typed(question))
 
-    def _asked(self, question: Asked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
+    def _asked(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
         found = delivery(self._shell, held=run.held())
         if found.way == "buttons":
             return self._by_buttons(found, question, ask)
@@ -129,7 +121,7 @@ class CellPerson:
             print(why)  # noqa: T201  # the question that comes is printed as well
 
     async def _by_buttons(
-        self, found: QuestionDelivery, question: Asked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
+        self, found: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
     ) -> T:
         with (
             found.open(self._shell, self._origin) as superseded,
@@ -156,11 +148,11 @@ def surface() -> run.Surface:
 
 
 @contextmanager
-def _shown(question: Asked) -> Generator[NotebookView, None, None]:
+def _shown(question: PersonAsked) -> Generator[NotebookView, None, None]:
     """The view at whose foot the panel belongs: the chat's, or, where that is silent, one below the code itself."""
     about = _about(question)
     for view in list(_views):
-        if view.asked == about:
+        if view.asked is not None and _about(view.asked) == about:
             yield view
             return
     code, block = Slot(), _block(question)
@@ -172,13 +164,13 @@ def _shown(question: Asked) -> Generator[NotebookView, None, None]:
         code.clear()
 
 
-def _about(question: Asked) -> tuple[object, ...]:
+def _about(question: PersonAsked) -> tuple[object, ...]:
     """Which question it is; with rules in between, it is told in other words by the time it is asked."""
     if isinstance(question, ApprovalAsked):
         return ApprovalAsked, question.agent, question.block, question.index
     return type(question), getattr(question, "agent", None)
 
 
-def _block(question: Asked) -> CodeBlock | None:
+def _block(question: PersonAsked) -> CodeBlock | None:
     asked = question.then if isinstance(question, HumanInputAsked) else question
     return asked.block if isinstance(asked, ApprovalAsked) else None

@@ -10,15 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
-from typing import assert_never
 
 from autogen_nb.core.chats.termination_checks import without
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
-    CandidatesAsked,
-    CandidatesGiven,
     ChatStarted,
     CodeAsked,
     CodeInputAsked,
@@ -26,38 +23,22 @@ from autogen_nb.events import (
     CodeRan,
     EffectAsked,
     Ended,
-    EndingAsked,
-    EndingJudged,
     Event,
     FunctionsAsked,
     FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
-    MessagesAsked,
-    MessagesGiven,
     ModelAsked,
     ModelDelta,
     ModelReplied,
-    OpeningAsked,
-    OpeningGiven,
     OutputAdded,
     ReasoningDelta,
-    ReceiveAsked,
-    ReceiveGiven,
-    Relayed,
     ReplyAsked,
     ReplyFunctionAsked,
-    ReplyFunctionReturned,
-    ReplyGiven,
     Said,
-    SendAsked,
-    SendGiven,
     SpeakerAsked,
     SpeakerGiven,
     SummaryAsked,
-    SummaryGiven,
-    TerminationAsked,
-    TerminationJudged,
 )
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.mime import message_pictures
@@ -118,7 +99,7 @@ class NotebookView:
         self._replied: ModelReplied | None = None
         self._reported = False
         self._running = ""
-        self._asked: PersonAsked | None = None
+        self.asked: PersonAsked | None = None
         self._pair: ChatStarted | None = None
         self._calls: CallsShown | None = None
         self._returned_text: str | None = None
@@ -134,7 +115,7 @@ class NotebookView:
                 self._pair = self._pair or event
             case ModelAsked(agent=agent):
                 self._tidy()
-                self.set_status(status_line.thinking(agent))
+                self.set_status(status_line.THINKING.format(agent))
             case ModelDelta(agent=agent, text=text):
                 self._draft_of(agent).write(text)
                 self._write()
@@ -150,7 +131,7 @@ class NotebookView:
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
                 self._show_decision(event)
             case CodeAsked(blocks=blocks):
-                self._run, self._running = RunOutputs(self._next_slot), status_line.running(blocks[0].language)
+                self._run, self._running = RunOutputs(self._next_slot), status_line.RUNNING.format(blocks[0].language)
                 self.set_status(self._running)
                 self._run_since = self._status_since
             case OutputAdded(output=output):
@@ -173,29 +154,9 @@ class NotebookView:
                 self.set_status(status_line.SUMMING_UP)
             case Ended():
                 self._show_end(event)
-            case (
-                OpeningAsked()
-                | ReplyFunctionReturned()
-                | OpeningGiven()
-                | TerminationAsked()
-                | TerminationJudged()
-                | SummaryGiven()
-                | Relayed()
-                | ReplyGiven()
-                | SendAsked()
-                | SendGiven()
-                | ReceiveAsked()
-                | ReceiveGiven()
-                | MessagesAsked()
-                | MessagesGiven()
-                | CandidatesAsked()
-                | CandidatesGiven()
-                | EndingAsked()
-                | EndingJudged()
-            ):
-                pass
             case _:
-                assert_never(event)
+                # What else happens in a chat is seen by what follows it.
+                pass
 
     def tick(self) -> None:
         """Shows what streamed since the last time, and how long what is awaited has taken."""
@@ -283,7 +244,7 @@ class NotebookView:
             return
         if self._message is None:
             self._message = self._next_slot()
-        what = (status_line.writing if draft.answering else status_line.thinking)(draft.writer)
+        what = (status_line.WRITING if draft.answering else status_line.THINKING).format(draft.writer)
         if what != self._status:
             self.set_status(what)
         self._flush()
@@ -358,7 +319,7 @@ class NotebookView:
             self._calls = CallsShown(self._next_slot(), asked.calls, around=around, text=f"{asked.agent}:")
         # A function that blocks the thread lets no status line be drawn.
         self._calls.show("calling \u2026")
-        self.set_status(status_line.calling(map(name_of, asked.calls)))
+        self.set_status(status_line.CALLING.format(", ".join(map(name_of, asked.calls))))
 
     def _show_call_results(self, contents: Sequence[str]) -> None:
         self._status = ""
@@ -369,7 +330,7 @@ class NotebookView:
     def _note_speaker_question(self, asked: SpeakerAsked) -> None:
         self._choice = asked
         if asked.method == "auto":
-            self.set_status(status_line.choosing(asked.agent))
+            self.set_status(status_line.CHOOSING.format(asked.agent))
 
     def _show_speaker(self, given: SpeakerGiven) -> None:
         asked, self._choice, self._status = self._choice, None, ""
@@ -380,12 +341,12 @@ class NotebookView:
     # Code
 
     def _note_question(self, asked: PersonAsked) -> None:
-        self._asked = asked
+        self.asked = asked
         if isinstance(asked, EffectAsked | CodeInputAsked) and self._run is not None:
             self._run.part()
 
     def _show_decision(self, given: PersonGiven) -> None:
-        shown = decision_line.render(given, self._asked)
+        shown = decision_line.render(given, self.asked)
         if shown is not None:
             self._show_at_end(*chat_html.bundle(*shown, kind="decision"))
         if isinstance(given, EffectJudged | CodeInputGiven):
@@ -411,7 +372,7 @@ class NotebookView:
         if ran.exit_code != 0 and not shown.failed:
             self.note(f"exit code {ran.exit_code}", tone="bad")
         elif shown.empty:
-            self.note(status_line.no_output(ran.seconds))
+            self.note(status_line.joined("ran without output", status_line.duration(ran.seconds)))
         self._reported = True
 
     def _show_end(self, ended: Ended) -> None:

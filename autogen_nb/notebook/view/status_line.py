@@ -1,7 +1,5 @@
 """The status line at a cell's foot, what it says is awaited, and the other one-line texts of the view."""
 
-from collections.abc import Iterable
-
 from autogen_nb.effects import Effect
 from autogen_nb.events import ChatStarted, Ended, ModelReplied, Said
 from autogen_nb.messages import Reasoning
@@ -21,38 +19,14 @@ def status(what: str, seconds: float, *remarks: str) -> str:
     return joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", *remarks)
 
 
+THINKING = "{} is thinking"
+WRITING = "{} is writing"
+CHOOSING = "{} is choosing who speaks next"
+RUNNING = "running {}"
+CALLING = "calling {}"
+COPYING = "copying {}"
 SUMMING_UP = "summing up"
 WAITING_FOR_STOPPED = "waiting for code that was stopped"
-
-
-def thinking(agent: str) -> str:
-    """That a model thinks before its answer."""
-    return f"{agent} is thinking"
-
-
-def writing(agent: str) -> str:
-    """That a model's answer comes."""
-    return f"{agent} is writing"
-
-
-def choosing(agent: str) -> str:
-    """That a model chooses a team's next speaker."""
-    return f"{agent} is choosing who speaks next"
-
-
-def running(language: str) -> str:
-    """That code runs."""
-    return f"running {language}"
-
-
-def calling(names: Iterable[str]) -> str:
-    """That functions are called."""
-    return f"calling {', '.join(names)}"
-
-
-def copying(names: Iterable[str]) -> str:
-    """That variables go to the agent's kernel."""
-    return f"copying {', '.join(names)}"
 
 
 def unfinished(seconds: float, *remarks: str) -> str:
@@ -99,11 +73,6 @@ def about(effect: Effect) -> str:
 def capital(text: str) -> str:
     """The text as a sentence begins."""
     return text[:1].upper() + text[1:]
-
-
-def no_output(seconds: float) -> str:
-    """That code ran and showed nothing."""
-    return joined("ran without output", duration(seconds))
 
 
 def failed(failure: Failure, lines: int) -> str:
