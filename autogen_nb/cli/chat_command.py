@@ -3,18 +3,14 @@
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import tables
-from autogen_nb.effects import CONFIRMS
+from autogen_nb.cli.task_options import TaskOptions, task_options
 from autogen_nb.errors import AutogenError
-from autogen_nb.kernels.places import SANDBOXES
-from autogen_nb.kernels.transfer.describe import Share
-from autogen_nb.run import policy
 
 if TYPE_CHECKING:
     from autogen_nb.cli.terminal_conversation import TerminalConversation
@@ -24,35 +20,22 @@ _ENDS = frozenset({"exit", "quit"})
 
 
 @click.command(short_help="A conversation in the terminal, with the same questions.", epilog=exit_codes.TABLE)
-@click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help="A table to hand over. [any number]")
-@click.option("--model", "-m", help="A model's name, 'offline', or 'replay:FILE'.")
-@click.option(
-    "--confirm",
-    type=click.Choice(CONFIRMS),
-    envvar="AUTOGEN_NB_CONFIRM",
-    show_envvar=True,
-    help="When you are asked. [always; risky in a sandbox]",
+@task_options(
+    confirm="When you are asked. [always; risky in a sandbox]",
+    sandbox="Walls around the code. [none]",
+    max_turns="Replies of the assistant to a task. [20]",
+    block_timeout="Seconds for one block. [no limit]",
 )
-@click.option("--sandbox", type=click.Choice(SANDBOXES), help="Walls around the code. [none]")
-@click.option("--net", is_flag=True, help="Let code in the sandbox use the network.")
-@click.option("--kernel", metavar="NAME|URL", default="", help="An installed kernel or a Jupyter server for the code.")
-@click.option("--max-turns", type=click.IntRange(1), default=20, help="Replies of the assistant to a task. [20]")
-@click.option("--block-timeout", type=click.FloatRange(0, min_open=True), help="Seconds for one block. [no limit]")
-@click.option("--budget", help="Dollars ('0.50') or tokens ('20000tokens') that may be spent.")
-@click.option("--share", type=click.Choice(get_args(Share)), default="schema", help="What the model is told of tables.")
-def chat(data: tuple[Path, ...], sandbox: Any, kernel: str, *, net: bool, confirm: Any, **options: Any) -> int:
+def chat(**given: Any) -> int:
     """Asks for a task, has it done before your eyes, and asks for the next.
 
     Before code runs you see it, and say run, edit, skip, all from here or stop. Ctrl-C interrupts a task; Ctrl-C once
     more, Ctrl-D or "exit" ends the conversation. Where tasks come from a pipe, one that fails ends it.
     """
-    from autogen_nb.cli.terminal_conversation import ConversationSetting, TerminalConversation
+    from autogen_nb.cli.terminal_conversation import TerminalConversation
 
-    # A kernel that is named has the walls that it has.
-    sandbox = sandbox or ("none" if kernel else policy().sandbox)
-    where = ExecutionTarget(sandbox, net, kernel)
-    setting = ConversationSetting(where=where, confirm=confirm, **options)
-    conversation = TerminalConversation(setting, _loaded(data), tell=_tell)
+    options = TaskOptions(**given)
+    conversation = TerminalConversation(options, _loaded(options.data), tell=_tell)
     try:
         return _talked(conversation)
     finally:

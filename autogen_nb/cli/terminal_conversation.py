@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,11 @@ from autogen_nb import run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.cli.task_options import TaskOptions
 from autogen_nb.core.chats.termination_checks import WithoutCode
 from autogen_nb.core.ports import Model
-from autogen_nb.effects import Confirm
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
 from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
@@ -33,26 +31,14 @@ _NO_MODEL = (
     "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
     "or choose the built-in analysis with -m offline"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationSetting:
-    """What a conversation is held with; `confirm` None is "risky" behind walls, and "always" without."""
-
-    model: str | None = None
-    where: ExecutionTarget = field(default_factory=ExecutionTarget)
-    confirm: Confirm | None = None
-    max_turns: int = 20
-    block_timeout: float | None = None
-    budget: str | None = None
-    share: Share = "schema"
+_MOST_TURNS = 20
 
 
 class TerminalView(PlainView):
     """The plain view, without what the person has just typed or seen."""
 
-    def __init__(self, task: str, write: Callable[[str], None] | None = None) -> None:
-        super().__init__(*(() if write is None else (write,)))
+    def __init__(self, task: str) -> None:
+        super().__init__()
         self._task = task
         self._reported = False
 
@@ -89,22 +75,22 @@ class TerminalConversation:
         When there is no model, or the place for the code cannot be had.
     """
 
-    def __init__(self, setting: ConversationSetting, data: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
-        self._setting = setting
+    def __init__(self, options: TaskOptions, data: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
         self._data = dict(data)
-        self._tell = tell
-        setting.where.check(Path.cwd())
-        confirm = setting.confirm or ("risky" if setting.where.walled else "always")
-        model = self._model()
-        self._executor = setting.where.executor(
-            cwd=Path.cwd(), timeout=setting.block_timeout, imports=machine_memory.preimports()
+        self._share: Share = options.share or "schema"
+        where = options.target()
+        where.check(Path.cwd())
+        model = self._model(options, tell)
+        self._executor = where.executor(
+            cwd=Path.cwd(), timeout=options.block_timeout, imports=machine_memory.preimports()
         )
+        confirm = options.confirm or ("risky" if where.walled else "always")
         self._forget = run.engine.at_exit(self._executor.stop)
-        self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=_never)
+        self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=lambda _: False)
         self._user = UserProxyAgent(
             "user",
             WithoutCode(),
-            setting.max_turns - 1,
+            (options.max_turns or _MOST_TURNS) - 1,
             "NEVER",
             code_execution_config=CodeConfig(self._executor, confirm=confirm),
             default_auto_reply=None,
@@ -150,19 +136,15 @@ class TerminalConversation:
         if not data:
             return ""
         run.engine.call(self._executor.put(data))
-        return variables_text([describe(name, value, share=self._setting.share) for name, value in data.items()])
+        return variables_text([describe(name, value, share=self._share) for name, value in data.items()])
 
-    def _model(self) -> Model:
-        spec = model_connection.choose(self._setting.model, None, os.environ)
+    def _model(self, options: TaskOptions, tell: Callable[[str], None]) -> Model:
+        spec = model_connection.choose(options.model, None, os.environ)
         if spec is None:
             raise ConfigError(_NO_MODEL)
         for host in model_connection.hosts(spec, os.environ):
-            self._tell(model_connection.receives(host, rows=self._setting.share == "rows").replace("`", ""))
+            tell(model_connection.receives(host, rows=self._share == "rows").replace("`", ""))
         model = model_for(spec)
-        for budget in filter(None, (self._setting.budget, run.policy().budget)):
+        for budget in filter(None, (options.budget, run.policy().budget)):
             model = budgeted(model, Budget.parse(budget))
         return model
-
-
-def _never(_: dict[str, Any]) -> bool:
-    return False

@@ -1,0 +1,72 @@
+"""The options that the commands have in common which give agents a task."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from autogen_nb.agents.parts.execution_target import ExecutionTarget, Sandbox
+from autogen_nb.effects import CONFIRMS, Confirm
+from autogen_nb.kernels.places import SANDBOXES
+from autogen_nb.kernels.transfer.describe import Share
+from autogen_nb.run import policy
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOptions:
+    """What a task is done with; None, or nothing, is what holds where nothing was said."""
+
+    data: tuple[Path, ...]
+    model: str | None
+    confirm: Confirm | None
+    sandbox: Sandbox | None
+    net: bool
+    kernel: str
+    max_turns: int | None
+    block_timeout: float | None
+    budget: str | None
+    share: Share | None
+
+    def target(self) -> ExecutionTarget:
+        """Where the code runs: where nothing is said, the organisation's policy says how much there is of walls.
+
+        Raises
+        ------
+        ConfigError
+            When the options exclude each other.
+        """
+        # A kernel that is named has the walls that it has.
+        return ExecutionTarget(self.sandbox or ("none" if self.kernel else policy().sandbox), self.net, self.kernel)
+
+
+def task_options(
+    *, confirm: str, sandbox: str, max_turns: str, block_timeout: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Gives a command the options of `TaskOptions`, each as a keyword; the help of some is the command's own."""
+    options = (
+        click.option(
+            "--data", "-d", multiple=True, type=click.Path(path_type=Path), help="A table to hand over. [any number]"
+        ),
+        click.option("--model", "-m", help="A model's name, 'offline', or 'replay:FILE'."),
+        click.option(
+            "--confirm", type=click.Choice(CONFIRMS), envvar="AUTOGEN_NB_CONFIRM", show_envvar=True, help=confirm
+        ),
+        click.option("--sandbox", type=click.Choice(SANDBOXES), help=sandbox),
+        click.option("--net", is_flag=True, help="Let code in the sandbox use the network."),
+        click.option(
+            "--kernel", metavar="NAME|URL", default="", help="An installed kernel or a Jupyter server for the code."
+        ),
+        click.option("--max-turns", type=click.IntRange(1), help=max_turns),
+        click.option("--block-timeout", type=click.FloatRange(0, min_open=True), help=block_timeout),
+        click.option("--budget", help="Dollars ('0.50') or tokens ('20000tokens') that may be spent."),
+        click.option("--share", type=click.Choice(get_args(Share)), help="What the model is told of tables. [schema]"),
+    )
+
+    def given(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return given
