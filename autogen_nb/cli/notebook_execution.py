@@ -20,9 +20,9 @@ _GRACE = 1.0
 """Seconds for a cell to end by itself once it was interrupted."""
 
 _ASKED = {
-    "classes": "[each.__name__ for each in type(__import__('sys').last_value.__cause__).__mro__]",
+    "classes": "tuple(each.__name__ for each in type(__import__('sys').last_value.__cause__).__mro__)",
     "error": "str(__import__('sys').last_value)",
-    "answer": "__import__('sys').modules['autogen_nb'].last.summary",
+    "answer": "str(__import__('sys').modules['autogen_nb'].last.summary or '')",
 }
 """What the notebook's kernel is asked when a cell has failed, or when all are done."""
 
@@ -68,34 +68,30 @@ async def execute(
     with _signals() as signals:
         async with notebook_kernel(cwd, environment) as kernel:
             running = asyncio.ensure_future(_cells(notebook, kernel, transcript))
-            first = asyncio.ensure_future(signals.get())
-            both: set[asyncio.Future[Any]] = {running, first}
-            await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            by = await _first_signal(running, signals, seconds)
             if running.done():
-                first.cancel()
                 return running.result()
             # Both the signal and the end of the time end the cell in the same way.
-            ending = ExecutionEnd("signal", by=first.result()) if first.done() else ExecutionEnd("late")
-            first.cancel()
             transcript.close()
-            await _end(running, kernel, signals)
-            return ending
+            await kernel.interrupt()
+            await _first_signal(running, signals, _GRACE)
+            if not running.done():
+                await kernel.kill()
+                running.cancel()
+            # It has been told why it ends.
+            await asyncio.gather(running, return_exceptions=True)
+            return ExecutionEnd("signal", by) if by else ExecutionEnd("late")
 
 
-async def _end(running: asyncio.Future[ExecutionEnd], kernel: NotebookKernel, signals: asyncio.Queue[int]) -> None:
-    """Interrupts what runs, and ends it where it does not end by itself."""
-    await kernel.interrupt()
-    again = asyncio.ensure_future(signals.get())
-    both: set[asyncio.Future[Any]] = {running, again}
-    await asyncio.wait(both, timeout=_GRACE, return_when=asyncio.FIRST_COMPLETED)
-    if not running.done():
-        await kernel.kill()
-        running.cancel()
-    again.cancel()
-    await asyncio.wait(both)
-    if not running.cancelled():
-        # It has been told why it ends.
-        running.exception()
+async def _first_signal(running: asyncio.Future[Any], signals: asyncio.Queue[int], seconds: float | None) -> int:
+    """Waits for what runs, for a signal, or for the time to end; 0 where no signal came."""
+    came = asyncio.ensure_future(signals.get())
+    both: set[asyncio.Future[Any]] = {running, came}
+    await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    if came.done():
+        return came.result()
+    came.cancel()
+    return 0
 
 
 async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) -> ExecutionEnd:
@@ -125,47 +121,25 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
     except DeadKernelError:
         transcript.line("The notebook's kernel died.\n" + kernel.log.read_text(errors="replace"))
         return ExecutionEnd("died")
-    await _set_language(notebook, kernel)
+    # As a front end does that saves a notebook.
+    reply = await kernel.client.kernel_info(reply=True, timeout=10)
+    notebook.metadata["language_info"] = reply["content"]["language_info"]
     return await _ended("done", kernel)
 
 
 async def _ended(how: Literal["done", "failed"], kernel: NotebookKernel) -> ExecutionEnd:
     """What the kernel says of it."""
-    said: dict[str, Any] = {}
     for _ in range(_TRIES):
         reply = await kernel.client.execute(
             "", silent=True, store_history=False, user_expressions=_ASKED, reply=True, timeout=10
         )
         # What comes right behind a failed cell is aborted with it.
         if reply["content"]["status"] == "ok":
-            said = reply["content"]["user_expressions"]
-            break
+            said = reply["content"]["user_expressions"].items()
+            told = {name: ast.literal_eval(each["data"]["text/plain"]) for name, each in said if each["status"] == "ok"}
+            return ExecutionEnd(how, **told)
         await asyncio.sleep(0.05)
-    told = {name: _value(each) for name, each in said.items()}
-    classes = told.get("classes")
-    return ExecutionEnd(
-        how,
-        classes=tuple(classes) if isinstance(classes, list) else (),
-        error=_text(told.get("error")),
-        answer=_text(told.get("answer")),
-    )
-
-
-async def _set_language(notebook: Any, kernel: NotebookKernel) -> None:
-    """Notes the kernel's language, as a front end does that saves a notebook."""
-    reply = await kernel.client.kernel_info(reply=True, timeout=10)
-    notebook.metadata["language_info"] = reply["content"]["language_info"]
-
-
-def _value(said: Mapping[str, Any]) -> Any:
-    try:
-        return ast.literal_eval(said["data"]["text/plain"])
-    except (KeyError, SyntaxError, ValueError):
-        return None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return ExecutionEnd(how)
 
 
 @contextmanager
