@@ -5,7 +5,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +24,7 @@ from autogen_nb.run import policy
 State = Literal["ok", "note", "broken"]
 
 _PACKAGE = "autogen-nb"
+_PIP = f"{sys.executable} -m pip install"
 _PYTHON = (3, 11)
 _HEARS = (6, 29)
 _ALSO_HELD = (7, 0)
@@ -58,14 +59,6 @@ class Finding:
     mend: str = ""
 
 
-Look = Callable[[], Iterator[Finding]]
-
-
-def looks() -> tuple[Look, ...]:
-    """Everything that is looked at, in the order in which it is told."""
-    return (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _policy, _settings)
-
-
 def _python() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("python", "autogen_nb", "ok", f"version {__version__}")
@@ -78,33 +71,20 @@ def _libraries() -> Iterator[Finding]:
     try:
         required = metadata.requires(_PACKAGE) or []
     except metadata.PackageNotFoundError:
-        mend = f"{_pip()} autogen-nb"
-        yield Finding("libraries", _PACKAGE, "note", "is used without being installed", mend)
+        yield Finding("libraries", _PACKAGE, "note", "is used without being installed", f"{_PIP} {_PACKAGE}")
         return
     for text in required:
         name, least, extra = _requirement(text)
-        if not extra:
-            yield from _needed(name, least)
-        elif extra in _OPTIONAL:
-            yield _optional(name, least, extra)
-
-
-def _needed(name: str, least: str) -> Iterator[Finding]:
-    version = _version(name)
-    if version is None:
-        yield Finding("libraries", name, "broken", "is not installed", f"{_pip()} '{name}>={least}'")
-    elif _numbers(version) < _numbers(least):
-        yield Finding("libraries", name, "broken", f"{version} is too old", f"{_pip()} -U '{name}>={least}'")
-    else:
-        yield Finding("libraries", name, "ok", version)
-
-
-def _optional(name: str, least: str, extra: str) -> Finding:
-    version = _version(name)
-    if version is not None and _numbers(version) >= _numbers(least):
-        return Finding("libraries", name, "ok", version)
-    what = "is not installed" if version is None else f"{version} is too old"
-    return Finding("libraries", name, "note", f"{what}; it is for {_OPTIONAL[extra]}", f"{_pip()} '{name}>={least}'")
+        if extra and extra not in _OPTIONAL:
+            continue
+        version = _version(name)
+        if version is not None and _numbers(version) >= _numbers(least):
+            yield Finding("libraries", name, "ok", version)
+            continue
+        what = "is not installed" if version is None else f"{version} is too old"
+        use = f"; it is for {_OPTIONAL[extra]}" if extra else ""
+        state: State = "note" if extra else "broken"
+        yield Finding("libraries", name, state, what + use, f"{_PIP} {'-U ' if version else ''}'{name}>={least}'")
 
 
 def _front_ends() -> Iterator[Finding]:
@@ -113,23 +93,24 @@ def _front_ends() -> Iterator[Finding]:
         yield Finding("front ends", shown, "ok", version)
     if not there:
         text = "no JupyterLab or Notebook is in this environment; one elsewhere, or VS Code, may use its kernel"
-        yield Finding("front ends", "none", "note", text, f"{_pip()} jupyterlab")
+        yield Finding("front ends", "none", "note", text, f"{_PIP} jupyterlab")
 
 
 def _clicks() -> Iterator[Finding]:
     version, widgets = _version("ipykernel"), _version("ipywidgets")
+    state: State = "ok"
+    mend = ""
     if widgets is None:
         text = "there are no buttons without ipywidgets: %config AutogenMagics.ask = 'text' asks in words"
-        yield Finding("clicks", "buttons", "broken", text, f"{_pip()} ipywidgets")
+        state, mend = "broken", f"{_PIP} ipywidgets"
     elif version is None or _numbers(version) < _HEARS:
         text = f"with ipykernel {version or 'missing'}, a click may not reach a cell that runs"
-        yield Finding("clicks", "buttons", "note", text, f"{_pip()} -U 'ipykernel>=7.4'")
+        state, mend = "note", f"{_PIP} -U 'ipykernel>=7.4'"
     elif _numbers(version) < _ALSO_HELD:
         text = f"ipykernel {version} hears a click in a %%autogen cell; a plain cell of your own asks in words"
-        yield Finding("clicks", "buttons", "ok", text)
     else:
         text = f"ipykernel {version} hears a click while a cell runs, from front ends with and without subshells"
-        yield Finding("clicks", "buttons", "ok", text)
+    yield Finding("clicks", "buttons", state, text, mend)
 
 
 def _kernel() -> Iterator[Finding]:
@@ -142,7 +123,7 @@ def _kernel() -> Iterator[Finding]:
             engine.call(executor.start())
             yield Finding("kernel", "agent's kernel", "ok", f"starts in {time.monotonic() - begun:.1f} s")
         except AutogenError as error:
-            yield Finding("kernel", "agent's kernel", "broken", str(error), f"{_pip()} -U ipykernel jupyter_client")
+            yield Finding("kernel", "agent's kernel", "broken", str(error), f"{_PIP} -U ipykernel jupyter_client")
         finally:
             engine.call(executor.stop())
 
@@ -166,7 +147,7 @@ def _sandboxes() -> Iterator[Finding]:
 
 def _models() -> Iterator[Finding]:
     has_pandas = _version("pandas") is not None
-    mend = "" if has_pandas else f"{_pip()} 'autogen-nb[data]'"
+    mend = "" if has_pandas else f"{_PIP} 'autogen-nb[data]'"
     yield Finding("models", "offline", "ok" if has_pandas else "note", "a fixed analysis of tables, no host", mend)
     try:
         known = known_models("", None, os.environ)
@@ -236,5 +217,5 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
-def _pip() -> str:
-    return f"{sys.executable} -m pip install"
+LOOKS = (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _policy, _settings)
+"""Everything that is looked at, in the order in which it is told."""

@@ -1,14 +1,14 @@
 """``autogen-nb doctor``: what is here, what is not, and how to mend it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import groupby
 
 import click
 
 from autogen_nb.cli import doctor_checks, exit_codes
-from autogen_nb.cli.doctor_checks import Finding, Look, looks
+from autogen_nb.cli.doctor_checks import LOOKS, Finding
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.models.config.local_servers import LocalServers
 
@@ -27,7 +27,7 @@ def doctor(*, as_json: bool, probe: bool) -> int:
     No host is asked, and no key is shown.
     """
     more = (_this_machine,) if probe else ()
-    told = [finding for look in (*looks(), *more) for finding in _looked(look)]
+    told = [finding for look in (*LOOKS, *more) for finding in _looked(look)]
     broken = [finding for finding in told if finding.state == "broken"]
     if as_json:
         click.echo(json.dumps({"ok": not broken, "findings": [asdict(each) for each in told]}, indent=2))
@@ -44,7 +44,7 @@ def _this_machine() -> Iterator[Finding]:
     return doctor_checks.probe(LocalServers())
 
 
-def _looked(look: Look) -> Iterator[Finding]:
+def _looked(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     """What a look finds; one that fails is a finding itself, since a doctor must not fall ill."""
     try:
         yield from look()
