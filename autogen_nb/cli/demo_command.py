@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.notebook_execution import ExecutionEnd, execute
+from autogen_nb.cli.notebook_execution import execute
 from autogen_nb.cli.table_files import check
 from autogen_nb.cli.transcript import Transcript
 from autogen_nb.errors import ConfigError
@@ -56,18 +56,27 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     environment.pop("AUTOGEN_NB_DATA", None)
     if data is not None:
         data = data.expanduser().resolve()
+        # The cell reads it, here and in the notebook's kernel.
+        os.environ["AUTOGEN_NB_DATA"] = environment["AUTOGEN_NB_DATA"] = str(data)
         check(data, _reading(book))
-        environment["AUTOGEN_NB_DATA"] = str(data)
     transcript = Transcript(sys.stdout)
     transcript.line(f"{path.name}{f' on {data}' if data else ''}, in real kernels.")
     transcript.line(_UNASKED)
     with tempfile.TemporaryDirectory(prefix="autogen-nb-demo-") as folder:
-        cwd = path.parent if notebook else _copied(examples(), Path(folder) / "notebooks")
+        cwd = path.parent
+        if not notebook:
+            # The chat's files go beside the tables, and the package's folder may not be writable.
+            cwd = Path(folder) / "notebooks"
+            shutil.copytree(path.parent / "data", cwd / "data")
         ending = asyncio.run(execute(book, cwd=cwd, environment=environment, transcript=transcript))
     if ending.how == "signal":
         click.echo("autogen-nb demo: stopped", err=True)
         return 128 + ending.by
-    _report(transcript, ending, book, _write(book, path, out), time.monotonic() - begun)
+    files = "\n".join(f"  {file}" for file in _write(book, path, out))
+    plots = sum("image/png" in each.get("data", {}) for cell in book.cells for each in cell.get("outputs", []))
+    how = "Done" if ending.how == "done" else "Failed"
+    counted = f"{plots} plot{'' if plots == 1 else 's'}"
+    transcript.line(f"{how} after {time.monotonic() - begun:.0f} s, with {counted}:\n{files}")
     return exit_codes.ANSWERED if ending.how == "done" else exit_codes.FAILED
 
 
@@ -96,12 +105,6 @@ def _reading(book: Any) -> str:
     return source
 
 
-def _copied(folder: Path, to: Path) -> Path:
-    """A copy of the tables: the chat's files go beside them, and the package's folder may not be writable."""
-    shutil.copytree(folder / "data", to / "data")
-    return to
-
-
 def _write(book: Any, path: Path, out: Path) -> list[Path]:
     """The executed notebook and its page, which opens without network."""
     import nbformat
@@ -118,16 +121,3 @@ def _write(book: Any, path: Path, out: Path) -> list[Path]:
     html, _ = exporter.from_notebook_node(book, {"metadata": {"name": path.stem, "path": str(path.parent)}})
     page.write_text(html, encoding="utf-8")
     return [executed, page]
-
-
-def _report(transcript: Transcript, ending: ExecutionEnd, book: Any, files: list[Path], seconds: float) -> None:
-    plots = _plots(book)
-    transcript.line(
-        f"{'Done' if ending.how == 'done' else 'Failed'} after {seconds:.0f} s, "
-        f"with {plots} plot{'' if plots == 1 else 's'}:\n" + "\n".join(f"  {file}" for file in files)
-    )
-
-
-def _plots(book: Any) -> int:
-    outputs = (output for cell in book.cells for output in cell.get("outputs", []))
-    return sum("image/png" in output.get("data", {}) for output in outputs)

@@ -1,7 +1,6 @@
 """A notebook's file: written as a whole or not at all, and over nothing that was not meant."""
 
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,22 +36,15 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
     """
     import nbformat
 
-    text = nbformat.writes(notebook)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    draft = path.with_name(f".{path.name}-{os.getpid()}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        with draft.open("x", encoding="utf-8") as file:
+            file.write(nbformat.writes(notebook) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        # A temporary file can be read by its owner alone; a notebook is as open as any other file.
-        os.chmod(name, 0o666 & ~_umask())  # noqa: PTH101 - a name, as `tempfile` gives it
-        if force:
-            os.replace(name, path)  # noqa: PTH105 - as above
-            return path
-        return _linked(name, path)
+        return draft.replace(path) if force else _linked(draft, path)
     finally:
-        with suppress(FileNotFoundError):
-            os.unlink(name)  # noqa: PTH108 - as above
+        draft.unlink(missing_ok=True)
 
 
 def sign(path: Path) -> None:
@@ -69,26 +61,18 @@ def sign(path: Path) -> None:
         notary.sign(nbformat.read(path, as_version=4))
 
 
-def _linked(name: str, path: Path) -> Path:
-    number = 1
-    place = path
+def _linked(draft: Path, path: Path) -> Path:
+    number, place = 1, path
     while True:
         try:
-            os.link(name, place)
+            place.hardlink_to(draft)
         except FileExistsError:
             number += 1
             place = path.with_stem(f"{path.stem}-{number}")
         except OSError:
             # A file system without links.
             with place.open("x", encoding="utf-8") as file:
-                file.write(Path(name).read_text(encoding="utf-8"))
+                file.write(draft.read_text(encoding="utf-8"))
             return place
         else:
             return place
-
-
-def _umask() -> int:
-    # There is no other way to read it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

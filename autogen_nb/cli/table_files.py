@@ -1,12 +1,10 @@
 """Tables in files: whether there is one, found out before anything starts, and the Python that reads it."""
 
-import codecs
 import keyword
 import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +67,7 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
 
 
 def check(path: Path, source: str) -> None:
-    """Makes sure that the Python reads a table with rows into `table`; it may read the path in AUTOGEN_NB_DATA.
+    """Makes sure that the Python reads a table with rows into `table`.
 
     Raises
     ------
@@ -79,8 +77,7 @@ def check(path: Path, source: str) -> None:
     check_file(path)
     namespace: dict[str, Any] = {}
     try:
-        with _variable("AUTOGEN_NB_DATA", str(path)):
-            exec(source, namespace)  # noqa: S102 - it is our own
+        exec(source, namespace)  # noqa: S102 - it is our own
     except ImportError as error:
         library = _READERS.get(path.suffix.lower(), error.name)
         raise NoTable(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
@@ -138,18 +135,15 @@ def _options(path: Path) -> Iterator[str]:
 
 
 def _encoding(path: Path) -> str:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with path.open("rb") as file:
-        piece = file.read(_PIECE)
-        if piece.startswith(_UTF_16):
+    with path.open("rb") as binary:
+        if binary.read(2) in _UTF_16:
             return "utf-16"
-        try:
-            while piece:
-                decoder.decode(piece)
-                piece = file.read(_PIECE)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return _OTHER
+    try:
+        with path.open(encoding="utf-8") as file:
+            while file.read(_PIECE):
+                pass
+    except UnicodeDecodeError:
+        return _OTHER
     return "utf-8-sig"
 
 
@@ -162,15 +156,3 @@ def _name(stem: str, taken: set[str]) -> str:
         name += "_table"
     numbers = ("", *(f"_{number}" for number in range(2, len(taken) + 3)))
     return next(f"{name}{number}" for number in numbers if f"{name}{number}" not in taken)
-
-
-@contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        del os.environ[name]
-        if before is not None:
-            os.environ[name] = before

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import struct
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, TextIO
@@ -15,13 +16,7 @@ _PNG_SIZE = slice(16, 24)
 
 
 class Transcript:
-    """Prints what a notebook's kernel sends.
-
-    Parameters
-    ----------
-    out
-        Where it goes.
-    """
+    """Prints what a notebook's kernel sends."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -32,7 +27,6 @@ class Transcript:
 
     def begin(self, source: str) -> None:
         """Shows a cell that is about to run."""
-        self.settle()
         self._cells += 1
         prompt = f"[{self._cells}] "
         self.line(prompt + source.replace("\n", "\n" + " " * len(prompt)))
@@ -40,6 +34,7 @@ class Transcript:
     def line(self, text: str) -> None:
         """Shows a text as a paragraph of its own."""
         if not self._closed:
+            self.settle()
             self._print(text.rstrip("\n") + "\n\n")
 
     def take(self, message: Mapping[str, Any]) -> None:
@@ -51,10 +46,8 @@ class Transcript:
             case "display_data" | "update_display_data" | "execute_result":
                 self._display(content)
             case "stream":
-                self.settle()
                 self.line(_plain(content["text"]))
             case "error":
-                self.settle()
                 self.line(_plain("\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}"))
 
     def close(self) -> None:
@@ -76,7 +69,6 @@ class Transcript:
         if kind == "stream":
             self._grow(place, _plain(content["data"].get("text/plain", "")))
         elif place not in self._shown:
-            self.settle()
             self._shown |= {place} - {""}
             self.line(_described(content["data"]))
 
@@ -126,13 +118,9 @@ def _described(data: Mapping[str, Any]) -> str:
         return text
     size = ""
     if picture == "image/png":
-        width, height = (int.from_bytes(part) for part in _halves(base64.b64decode(data[picture])[_PNG_SIZE]))
+        width, height = struct.unpack(">II", base64.b64decode(data[picture])[_PNG_SIZE])
         size = f", {width} x {height} pixels"
     return f"[picture: {picture}{size}] {text}".rstrip()
-
-
-def _halves(eight: bytes) -> tuple[bytes, bytes]:
-    return eight[:4], eight[4:]
 
 
 def _plain(text: str) -> str:
