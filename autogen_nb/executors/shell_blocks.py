@@ -113,13 +113,7 @@ class Shell:
     def _watched(self, job: Job) -> LimitWatch | None:
         if not isinstance(job, LocalJob) or self._limits == Limits():
             return None
-        watch = LimitWatch(
-            job.root,
-            self._limits,
-            own=tuple,
-            passed=lambda passed: self._end_at(job, passed.limit),
-            cgroup=job.cgroup,
-        )
+        watch = LimitWatch(job, self._limits, lambda passed: self._end_at(job, passed.limit))
         watch.begin()
         return watch
 

@@ -24,18 +24,12 @@ class Guarded:
     Parameters
     ----------
     allow
-        Who is asked; None denies.
+        Who is asked; with None, what is not let through does not happen.
     """
 
     permissions: Permissions
     scope: PathScope
     allow: Allow | None = None
-
-    async def judged(self, effect: Effect, line: str) -> EffectJudged:
-        """What is decided about an act; where nobody is there, it does not happen."""
-        if self.allow is None:
-            return EffectJudged(allowed=False, reason="nobody can be asked")
-        return await self.allow(effect, line)
 
 
 @dataclass(frozen=True, slots=True)

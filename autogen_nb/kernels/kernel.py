@@ -30,7 +30,6 @@ from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import KernelHandle, Place
 from autogen_nb.kernels.preparation import pack_modules, prepare, warm
 from autogen_nb.kernels.request import Ask, ExecuteRequest
-from autogen_nb.kernels.service_calls import list_variables
 from autogen_nb.kernels.transfer import variable_transfer
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.outputs import Failure, Output
@@ -120,9 +119,7 @@ class Kernel:
 
     async def language(self) -> str:
         """What the kernel runs, in lower case; it is started for that."""
-        await self.start()
-        launched = self._life.launched
-        return launched.language if launched is not None else ""
+        return (await self._life.start()).language
 
     @property
     def busy(self) -> bool:
@@ -188,7 +185,7 @@ class Kernel:
         ExecutionError
             When there is no kernel and none can be started.
         """
-        request = await self._open(code, limit=timeout, ask=ask, silent=silent, permissions=permissions)
+        request = await self._open(code, timeout=timeout, ask=ask, silent=silent, permissions=permissions)
         room = float("inf") if silent or self.limits.output is None else self.limits.output
         finished = None
         try:
@@ -256,32 +253,23 @@ class Kernel:
         """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
         return await self._exchange.variables()
 
-    async def _open(
-        self, source: str, *, limit: float | None, ask: Ask | None, silent: bool, permissions: BlockPermissions
-    ) -> ExecuteRequest:
+    async def _open(self, code: str, *, silent: bool, permissions: BlockPermissions, **more: Any) -> ExecuteRequest:
+        """Sends a request as soon as it is its turn, to a kernel that runs; `more` is what `ExecuteRequest` takes."""
         await self._turn.acquire()
         try:
-            launched = self._life.launched
-            if launched is not None and not self.alive:
-                code = await asyncio.shield(launched.exited)
-                why = f"The kernel passed its {met}" if (met := await launched.met()) else death(code)
+            if (died := self._life.launched) is not None and not self.alive:
+                ended = await asyncio.shield(died.exited)
+                why = f"The kernel passed its {met}" if (met := await died.met()) else death(ended)
                 self._lost = self._lost or f"{why} since the last block and was restarted; {LOST}."
-            await self.start()
-            assert self._life.launched is not None
+            launched = await self._life.start()
             self._ending = None
             self._blocks += not silent
             if self._watch is not None:
                 self._watch.begin()
+            launched.announce(block=True)
             permissions = permissions or ("ours" if silent else None)
-            self._life.launched.announce(block=True)
             self._current = ExecuteRequest(
-                self._life.launched,
-                source,
-                ask=ask,
-                timeout=limit,
-                grace=self._grace,
-                silent=silent,
-                permissions=permissions,
+                launched, code, grace=self._grace, silent=silent, permissions=permissions, **more
             )
         except BaseException:
             self._turn.release()
@@ -291,22 +279,16 @@ class Kernel:
     async def _conclude(self, request: ExecuteRequest) -> BlockOutcome:
         """What came of the request; passes the turn on, with a kernel that runs."""
         lost, self._lost = self._lost, ""
-        finished = classify(request, self._ending, await self._met(request))
-        notes = " ".join(note for note in (lost, finished.note) if note)
-        if request.end == "stuck":
-            await self._life.end(grace=0)
+        finished = await self._outcome(request)
         if not self.alive and self._ending is None:
             await self.start()
         self._pass_on()
-        return replace(finished, note=notes)
+        return replace(finished, note=" ".join(note for note in (lost, finished.note) if note))
 
     async def _let_go(self, request: ExecuteRequest) -> None:
         """Returns when the request that was given up is over, or waits for a person's word."""
-        task = asyncio.ensure_future(self._settle(request))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
         asked = asyncio.ensure_future(request.asking.wait())
-        waited: list[asyncio.Future[Any]] = [task, asked]
+        waited: list[asyncio.Future[Any]] = [self._behind(self._settle(request)), asked]
         try:
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -319,18 +301,23 @@ class Kernel:
                 request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
             while not await _passed(request):
                 pass
+            finished = await self._outcome(request)
             if request.end == "stuck":
-                self._lost = classify(request, self._ending, await self._met(request)).note
-                await self._life.end(grace=0)
+                self._lost = finished.note
         finally:
             self._pass_on()
         if not self.alive and self._ending is None:
             # In the background: whoever gave up does not wait for it, the next request does.
             self._life.begin()
 
-    async def _met(self, request: ExecuteRequest) -> str:
-        """The limit at which the system itself stopped a block that failed."""
-        return await request.launched.met() if request.end == "died" or request.exit_code else ""
+    async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
+        """What came of the request; a kernel that did not yield is ended."""
+        # The limit at which the system itself stopped a block that failed.
+        met = await request.launched.met() if request.end == "died" or request.exit_code else ""
+        finished = classify(request, self._ending, met)
+        if request.end == "stuck":
+            await self._life.end(grace=0)
+        return finished
 
     def _pass_on(self) -> None:
         if self._current is not None:
@@ -342,9 +329,15 @@ class Kernel:
 
     async def _ask_person(self) -> Literal["wait", "kill"]:
         assert self.on_stuck is not None
-        launched = self._life.launched
-        found = None if launched is None else await list_variables(launched, _LISTING)
-        return await self.on_stuck(StuckBlock(None if found is None else variable_transfer.variables(found)))
+        assert self._life.launched is not None
+        variables = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LISTING):
+                # On the control channel, which a kernel reads in a thread of its own, past the code that runs.
+                reply = await self._life.launched.channels.ask("control", "autogen_nb_variables", {})
+                if (found := reply.get("variables")) is not None:
+                    variables = variable_transfer.variables(found)
+        return await self.on_stuck(StuckBlock(variables))
 
     def _limit(self, passed: LimitPassed) -> None:
         if self._current is not None:
@@ -357,18 +350,15 @@ class Kernel:
         if self.admit is not None:
             self.admit()
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
-        environ = with_interpreter(environ, self._python)
         for patience in (_PREPARING, _PREPARING, None):
             launched = await launch(
-                self._place, cwd=self.cwd, environ=environ, python=self._python, folders=self._folders,
-                limits=self.limits, meanwhile=pack_modules,
+                self._place, cwd=self.cwd, environ=with_interpreter(environ, self._python), python=self._python,
+                folders=self._folders, limits=self.limits, meanwhile=pack_modules,
             )  # fmt: skip
             try:
                 async with asyncio.timeout(patience):
                     if launched.python:
-                        await prepare(
-                            launched, self._grace, sys.prefix if self._place.here else "", await pack_modules()
-                        )
+                        await prepare(launched, self._grace, sys.prefix if self._place.here else "")
                 break
             except BaseException as error:
                 await launched.end(grace=0)
@@ -376,32 +366,27 @@ class Kernel:
                 if patience is None or not isinstance(error, TimeoutError):
                     raise
         self._blocks, self._since = 0, asyncio.get_running_loop().time()
-        self._watch = self._watched(launched)
-        if launched.python:
+        self._watch = None
+        if launched.root is not None and self.limits != Limits():
+            self._watch = LimitWatch(launched, self.limits, self._limit)
+            launched.exited.add_done_callback(self._watch.stop)
+        if launched.python and self._imports:
             self._behind(self._warm(launched))
         return launched
 
     async def _warm(self, launched: KernelHandle) -> None:
         async with self._turn:
-            if launched.alive and self._imports:
+            if launched.alive:
                 # It is a courtesy: a request that is lost on its way must not keep the turn.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_PREPARING):
                         await warm(launched, self._imports, self._grace)
 
-    def _behind(self, work: Coroutine[Any, Any, None]) -> None:
+    def _behind(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-    def _watched(self, launched: KernelHandle) -> LimitWatch | None:
-        if launched.root is None or self.limits == Limits():
-            return None
-        watch = LimitWatch(
-            launched.root, self.limits, own=lambda: launched.own, passed=self._limit, cgroup=launched.cgroup
-        )
-        launched.exited.add_done_callback(lambda _: watch.stop())
-        return watch
+        return task
 
 
 async def _passed(request: ExecuteRequest) -> bool:

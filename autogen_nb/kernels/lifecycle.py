@@ -13,7 +13,7 @@ class KernelLifecycle:
     def __init__(self, launch: Callable[[], Awaitable[KernelHandle]]) -> None:
         self._launch = launch
         self.launched: KernelHandle | None = None
-        self._starting: asyncio.Task[None] | None = None
+        self._starting: asyncio.Task[KernelHandle] | None = None
 
     @property
     def alive(self) -> bool:
@@ -25,27 +25,27 @@ class KernelLifecycle:
         """Whether a kernel is on its way."""
         return self._starting is not None
 
-    async def start(self) -> None:
-        """Starts the kernel where none runs; any number of callers may wait for the same start.
+    async def start(self) -> KernelHandle:
+        """The kernel, started where none runs; any number of callers may wait for the same start.
 
         Raises
         ------
         ExecutionError
             When it does not come up.
         """
-        if self.alive and self._starting is None:
-            return
+        if self.launched is not None and self.launched.alive and self._starting is None:
+            return self.launched
         starting = self.begin()
         try:
             # A caller that gives up must not take the kernel from the others.
-            await asyncio.shield(starting)
+            return await asyncio.shield(starting)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if starting.cancelled() and task is not None and not task.cancelling():
                 raise ExecutionError("the agent's kernel was shut down while it started") from None
             raise
 
-    def begin(self) -> "asyncio.Task[None]":
+    def begin(self) -> "asyncio.Task[KernelHandle]":
         """The start that is going on, or a new one, which nobody needs to wait for."""
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._start())
@@ -64,11 +64,12 @@ class KernelLifecycle:
         if launched is not None:
             await launched.end(grace)
 
-    async def _start(self) -> None:
+    async def _start(self) -> KernelHandle:
         await self.end(grace=0)
         self.launched = await self._launch()
+        return self.launched
 
-    def _started(self, task: "asyncio.Task[None]") -> None:
+    def _started(self, task: "asyncio.Task[KernelHandle]") -> None:
         if self._starting is task:
             self._starting = None
         if not task.cancelled():

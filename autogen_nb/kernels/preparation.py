@@ -5,14 +5,15 @@ longer there than all else, so it is done once and here, while the first kernel 
 """
 
 import asyncio
+import json
 import marshal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
+from typing import Any
 
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels import service_calls
 from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.inside.guard_questions import FIELD
 from autogen_nb.kernels.places.place import KernelHandle
@@ -45,15 +46,13 @@ def _packed() -> bytes:
     return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
 
 
-async def prepare(launched: KernelHandle, grace: float, prefix: str, own: bytes) -> None:
+async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
     """Brings our own code into a Python kernel.
 
     Parameters
     ----------
     prefix
         Where the interpreter lies whose environment for installing it has been given; "" is any.
-    own
-        What `pack_modules` made.
 
     Raises
     ------
@@ -62,11 +61,12 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str, own: bytes)
     """
     guard = GuardClient()
     file = launched.folder / "own"
-    file.write_bytes(own)
+    file.write_bytes(await pack_modules())
     await launched.files.send(file)
     arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.folder / 'over')!r}, {prefix!r}"
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
-    request = _ours(launched, launched.files.there(source), grace, guard)
+    source = launched.files.there(source)
+    request = ExecuteRequest(launched, source, grace=grace, silent=True, fields=guard.secretly())
     await _through(request)
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
@@ -78,15 +78,18 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str, own: bytes)
 async def warm(launched: KernelHandle, names: Sequence[str], grace: float) -> None:
     """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
     launched.sign.touch()
-    source = service_calls.call_source(
-        "warm", {"names": list(names), "sign": str(launched.sign)}, launched.folder / "warm.json"
-    )
-    await _through(_ours(launched, launched.files.there(source), grace))
+    arguments = {"names": list(names), "sign": str(launched.sign)}
+    source = launched.files.there(call_source("warm", arguments, launched.folder / "warm.json"))
+    await _through(ExecuteRequest(launched, source, grace=grace, silent=True))
 
 
-def _ours(launched: KernelHandle, source: str, grace: float, guard: GuardClient | None = None) -> ExecuteRequest:
-    fields = None if guard is None else guard.secretly()
-    return ExecuteRequest(launched, source, ask=None, timeout=None, grace=grace, silent=True, fields=fields)
+def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
+    """The source that calls a function of `service`, whose result is then in the file `reply`.
+
+    No value is part of it as source: the arguments are one literal of JSON text.
+    """
+    called = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
+    return f'__import__("sys").modules["autogen_nb_service"].answer({called})'
 
 
 async def _through(request: ExecuteRequest) -> None:

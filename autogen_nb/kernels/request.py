@@ -20,7 +20,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.effects import EffectJudged
@@ -40,14 +39,6 @@ Stuck: TypeAlias = Callable[[], Awaitable[Literal["wait", "kill"]]]
 _END_OF_FILE = "\x04"
 _CAUGHT_UP = 1.0
 """Seconds that a question waits for what was printed before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """What came on stdin, when its turn has come."""
-
-    prompt: str
-    password: bool
 
 
 class ExecuteRequest:
@@ -74,10 +65,10 @@ class ExecuteRequest:
         launched: KernelHandle,
         code: str,
         *,
-        ask: Ask | None,
-        timeout: float | None,
         grace: float,
         silent: bool,
+        ask: Ask | None = None,
+        timeout: float | None = None,
         permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
     ) -> None:
@@ -105,7 +96,7 @@ class ExecuteRequest:
         self.passed = ""
         self.asking = asyncio.Event()
         launched.exited.add_done_callback(self._died)
-        self._clock = _Clock(timeout, self._expired)
+        self._clock = _Clock(timeout, lambda: self._inbox.put_nowait("expired"))
         if launched.guarding is not None:
             fields = launched.guarding.permissions(permissions)
         sent = launched.channels.send(
@@ -202,8 +193,8 @@ class ExecuteRequest:
         match item:
             case (str(channel), dict(message)):
                 return self._take_message(channel, message["header"]["msg_type"], message["content"])
-            case _Question():
-                self._put_question(item)
+            case dict():
+                self._put_question(str(item.get("prompt", "")), password=bool(item.get("password", False)))
             case "died" | "stuck":
                 self.end = item
             case "expired":
@@ -215,17 +206,21 @@ class ExecuteRequest:
 
     def _take_message(self, channel: str, kind: str, content: dict[str, Any]) -> Output | None:
         if channel == "stdin":
-            self._look_for_outputs(content)
+            self._spawn(self._in_order(content))
         elif channel == "shell":
             self._dropped = self._reply is None and kind != "execute_reply"
             self._reply = self._reply or content
         elif kind == "status":
-            self._begin(self._silent)
+            if self._silent:
+                self._begin()
             if content.get("execution_state") == "idle" and not self._idle:
                 self._idle = True
-                self._look_for_reply()
+                if self.interrupted and self._reply is None:
+                    # Rule 4: what is asked now is answered after the reply, if there is to be one.
+                    probe = self.launched.channels.send("shell", "kernel_info_request", {}, self._inbox)
+                    self._identifiers.append(probe)
         elif kind == "execute_input":
-            self._begin(True)
+            self._begin()
         elif (found := output(kind, content)) is not None:
             return self._left(found) if isinstance(found, Failure) and found.ename == "SystemExit" else found
         if self._reply is not None and self._idle:
@@ -237,57 +232,47 @@ class ExecuteRequest:
         self._exit = failure.evalue
         return Stream("stderr", f"{failure.evalue}\n") if exit_code(failure.evalue) is None else None
 
-    def _begin(self, begun: bool) -> None:
-        if begun and not self._begun:
+    def _begin(self) -> None:
+        if not self._begun:
             self._begun = True
             if self.interrupted:
                 self._send_interrupt()
 
-    def _look_for_reply(self) -> None:
-        """Rule 4: what is asked now is answered after the reply, if there is to be one."""
-        if self.interrupted and self._reply is None:
-            probe = self.launched.channels.send("shell", "kernel_info_request", {}, self._inbox)
-            self._identifiers.append(probe)
-
-    def _look_for_outputs(self, content: dict[str, Any]) -> None:
-        if self._ask is not None or self._guarded is not None:
-            self._clock.pause()
-            question = _Question(str(content.get("prompt", "")), bool(content.get("password", False)))
-            self._spawn(self._in_order(question))
-
-    async def _in_order(self, question: _Question) -> None:
-        """Rule 7: puts the question into the inbox once all that came before it is there."""
+    async def _in_order(self, question: dict[str, Any]) -> None:
+        """Rule 7: puts what came on stdin into the inbox once all that came before it is there."""
+        if self._ask is None and self._guarded is None:
+            return
+        self._clock.pause()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CAUGHT_UP):
                 await self.launched.channels.ask("control", "kernel_info_request", {}, until=("idle",))
         self._inbox.put_nowait(question)
 
-    def _put_question(self, question: _Question) -> None:
+    def _put_question(self, prompt: str, *, password: bool) -> None:
         guarding = self.launched.guarding
-        asked = None if guarding is None else guarding.asked(question.prompt)
+        asked = None if guarding is None else guarding.asked(prompt)
         if guarding is not None and asked is not None:
             self._spawn(self._judge(guarding, asked))
         elif self._ask is not None:
             if self._question is not None:
                 self._question.cancel()
-            self._question = self._spawn(self._answer(self._ask, question))
+            self._question = self._spawn(self._answer(self._ask(prompt, password)))
 
-    async def _answer(self, ask: Ask, question: _Question) -> None:
+    async def _answer(self, answer: Awaitable[str]) -> None:
         with self._paused():
             try:
-                text = await ask(question.prompt, question.password)
+                text = await answer
             except EOFError:
                 text = _END_OF_FILE
         self.launched.channels.send("stdin", "input_reply", {"value": text})
 
     async def _judge(self, guarding: GuardClient, asked: GuardQuestion) -> None:
         judged = EffectJudged(allowed=False, reason="nobody can be asked")
-        if self._guarded is not None:
-            lines = self._code.split("\n")
-            with self._paused():
-                judged = await self._guarded.judged(
-                    asked.effect, lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
-                )
+        with self._paused():
+            if self._guarded is not None and self._guarded.allow is not None:
+                lines = self._code.split("\n")
+                line = lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
+                judged = await self._guarded.allow(asked.effect, line)
         self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
 
     @contextmanager
@@ -300,9 +285,6 @@ class ExecuteRequest:
             self._open -= 1
             if not self._open and self.end is None:
                 self._clock.resume()
-
-    def _expired(self) -> None:
-        self._inbox.put_nowait("expired")
 
     def _died(self, _: "asyncio.Future[int]") -> None:
         self._spawn(self._drain())

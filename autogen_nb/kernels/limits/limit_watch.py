@@ -11,7 +11,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
@@ -35,33 +35,43 @@ class LimitPassed:
     step: Step
 
 
+class Watched(Protocol):
+    """A kernel, or a program beside it, whose processes are on this machine.
+
+    Attributes
+    ----------
+    root
+        The number of the process below which all of them are.
+    own
+        Those to be spared: the kernel, last, which is interrupted before it is killed, and those that hold it.
+    cgroup
+        What holds them too, if anything does.
+    """
+
+    @property
+    def root(self) -> int | None: ...  # noqa: D102 - told above
+
+    @property
+    def own(self) -> tuple[int, ...]: ...  # noqa: D102 - told above
+
+    @property
+    def cgroup(self) -> Cgroup | None: ...  # noqa: D102 - told above
+
+
 class LimitWatch:
-    """Looks at the processes below `root` until it is stopped; made on a running asyncio loop.
+    """Looks at processes until it is stopped; made on a running asyncio loop.
 
     Parameters
     ----------
-    own
-        Gives the processes to be spared: the kernel, last, which is interrupted before it is killed, and those that
-        hold it.
     passed
         Called when a limit is passed, and again when more has to be done.
-    cgroup
-        What holds the processes too, if anything does.
     """
 
-    def __init__(
-        self,
-        root: int,
-        limits: Limits,
-        *,
-        own: Callable[[], tuple[int, ...]],
-        passed: Callable[[LimitPassed], None],
-        cgroup: Cgroup | None = None,
-    ) -> None:
-        self._cgroup = cgroup
-        self._root = root
+    def __init__(self, watched: Watched, limits: Limits, passed: Callable[[LimitPassed], None]) -> None:
+        self._watched = watched
+        self._cgroup = watched.cgroup
+        self._root = watched.root or 0
         self._limits = limits
-        self._own = own
         self._passed = passed
         self._woken = asyncio.Event()
         self._busy = False
@@ -86,7 +96,7 @@ class LimitWatch:
             if usage.tasks > self._limits.processes:
                 self._end_others(usage)
 
-    def stop(self) -> None:
+    def stop(self, _: object = None) -> None:
         """Looks no more."""
         self._task.cancel()
 
@@ -128,7 +138,7 @@ class LimitWatch:
         self._tell(told, "interrupt")
 
     def _end_others(self, usage: ResourceUsage) -> None:
-        spared = {self._root, *self._own()}
+        spared = {self._root, *self._watched.own}
         kill(pid for pid in usage.pids if pid not in spared)
 
     def _at_the_wall(self, usage: ResourceUsage, met: str) -> None:
@@ -140,7 +150,7 @@ class LimitWatch:
     def _too_much_memory(self, usage: ResourceUsage, used: int, limit: int) -> None:
         told = self._limits.words["memory"]
         first = self._since is None
-        own = self._own()
+        own = self._watched.own
         if first and usage.largest not in (self._root, *own):
             kill([usage.largest])
         hard = used > _FAR * limit or (self._since is not None and self._loop.time() > self._since + _PATIENCE)

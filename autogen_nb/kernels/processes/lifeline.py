@@ -43,12 +43,15 @@ class Lifeline:
         The number of the command's own process; that of its supervisor before that has told it.
     exited : asyncio.Future
         Done, with its return code, when the command itself has ended, or its supervisor with the code of that.
+    own : tuple of int
+        The processes that are spared where a limit is passed; none.
     cgroup : autogen_nb.kernels.limits.cgroups.Cgroup, optional
         What holds the command and all that it started, if there is such a thing here.
     """
 
     root = 0
     command = 0
+    own: tuple[int, ...] = ()
     gone: "asyncio.Future[int]"
 
     def __init__(self, limits: Limits, *, keep: bool = False, folders: Sequence[Path] = ()) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from autogen_nb.errors import ExecutionError, TransferError
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
-from autogen_nb.kernels.service_calls import call_source
+from autogen_nb.kernels.preparation import call_source
 from autogen_nb.kernels.transfer import variable_transfer
 from autogen_nb.outputs import Failure, Output
 
