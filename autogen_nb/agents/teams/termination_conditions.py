@@ -9,6 +9,7 @@
 """
 
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
@@ -149,18 +150,22 @@ class _Pure(TerminationCondition):
     def watch(self, judged: JudgedConditions) -> Watch:
         """A watch for one run, which asks nobody."""
         del judged
-        so_far: list[Observation] = []
+        totals = Counter[str]()
 
         def seen(turn: TeamTurn) -> Asking[str | None]:
-            so_far.extend(turn.heard)
-            return self._seen_in_run(so_far, turn)
+            for heard in turn.heard:
+                totals["events" if heard.kind == "event" else "messages"] += 1
+                if heard.usage is not None:
+                    totals["prompt tokens"] += heard.usage.prompt_tokens
+                    totals["completion tokens"] += heard.usage.completion_tokens
+            return self._seen_in_run(totals, turn)
             yield  # a generator that asks nothing
 
         return seen
 
-    def _seen_in_run(self, so_far: Sequence[Observation], turn: TeamTurn) -> str | None:
-        """What is seen in all of the run so far, of which the turn is the last."""
-        del so_far
+    def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
+        """What is seen after a turn; the totals are those of the run so far."""
+        del totals
         return next((told for told in map(self._seen, turn.heard) if told), None)
 
     def _seen(self, heard: Observation) -> str | None:
@@ -200,9 +205,9 @@ class MaxMessageTermination(_Pure):
         self._limit = _count("max_messages", max_messages)
         self._events = include_agent_event
 
-    def _seen_in_run(self, so_far: Sequence[Observation], turn: TeamTurn) -> str | None:
+    def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del turn
-        came = sum(self._events or heard.kind != "event" for heard in so_far)
+        came = totals["messages"] + (totals["events"] if self._events else 0)
         return f"{came} messages came, and {self._limit} are the limit" if came >= self._limit else None
 
 
@@ -230,11 +235,9 @@ class TokenUsageTermination(_Pure):
             raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(given)}")
         self._limits = [None if value is None else _count(name, value) for name, value in given.items()]
 
-    def _seen_in_run(self, so_far: Sequence[Observation], turn: TeamTurn) -> str | None:
+    def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del turn
-        usages = [heard.usage for heard in so_far if heard.usage is not None]
-        prompt = sum(usage.prompt_tokens for usage in usages)
-        completion = sum(usage.completion_tokens for usage in usages)
+        prompt, completion = totals["prompt tokens"], totals["completion tokens"]
         took = {"tokens": prompt + completion, "prompt tokens": prompt, "completion tokens": completion}
         for (what, count), limit in zip(took.items(), self._limits, strict=True):
             if limit is not None and count >= limit:
