@@ -74,15 +74,15 @@ class MessageStream(AsyncIterator[Item]):
             async for event in happening:
                 if self.view is not None:
                     self.view.show(event)
-                for message in exchange.take_messages():
-                    if not self._tells_task and exchange.is_task(message):
+                for message in exchange.follower.take_messages():
+                    if not self._tells_task and exchange.follower.is_task(message):
                         continue
                     if not isinstance(message, ModelClientStreamingChunkEvent):
                         came.append(message)
                     yield message
         finally:
             await happening.aclose()
-        yield TaskResult(messages=came, stop_reason=exchange.stop_reason if self._tells_end else None)
+        yield TaskResult(messages=came, stop_reason=exchange.follower.stop_reason if self._tells_end else None)
 
     def _tick(self) -> None:
         if self.view is not None:

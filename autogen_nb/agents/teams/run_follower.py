@@ -54,13 +54,18 @@ class RunFollower:
     ----------
     given
         The messages of the task as the caller gave them.
+
+    Attributes
+    ----------
+    stop_reason
+        How the run ended, once it has.
     """
 
     def __init__(
         self, members: Mapping[str, TeamMember], transcript: TeamTranscript, given: Sequence[BaseChatMessage]
     ) -> None:
-        self._members = members
-        self._transcript = transcript
+        self.members = members
+        self.transcript = transcript
         self._given = list(given)
         self._tasks = {id(each) for each in given}
         self._draft: list[Mapping[str, Any]] = []
@@ -73,12 +78,13 @@ class RunFollower:
         self._may_call = True
         self._over = False
         self._turn = len(transcript.messages)
+        self._news: list[BaseMessage] = []
         self.stop_reason: str | None = None
 
     @property
     def turn(self) -> Sequence[BaseMessage]:
         """What the turn that has just ended brought."""
-        return self._transcript.messages[self._turn :]
+        return self.transcript.messages[self._turn :]
 
     def is_task(self, message: BaseMessage) -> bool:
         """Whether the message is of the task."""
@@ -86,38 +92,41 @@ class RunFollower:
 
     def model_context(self, name: str) -> list[Mapping[str, Any]]:
         """What the model of a member is to be told of the conversation, and of its turn so far."""
-        return [*self._members[name].context, *self._draft]
+        return [*self.members[name].context, *self._draft]
 
-    def follow(self, event: Event) -> Iterator[BaseMessage]:
-        """What the caller is told of an event."""
+    def follow(self, event: Event) -> None:
+        """Takes an event in."""
         self._begin(event)
         for message in self._messages_of(event):
             if not isinstance(message, team_messages.ModelClientStreamingChunkEvent):
-                self._transcript.messages.append(message)
-            yield message
+                self.transcript.messages.append(message)
+            self._news.append(message)
+
+    def take_messages(self) -> list[BaseMessage]:
+        """What the caller is to be told since it was last asked for."""
+        news, self._news = self._news, []
+        return news
 
     def _begin(self, event: Event) -> None:
         """Takes what follows an answer, but for its judgement, as another turn."""
         if self._over and not isinstance(event, EndingAsked | EndingJudged | Ended):
-            self._over, self._turn = False, len(self._transcript.messages)
+            self._over, self._turn = False, len(self.transcript.messages)
             self._usage, self._calls, self._results, self._ran, self._written = None, [], [], [], 0
-        if (agent := getattr(event, "agent", "")) in self._members:
+        if (agent := getattr(event, "agent", "")) in self.members:
             self._speaker = agent
 
     def _messages_of(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one row for each event
         match event:
             case ModelAsked(calls=calls):
                 self._may_call = calls == "some"
-            case ModelDelta(agent=agent, text=text) if self._members[agent].streams:
+            case ModelDelta(agent=agent, text=text) if self.members[agent].streams:
                 yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied():
                 yield from self._replied(event)
             case FunctionsReturned(contents=contents):
                 yield self._returned(contents)
             case HumanInputAsked(agent=agent):
-                yield team_messages.UserInputRequestedEvent(
-                    source=agent, request_id=str(len(self._transcript.messages))
-                )
+                yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
             case ReplyGiven(usage=usage):
                 self._usage = usage
             case CodeRan():
@@ -133,7 +142,7 @@ class RunFollower:
 
     def _replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
         self._usage = replied.usage
-        self._members[self._speaker].count_usage(replied)
+        self.members[self._speaker].count_usage(replied)
         if replied.reasoning is not None:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
         # Of a model that calls where it may not, only the words are taken.
@@ -188,17 +197,17 @@ class RunFollower:
         if said.kind != "task":
             self._keep(said)
         heard = to_stored_message(said.message, said.sender, own=False)
-        for member in self._members.values():
+        for member in self.members.values():
             if said.kind == "task" or member.name != said.sender:
                 member.context.append(heard)
         return message
 
     def _keep(self, said: Said) -> None:
         """Has the speaker remember its own turn."""
-        speaker = self._members[said.sender]
+        speaker = self.members[said.sender]
         speaker.context += self._draft
         self._draft = []
-        self._transcript.heard[said.sender] = len(self._transcript.messages) + 1
+        self.transcript.heard[said.sender] = len(self.transcript.messages) + 1
         # The results of calls, and a handover, are in the draft already.
         if said.kind not in ("tools", "handoff"):
             speaker.context.append(to_stored_message(said.message, said.sender, own=True))

@@ -3,46 +3,28 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from autogen_nb.agents.teams.task_runner import TaskRunner
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
-    from autogen_nb.agents.teams.message_stream import MessageStream
     from autogen_nb.agents.teams.team_chats import BaseGroupChat
-    from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response, TaskResult
+    from autogen_nb.agents.teams.team_exchange import TeamExchange
+    from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response
 
 
-class SoloAgent(TeamMember):
+class SoloAgent(TeamMember, TaskRunner):
     """A member of a team that can be run without one."""
+
+    tells_end = False
 
     def __init__(self) -> None:
         super().__init__()
         self._solo: BaseGroupChat | None = None
 
-    async def run(
-        self,
-        *,
-        task: Any = None,
-        cancellation_token: CancellationToken | None = None,
-        output_task_messages: bool = True,
-    ) -> "TaskResult":
-        """What the agent answers to a task, or to what it has heard."""
-        stream = self.run_stream(
-            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
-        )
-        return await stream.result()
-
-    def run_stream(
-        self,
-        *,
-        task: Any = None,
-        cancellation_token: CancellationToken | None = None,
-        output_task_messages: bool = True,
-    ) -> "MessageStream":
-        """The messages as they come; the `TaskResult` is the last item."""
-        return self.solo().run_stream(
-            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
-        )
+    def begin_run(self, task: Any) -> "TeamExchange":
+        """A run of this task, to be driven."""
+        return self.solo().exchange(task)
 
     async def on_messages(
         self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
@@ -65,7 +47,7 @@ class SoloAgent(TeamMember):
     def solo(self) -> "BaseGroupChat":
         """The team of one that the agent is by itself."""
         if self._solo is None:
-            from autogen_nb.agents.teams.team_chats import SoloTeam
+            from autogen_nb.agents.teams.team_chats import BaseGroupChat
 
-            self._solo = SoloTeam([self], max_turns=1, name=f"{self.name}, alone")
+            self._solo = BaseGroupChat([self], max_turns=1, name=f"{self.name}, alone")
         return self._solo

@@ -1,19 +1,19 @@
 """Teams with AgentChat's names: several agents, one conversation, and who speaks when."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic import ValidationError
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.teams.message_stream import MessageStream
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.speaker_selector import PROMPT, SpeakerSelector
+from autogen_nb.agents.teams.task_runner import TaskRunner
 from autogen_nb.agents.teams.team_exchange import TeamExchange
 from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult, flow_message, load_message, task_messages
+from autogen_nb.agents.teams.team_messages import BaseMessage, flow_message, load_message, task_messages
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
@@ -23,10 +23,10 @@ from autogen_nb.core.people import Human
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import Said
-from autogen_nb.run import CancellationToken, Log, Waits
+from autogen_nb.run import CancellationToken, Log, Waits, result
 
 
-class BaseGroupChat:
+class BaseGroupChat(TaskRunner):
     """What all teams share.
 
     Parameters
@@ -42,9 +42,6 @@ class BaseGroupChat:
     description
         What the team is for.
     """
-
-    tells_end = True
-    """Whether a result says how the run ended."""
 
     def __init__(
         self,
@@ -74,43 +71,9 @@ class BaseGroupChat:
         """What was said and done so far, as callers are told it."""
         return list(self._transcript.messages)
 
-    async def run(
-        self,
-        *,
-        task: Any = None,
-        cancellation_token: CancellationToken | None = None,
-        output_task_messages: bool = True,
-    ) -> TaskResult:
-        """What the team comes to.
-
-        Parameters
-        ----------
-        task
-            A text, a message, or several; None goes on with the earlier one.
-        cancellation_token
-            Cancels the run, which then raises ``asyncio.CancelledError``.
-        output_task_messages
-            Whether the result holds the messages of the task, too.
-        """
-        stream = self.run_stream(
-            task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
-        )
-        return await stream.result()
-
-    def run_stream(
-        self,
-        *,
-        task: Any = None,
-        cancellation_token: CancellationToken | None = None,
-        output_task_messages: bool = True,
-    ) -> MessageStream:
-        """The messages as they come; the `TaskResult` is the last item."""
-        return MessageStream(
-            lambda: self.exchange(task),
-            token=cancellation_token,
-            tells_task=output_task_messages,
-            tells_end=self.tells_end,
-        )
+    def begin_run(self, task: Any) -> TeamExchange:
+        """A run of this task, to be driven."""
+        return self.exchange(task)
 
     def exchange(
         self,
@@ -150,18 +113,10 @@ class BaseGroupChat:
             raise ConfigError(f"{self.name} has nothing to work on; give it a task")
         follower = RunFollower(self._members, self._transcript, given)
         person = human or call_context.current_human()
-        handler = TeamQuestionHandler(
-            self._members, person, self._transcript, follower, conditions, self._speaker_selector(), waits
-        )
+        handler = TeamQuestionHandler(follower, person, conditions, self._speaker_selector(), waits)
+        kept = [] if log is None else log
         return TeamExchange(
-            team_chat(settings, self._state),
-            handler,
-            follower,
-            self._executors(),
-            state=self._state,
-            log=[] if log is None else log,
-            waits=waits,
-            hold=self._held,
+            team_chat(settings, self._state), handler, follower, self._held, state=self._state, log=kept, waits=waits
         )
 
     async def reset(self) -> None:
@@ -237,15 +192,19 @@ class BaseGroupChat:
         if self._running:
             raise ConfigError(f"{self.name} is running; await the end of that run, or cancel it first")
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Keeps the team for one run."""
+    @asynccontextmanager
+    async def _held(self, waits: Waits) -> AsyncGenerator[None]:
+        """Keeps the team for one run, at whose end what runs code and was not started by its owner is stopped."""
         self._check_idle()
         self._running = True
         try:
             yield
         finally:
-            self._running = False
+            try:
+                for executor in self._executors():
+                    await result(executor.stop(), waits=waits)
+            finally:
+                self._running = False
 
 
 class RoundRobinGroupChat(BaseGroupChat):
@@ -253,12 +212,6 @@ class RoundRobinGroupChat(BaseGroupChat):
 
     The parameters are those of `BaseGroupChat`.
     """
-
-
-class SoloTeam(BaseGroupChat):
-    """A single agent that is run by itself."""
-
-    tells_end = False
 
 
 class SelectorGroupChat(BaseGroupChat):

@@ -10,9 +10,8 @@ from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.callbacks import call_user_code
-from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
+from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
-from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions
 from autogen_nb.core.people import Human
 from autogen_nb.events import (
@@ -42,35 +41,34 @@ class TeamQuestionHandler:
         How the next speaker is chosen; None where it goes by turns.
     """
 
-    members: Mapping[str, TeamMember]
-    human: Human
-    transcript: TeamTranscript
     follower: RunFollower
+    human: Human
     conditions: JudgedConditions
     speaker_selector: SpeakerSelector | None
     waits: run.Waits
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
         """Who answers the question."""
+        members, transcript = self.follower.members, self.follower.transcript
         match question:
             case ModelAsked():
                 return self._model(question)
             case ReplyAsked(agent=agent):
-                return OnCaller(lambda: self.members[agent].answer(self.transcript.unheard(agent)))
+                return OnCaller(lambda: members[agent].answer(transcript.unheard(agent)))
             case EndingAsked():
                 return OnCaller(lambda: self.conditions.judge(question, tuple(self.follower.turn)))
             case SpeakerAsked() | CandidatesAsked():
                 assert self.speaker_selector is not None
-                return self.speaker_selector.answer(question, tuple(self.transcript.messages))
-            case HumanInputAsked(agent=agent) if (ask := getattr(self.members[agent], "input_func", None)) is not None:
+                return self.speaker_selector.answer(question, tuple(transcript.messages))
+            case HumanInputAsked(agent=agent) if (ask := getattr(members[agent], "input_func", None)) is not None:
                 return OnCaller(lambda: _typed(ask, question))
-            case ApprovalAsked(agent=agent) if (judge := getattr(self.members[agent], "judged", None)) is not None:
+            case ApprovalAsked(agent=agent) if (judge := getattr(members[agent], "judged", None)) is not None:
                 return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
             case _:
                 return self._chat_handler()(question)
 
     def _model(self, asked: ModelAsked) -> OnEngine:
-        agent = cast("Participant", self.members[asked.agent])
+        agent = cast("Participant", self.follower.members[asked.agent])
         model = agent.model
         assert model is not None
         request = model_request(agent, self.follower.model_context(agent.name), calls=asked.calls == "some")
@@ -78,10 +76,10 @@ class TeamQuestionHandler:
 
     def _context(self) -> list[Mapping[str, Any]]:
         """What was said so far, for who decides about code."""
-        return [{"source": each.source, "content": each.to_text()} for each in self.transcript.messages]
+        return [{"source": each.source, "content": each.to_text()} for each in self.follower.transcript.messages]
 
     def _chat_handler(self) -> QuestionHandler:
-        agents = {name: each for name, each in self.members.items() if isinstance(each, Participant)}
+        agents = {name: each for name, each in self.follower.members.items() if isinstance(each, Participant)}
         return QuestionHandler(agents, self.human, waits=self.waits)
 
 
