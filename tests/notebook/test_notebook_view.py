@@ -20,6 +20,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
+    OutputAdded,
     ReasoningDelta,
     Relayed,
     ReplyAsked,
@@ -31,6 +32,7 @@ from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usa
 from autogen_nb.notebook.view.function_calls import asked_html, returned_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.reply_draft import folded_thought
+from autogen_nb.outputs import Display, Stream
 from tests.notebook.corpus import HOSTILE
 from tests.notebook.markup import code_of, problems, text_of
 
@@ -282,6 +284,22 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
     page.view.tick()
 
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
+
+
+def test_text_stays_above_what_came_after_it(published: list[dict[str, Any]]) -> None:
+    """A status line that is shown before the text of which it tells does not take the text's place."""
+    now = [100.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(CodeAsked("user", (CodeBlock("python", "print('text')\ndisplay(1)"),)))
+    now[0] += 0.05
+    page.view.tick()
+    now[0] += 0.05
+    page.show(OutputAdded("user", Stream("stdout", "text\n")))
+    now[0] += 0.05
+    page.view.tick()
+    page.show(OutputAdded("user", Display({"text/plain": "a picture"})))
+
+    assert page.texts == ["text\n", "a picture"]
 
 
 def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:

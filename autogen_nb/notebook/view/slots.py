@@ -16,15 +16,24 @@ _NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind"
 
 
 class Slot:
-    """An output of the running cell with a display id; nothing is shown before the first `show`."""
+    """An output of the running cell with a display id; nothing is shown before the first `show`.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    above
+        The place above it. A front end puts outputs where they come first, so that place is taken before this one.
+    """
+
+    def __init__(self, above: "Slot | None" = None) -> None:
         self._id = uuid4().hex
+        self._above = above
         self.content: Content | None = None
 
     def show(self, data: Bundle, metadata: Bundle) -> None:
         """Shows the bundle in this place, or puts it in the place of what is there."""
-        shown, self.content = self.content, (data, metadata)
+        if self._above is not None and self._above.content is None:
+            self._above.show(*_NOTHING)
+        shown, self.content, self._above = self.content, (data, metadata), None
         # `display_data` and `update_display_data` of Jupyter's messaging specification.
         InteractiveShell.instance().display_pub.publish(
             data=data, metadata=metadata, transient={"display_id": self._id}, update=shown is not None
@@ -46,7 +55,7 @@ class Slots:
     def next(self) -> Slot:
         """The place below those that are in use."""
         if self._used == len(self._all):
-            self._all.append(Slot())
+            self._all.append(Slot(self._all[-1] if self._all else None))
         self._used += 1
         return self._all[self._used - 1]
 
