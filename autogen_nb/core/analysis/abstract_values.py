@@ -125,15 +125,6 @@ def item(value: Any, index: Values) -> Values:
     return (Ref(f"{value.name}[]"),) if isinstance(value, Ref) else (UNKNOWN,)
 
 
-def of_mapping(value: Mapped, method: str) -> Values:
-    """What a method of a dictionary gives."""
-    if method == "get":
-        return tuple(each for _, each in value.pairs) or (UNKNOWN,)
-    if method == "keys":
-        return (tuple(key for key, _ in value.pairs),)
-    return (value.pairs if method == "items" else tuple(each for _, each in value.pairs),)
-
-
 def operated(op: ast.operator, left: Any, right: Any) -> Any:
     """What comes of two values."""
     a, b = raw(left), raw(right)
@@ -142,31 +133,12 @@ def operated(op: ast.operator, left: Any, right: Any) -> Any:
     if isinstance(op, ast.Add) and (isinstance(left, str) or isinstance(right, str)):
         return printed(left) + printed(right)
     if isinstance(op, ast.Mod) and isinstance(left, str) and isinstance(right, str | int):
-        return formatted_old(left, right)
+        # Only one plain place is filled.
+        plain = left.count("%s") + left.count("%d") == left.count("%") == 1
+        return left.replace("%s", str(right)).replace("%d", str(right)) if plain else UNKNOWN
     if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
         return left + right
     return UNKNOWN
-
-
-def formatted(text: str, parts: tuple[Any, ...]) -> Any:
-    """A text with its places filled; `UNKNOWN` where these are more than plain braces."""
-    plain = text.count("{}")
-    if plain == len(parts) == text.count("{") == text.count("}"):
-        pieces = text.split("{}")
-        return "".join(f"{piece}{part}" for piece, part in zip(pieces, (*parts, ""), strict=True))
-    return UNKNOWN
-
-
-def formatted_old(text: str, part: str | int) -> Any:
-    """A text with its one ``%s`` or ``%d`` filled."""
-    places = text.count("%s") + text.count("%d")
-    return text.replace("%s", str(part)).replace("%d", str(part)) if places == text.count("%") == 1 else UNKNOWN
-
-
-def join_texts(text: str, value: Any) -> Any:
-    """The texts of a list in one."""
-    parts = [raw(each) for each in value] if isinstance(value, tuple) else [None]
-    return UNKNOWN if None in parts else text.join(part for part in parts if part is not None)
 
 
 def printed(value: Any) -> str:
@@ -175,29 +147,3 @@ def printed(value: Any) -> str:
         return str(value)
     text = raw(value)
     return HOLE if text is None else text
-
-
-def ranged(*ends: Any) -> Any:
-    """The numbers of a range; `UNKNOWN` where they are many."""
-    numbers = [each for each in ends if isinstance(each, int)]
-    if len(numbers) != len(ends) or 0 in numbers[2:]:
-        return UNKNOWN
-    found = range(*numbers)
-    return tuple(found) if len(found) <= MOST else UNKNOWN
-
-
-def globbed(folder: str, pattern: Any) -> Any:
-    """What a path's pattern finds, as a pattern."""
-    # `*` finds hidden files too, unlike the shell's.
-    return UNKNOWN if pattern in ("*", "**", "**/*", ".*") else PathText(posixpath.join(folder, str(pattern)))
-
-
-def path_attribute(path: PathText, attr: str) -> Any:
-    """What an attribute of a path is."""
-    if attr == "parent":
-        plain = posixpath.normpath(path.text)
-        # Above what ends in dots there is one more.
-        return PathText(posixpath.join(plain, "..") if plain.endswith(".") else posixpath.dirname(plain) or ".")
-    if attr in ("name", "stem"):
-        return posixpath.basename(path.text)
-    return UNKNOWN

@@ -5,8 +5,7 @@ There is one scope: a name is taken for everything that any line of the block ma
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 How: TypeAlias = Literal["value", "element"]
@@ -23,32 +22,35 @@ class BoundNames:
     part: tuple[int, ...] = ()
 
 
-@dataclass(slots=True)
 class Bindings:
-    """What the names of a block stand for; a name in `opaque` may stand for more."""
+    """What the names of a block stand for.
 
-    imports: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    bound: dict[str, list[BoundNames]] = field(default_factory=lambda: defaultdict(list))
-    functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    classes: dict[str, list[ast.ClassDef]] = field(default_factory=lambda: defaultdict(list))
-    parameters: dict[str, list[tuple[str, int, ast.expr | None]]] = field(default_factory=lambda: defaultdict(list))
-    calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
-    opaque: set[str] = field(default_factory=set)
-    own: set[str] = field(default_factory=set)
-    filtered: bool = False
-    """Whether names of files are looked at for their ending, which hidden ones do not have."""
+    Attributes
+    ----------
+    parameters : dict
+        By the name of a parameter: the functions that have it, its place in their calls, and its default.
+    opaque : set of str
+        Names that may stand for more than what is known.
+    methods : set of str
+        Methods of the block's own classes.
+    filtered : bool
+        Whether names of files are looked at for their ending, which hidden ones do not have.
+    """
+
+    def __init__(self) -> None:
+        self.imports: defaultdict[str, set[str]] = defaultdict(set)
+        self.bound: defaultdict[str, list[BoundNames]] = defaultdict(list)
+        self.parameters: defaultdict[str, list[tuple[str, int, ast.expr | None]]] = defaultdict(list)
+        self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        self.functions: set[str] = set()
+        self.classes: set[str] = set()
+        self.methods: set[str] = set()
+        self.opaque: set[str] = set()
+        self.filtered = False
 
     def __contains__(self, name: str) -> bool:
-        return (
-            name in self.imports
-            or name in self.bound
-            or name in self.functions
-            or name in self.classes
-            or name in self.parameters
-            or name in self.opaque
-        )
+        tables = (self.imports, self.bound, self.parameters, self.functions, self.classes, self.opaque)
+        return any(name in table for table in tables)
 
 
 def bindings(tree: ast.AST) -> Bindings:
@@ -66,9 +68,9 @@ def bindings(tree: ast.AST) -> Bindings:
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called
     }
-    for parameter, uses in found.parameters.items():
-        if any(function in handed for function, _, _ in uses):
-            found.opaque.add(parameter)
+    found.opaque.update(
+        name for name, uses in found.parameters.items() if any(function in handed for function, _, _ in uses)
+    )
     return found
 
 
@@ -96,13 +98,13 @@ def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one
         case ast.withitem(context_expr=context, optional_vars=ast.expr() as target):
             _assign(target, BoundNames(context), found)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            found.functions[name].append(node)
+            found.functions.add(name)
             _parameters(name, node, found)
         case ast.Lambda(args=args):
-            found.opaque.update(each.arg for each in _arguments(args))
+            found.opaque.update(each.arg for each in ast.walk(args) if isinstance(each, ast.arg))
         case ast.ClassDef(name=name, body=body):
-            found.classes[name].append(node)
-            found.own.update(each.name for each in body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+            found.classes.add(name)
+            found.methods.update(each.name for each in body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
         case ast.Attribute(attr="endswith" | "suffix"):
             found.filtered = True
         case ast.Call(func=ast.Name(id=name)):
@@ -147,8 +149,3 @@ def _parameters(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, found: 
     for index, (each, default) in enumerate(zip([*places, *arguments.kwonlyargs], defaults, strict=True)):
         found.parameters[each.arg].append((name, index if index < len(places) else -1, default))
     found.opaque.update(each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None)
-
-
-def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
-    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    yield from (each for each in (arguments.vararg, arguments.kwarg) if each is not None)

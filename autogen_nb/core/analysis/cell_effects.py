@@ -4,17 +4,16 @@
 2. `%magic`, `!command`, `name = !command`, `name?` are looked for where a statement begins, outside
    of texts and brackets.
 3. Such a line is read by itself, and stands as ``pass`` in the Python that remains.
+4. Code that runs within code, by a magic or from a text, is read after what it stands in.
 """
 
 import re
 import textwrap
-from collections.abc import Iterator
 
-from autogen_nb.core.analysis import found_effects, magic_effects, python_effects
-from autogen_nb.core.analysis.shell_effects import shell
-from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.analysis.found_effects import FoundEffects
+from autogen_nb.core.analysis.magic_effects import read_cell_magic, read_command, read_line_magic
+from autogen_nb.core.analysis.python_effects import read_python
 from autogen_nb.core.text.code_blocks import parse_python
-from autogen_nb.effects import Effect
 
 _TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
 """Line ends that only IPython takes for some, and what makes a line read otherwise than it runs."""
@@ -26,87 +25,54 @@ _DEEPER = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
 _MOST_NESTED = 4
 
 
-def cell(code: str, scope: PathScope, nested: int = 0) -> Iterator[Effect]:
-    """What the code of a cell does."""
-    if _TRICKY.search(code):
-        yield from found_effects.unknown("has characters that hide what runs")
-    if nested > _MOST_NESTED:
-        yield from found_effects.unknown("nests code too deeply to be read")
-        return
-    effects = python_effects.read(code, scope, nested)
-    if effects is None:
-        effects = tuple(_with_magics(code, scope, nested))
-    yield from effects
+def read_cell(code: str, found: FoundEffects) -> None:
+    """Finds what the code of a cell does, and the code within it."""
+    waiting = [(code, 0)]
+    for each, nested in waiting:
+        if _TRICKY.search(each):
+            found.add_unknown("has characters that hide what runs")
+        if nested > _MOST_NESTED:
+            found.add_unknown("nests code too deeply to be read")
+            continue
+        found.inner = []
+        tree = parse_python(each)
+        if tree is None:
+            _read_ipython(textwrap.dedent(each), found)
+        else:
+            read_python(tree, found)
+        waiting += [(inner, nested + 1) for inner in found.inner]
 
 
-def programs(code: str, nested: int = 0) -> Iterator[Effect]:
-    """The programs that shell lines and shell cells start, which whoever let them run has let start."""
-    code = textwrap.dedent(code)
-    stripped = code.lstrip("\n\r\t ")
-    if parse_python(code) is not None or nested > _MOST_NESTED:
-        return
-    if stripped.startswith("%%"):
-        head, _, body = stripped.partition("\n")
-        name = head[2:].strip().partition(" ")[0]
-        if name in magic_effects.RUN_PYTHON:
-            yield from programs(body, nested + 1)
-        elif name in ("bash", "sh"):
-            yield from found_effects.runs(name)
-        return
-    for command in _split(code)[1]:
-        line = magic_effects.command(command)
-        if line:
-            yield from found_effects.runs(line)
-
-
-def _with_magics(code: str, scope: PathScope, nested: int) -> Iterator[Effect]:
-    code = textwrap.dedent(code)
+def _read_ipython(code: str, found: FoundEffects) -> None:
     stripped = code.lstrip("\n\r\t ")
     if stripped.startswith("%%"):
-        head, _, body = stripped.partition("\n")
-        yield from _cell_magic(head[2:], body, scope, nested)
+        head, _, body = stripped[2:].partition("\n")
+        read_cell_magic(head, body, found)
         return
     source, commands = _split(code)
-    effects = python_effects.read(source, scope, nested)
-    if effects is None:
-        yield from found_effects.unknown("cannot be read as Python")
+    tree = parse_python(source)
+    if tree is None:
+        found.add_unknown("cannot be read as Python")
         return
-    yield from effects
+    read_python(tree, found)
     for command in commands:
-        yield from _line(command, scope, nested)
+        _read_line(command, found)
 
 
-def _cell_magic(head: str, body: str, scope: PathScope, nested: int) -> Iterator[Effect]:
-    name, _, line = head.strip().partition(" ")
-    if name in magic_effects.RUN_PYTHON:
-        yield from cell(line, scope, nested + 1) if name in ("time", "timeit") and not line.startswith("-") else ()
-        yield from magic_effects.options(name, line, scope)
-        yield from cell(body, scope, nested + 1)
-    elif name in ("bash", "sh", "system", "sx", "!"):
-        yield from shell(body if not line or name not in ("system", "sx", "!") else f"{line}\n{body}", scope)
-    else:
-        yield from magic_effects.cell_magic(name, line, body, scope)
-
-
-def _line(command: str, scope: PathScope, nested: int) -> Iterator[Effect]:
+def _read_line(command: str, found: FoundEffects) -> None:
     for part in re.findall(r"\{([^{}]*)\}", command):
         # IPython puts in what these come to; a format in front of which a colon stands is not run.
         if not part.isidentifier() and part.strip():
-            effects = python_effects.read(part, scope, nested + 1)
-            yield from found_effects.unknown("puts together a command") if effects is None else effects
+            found.add_inner(part, "puts together a command")
     if _HELP.fullmatch(command):
         return
     if command.startswith("!"):
-        # What IPython puts in is not known.
-        yield from shell(re.sub(r"\{[^{}]*\}", "$_", command.lstrip("!")), scope)
+        read_command(command.lstrip("!").strip(), found)
     elif command.startswith("%"):
         name, _, line = command.lstrip("%").strip().partition(" ")
-        if name in ("time", "timeit", "prun", "memit", "mprun", "lprun"):
-            yield from cell(re.sub(r"^(-\w+\s*\d*\s+)+", "", line.strip()), scope, nested + 1) if line.strip() else ()
-        else:
-            yield from magic_effects.line_magic(name, line.strip(), scope)
+        read_line_magic(name, line.strip(), found)
     else:
-        yield from found_effects.unknown("cannot be read as Python")
+        found.add_unknown("cannot be read as Python")
 
 
 def _split(code: str) -> tuple[str, list[str]]:

@@ -19,20 +19,14 @@ from autogen_nb.core.analysis.abstract_values import (
     Values,
     elements,
     few,
-    formatted,
-    globbed,
     item,
-    join_texts,
-    of_mapping,
     operated,
-    path_attribute,
     printed,
-    ranged,
     raw,
     text_of,
 )
 from autogen_nb.core.analysis.bindings import Bindings, BoundNames
-from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS
+from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, names
 
 _DEEP = 30
 _STEPS = 50_000
@@ -43,19 +37,9 @@ _FIXED: Mapping[str, Any] = {
     "os.getcwd": ".",
     "tempfile.gettempdir": "/tmp",  # noqa: S108  # nothing is written there
 }
-_SAME = frozenset(
-    "str sorted list tuple set reversed tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm os.path.expanduser "
-    "os.path.abspath os.path.realpath os.path.normpath os.fspath iter next sqlalchemy.text".split()
-)
-_DATABASES = frozenset({"sqlite3.connect", "duckdb.connect", "sqlalchemy.create_engine"})
-_STREAMS = frozenset(
-    "open io.open io.StringIO io.BytesIO io.TextIOWrapper gzip.open bz2.open lzma.open codecs.open zipfile.ZipFile "
-    "zipfile.ZipFile.open csv.writer csv.DictWriter csv.reader csv.DictReader pandas.ExcelWriter pandas.HDFStore "
-    "matplotlib.backends.backend_pdf.PdfPages contextlib.redirect_stdout contextlib.closing "
-    "tempfile.NamedTemporaryFile "
-    "tempfile.TemporaryFile tempfile.SpooledTemporaryFile tarfile.open h5py.File netCDF4.Dataset "
-    "tables.open_file".split()
-)
+_SAME = names("calls", "same")
+_STREAMS = names("calls", "streams")
+_DATABASES = names("calls", "database")
 
 
 class Evaluator:
@@ -182,8 +166,12 @@ class Evaluator:
     def _attribute(value: Any, attr: str) -> Any:
         if isinstance(value, Ref):
             return Ref(f"{value.name}.{attr}")
-        if isinstance(value, PathText):
-            return path_attribute(value, attr)
+        if isinstance(value, PathText) and attr == "parent":
+            plain = posixpath.normpath(value.text)
+            # Above what ends in dots there is one more.
+            return PathText(posixpath.join(plain, "..") if plain.endswith(".") else posixpath.dirname(plain) or ".")
+        if isinstance(value, PathText) and attr in ("name", "stem"):
+            return posixpath.basename(value.text)
         return value if isinstance(value, LocalName) else UNKNOWN
 
     def _called(self, node: ast.Call) -> Iterable[Any]:
@@ -203,28 +191,37 @@ class Evaluator:
                 yield from self._path_method(value, func.attr, node)
             elif isinstance(value, str):
                 yield from self._text_method(value, func.attr, node)
-            elif isinstance(value, Mapped) and func.attr in ("items", "values", "keys", "get"):
-                yield from of_mapping(value, func.attr)
+            elif isinstance(value, Mapped) and func.attr == "get":
+                yield from item(value, (UNKNOWN,))
+            elif isinstance(value, Mapped) and func.attr in ("items", "values", "keys"):
+                keys, values = zip(*value.pairs, strict=True) if value.pairs else ((), ())
+                yield {"items": value.pairs, "values": values, "keys": keys}[func.attr]
             elif isinstance(value, OpenedFile):
                 yield OpenedFile()
 
     def _path_method(self, path: PathText, method: str, node: ast.Call) -> Iterable[Any]:
         if method in ("joinpath", "with_name"):
-            base = path if method == "joinpath" else PathText(posixpath.dirname(path.text))
-            return self._combined(node.args, lambda *parts: PathText(posixpath.join(base.text, *parts)))
+            base = path.text if method == "joinpath" else posixpath.dirname(path.text)
+            return self._combined(node.args, lambda *parts: PathText(posixpath.join(base, *parts)))
         if method in ("resolve", "absolute", "expanduser", "as_posix", "with_suffix"):
             return (path,)
         if method == "iterdir" and self._names.filtered:
             return ((PathText(posixpath.join(path.text, "*")),),)
         if method in ("glob", "rglob"):
-            return self._combined(node.args, lambda pattern: (globbed(path.text, pattern),))
+            # `*` finds hidden files too, unlike the shell's.
+            hidden = ("*", "**", "**/*", ".*")
+            return self._combined(
+                node.args,
+                lambda pattern: (UNKNOWN if pattern in hidden else PathText(posixpath.join(path.text, str(pattern))),),
+            )
         return (OpenedFile(),) if method == "open" else (UNKNOWN,)
 
     def _text_method(self, text: str, method: str, node: ast.Call) -> Iterable[Any]:
         if method == "format" and not node.keywords:
-            return self._combined(node.args, lambda *parts: formatted(text, parts))
+            return self._combined(node.args, lambda *parts: _formatted(text, *parts))
         if method == "join" and len(node.args) == 1:
-            return [join_texts(text, value) for value in self.of(node.args[0])]
+            lists = [[raw(e) for e in value] if isinstance(value, tuple) else [None] for value in self.of(node.args[0])]
+            return [UNKNOWN if None in parts else text.join(map(str, parts)) for parts in lists]
         plain = {"strip": text.strip, "lower": text.lower, "upper": text.upper}
         return (plain[method](),) if method in plain and not node.args else (UNKNOWN,)
 
@@ -262,7 +259,7 @@ class Evaluator:
             columns = [OneOf(tuple(e for v in self.of(each) for e in elements(v))) for each in node.args]
             return ((tuple(columns),),)
         if name == "range" and node.args:
-            return self._combined(node.args, ranged)
+            return self._combined(node.args, _ranged)
         return (Ref(f"{name}()"),)
 
     def _in_memory(self, node: ast.Call) -> bool:
@@ -282,3 +279,17 @@ class Evaluator:
 
     def _pair(self, key: ast.expr | None, value: ast.expr) -> tuple[Any, Any]:
         return (UNKNOWN if key is None else OneOf(self.of(key)), OneOf(self.of(value)))
+
+
+def _ranged(*ends: Any) -> Any:
+    """The numbers of a range; `UNKNOWN` where they are many."""
+    if ends[3:] or not all(isinstance(each, int) for each in ends) or 0 in ends[2:]:
+        return UNKNOWN
+    found = tuple(range(*ends)[: MOST + 1])
+    return found if len(found) <= MOST else UNKNOWN
+
+
+def _formatted(text: str, *parts: Any) -> Any:
+    """A text with its places filled; `UNKNOWN` where these are more than plain braces."""
+    plain = text.count("{}") == len(parts) == text.count("{") == text.count("}")
+    return text.format(*parts) if plain else UNKNOWN

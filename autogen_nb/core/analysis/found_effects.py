@@ -1,78 +1,121 @@
-"""What code was found to do, as acts: which kind a path or an address makes it, and its words for a person."""
+"""What code was found to do, as effects: which kind a path or an address makes each, and its words for a person."""
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Effect
+from autogen_nb.core.policy.path_scope import PathScope, Whose
+from autogen_nb.core.text.code_blocks import parse_python
+from autogen_nb.effects import Effect, EffectKind
+
+FileUse: TypeAlias = Literal["read", "write", "delete"]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,20})://")
 _NULL = frozenset({"/dev/null", "nul", "/dev/stdout", "/dev/stderr"})
 _SHOWN = 80
-_LATER = "whose name is not known before it runs"
+_DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
+_KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
+    ("read", None): "read_private",
+    ("read", "private"): "read_private",
+    ("read", "elsewhere"): "read_private",
+    ("write", "own"): "write_own",
+}
+"""Of which kind the use of a file is by whose it is, None where that is not known; else the use is the kind."""
 
 
-def reads(path: str | None, scope: PathScope) -> tuple[Effect, ...]:
-    """What reading a file is; None stands for a path that cannot be told."""
-    if path is None:
-        return (Effect("read_private", "", f"reads a file {_LATER}"),)
-    if _URL.match(path.rpartition("::")[2]) and not path.lower().startswith("file:"):
-        return connects(path.rpartition("::")[2])
-    path = local(path)
-    if path.lower() in _NULL:
-        return ()
-    whose = scope.where(path)
-    if whose == "private":
-        return (Effect("read_private", path, f"reads {one_line(path)}, which may hold a secret"),)
-    return (Effect("read_private" if whose == "elsewhere" else "read", path, f"reads {one_line(path)}"),)
+class FoundEffects:
+    """What is found while a block is read; a target of None is one that cannot be told.
+
+    Attributes
+    ----------
+    inner : list of str
+        Code that the block runs besides, still to be read.
+    started : list of Effect
+        Programs that are no effect by themselves, since what they do was read.
+    """
+
+    def __init__(self, scope: PathScope) -> None:
+        self.scope = scope
+        self.inner: list[str] = []
+        self.started: list[Effect] = []
+        self._effects: list[Effect] = []
+        self._vague: list[Effect] = []
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """Each effect once; of what is vague, what nothing else of its kind says better."""
+        kinds = {effect.kind for effect in self._effects}
+        vague = (effect for effect in self._vague if effect.kind not in kinds)
+        return tuple(dict.fromkeys((*self._effects, *vague)))
+
+    def add(self, *effects: Effect) -> None:
+        """Adds what was found."""
+        self._effects += effects
+
+    def add_vague(self, effects: Iterable[Effect]) -> None:
+        """Adds what says little beside what else is found of its kind."""
+        self._vague += effects
+
+    def add_file(self, use: FileUse, path: str | None) -> None:
+        """Adds that a file is used; an address in its place is connected to."""
+        if path is None:
+            words = f"{_DOING[use]} a file whose name is not known before it runs"
+            self.add(Effect(_KINDS.get((use, None), use), "", words))
+            return
+        if use != "delete":
+            address = path.rpartition("::")[2]
+            if _URL.match(address) and not path.lower().startswith("file:"):
+                self.add_connection(address)
+                return
+            path = local(path)
+            if path.lower() in _NULL:
+                return
+        whose = self.scope.where(path)
+        secret = ", which may hold a secret" if use == "read" and whose == "private" else ""
+        self.add(Effect(_KINDS.get((use, whose), use), path, f"{_DOING[use]} {one_line(path)}{secret}"))
+
+    def add_connection(self, address: str | None) -> None:
+        """Adds a connection to an address or a host."""
+        name = host(address or "")
+        self.add(Effect("network", name, f"connects to {one_line(name)}" if name else "uses the network"))
+
+    def add_program(self, command: str | None) -> None:
+        """Adds that a program is started."""
+        self.add(_program(command))
+
+    def add_started(self, command: str) -> None:
+        """Notes that a program is started whose effects are found by themselves."""
+        self.started.append(_program(command))
+
+    def add_install(self, package: str | None) -> None:
+        """Adds that a package is installed."""
+        self.add(Effect("install", package or "", f"installs {one_line(package or 'packages')}"))
+
+    def add_variable(self, name: str | None) -> None:
+        """Adds that a variable of the environment is read or changed."""
+        words = f"uses the environment variable {one_line(name)}" if name else "uses environment variables"
+        self.add(Effect("environment", name or "", words))
+
+    def add_change(self, words: str) -> None:
+        """Adds that the environment, or the interpreter itself, is changed."""
+        self.add(Effect("environment", "", words))
+
+    def add_unknown(self, words: str) -> None:
+        """Adds what cannot be read."""
+        self.add(Effect("unknown", "", words))
+
+    def add_inner(self, code: str | None, otherwise: str) -> None:
+        """Adds Python that is run from a text; `otherwise` says what it is where it cannot be read."""
+        if code is None or parse_python(code) is None:
+            self.add_unknown(otherwise)
+        else:
+            self.inner.append(code)
 
 
-def writes(path: str | None, scope: PathScope) -> tuple[Effect, ...]:
-    """What writing a file is; None stands for a path that cannot be told."""
-    if path is None:
-        return (Effect("write", "", f"writes a file {_LATER}"),)
-    if _URL.match(path.rpartition("::")[2]) and not path.lower().startswith("file:"):
-        return connects(path.rpartition("::")[2])
-    path = local(path)
-    if path.lower() in _NULL:
-        return ()
-    own = scope.where(path) == "own"
-    return (Effect("write_own" if own else "write", path, f"writes {one_line(path)}"),)
-
-
-def deletes(path: str | None, _: PathScope) -> tuple[Effect, ...]:
-    """What deleting, moving or renaming is; None stands for a path that cannot be told."""
-    if path is None:
-        return (Effect("delete", "", f"deletes or moves a file {_LATER}"),)
-    return (Effect("delete", path, f"deletes or moves {one_line(path)}"),)
-
-
-def connects(address: str | None) -> tuple[Effect, ...]:
-    """What a connection to an address or a host is; None stands for one that cannot be told."""
-    name = host(address or "")
-    return (Effect("network", name, f"connects to {one_line(name)}" if name else "uses the network"),)
-
-
-def runs(command: str | None) -> tuple[Effect, ...]:
-    """What starting a program is; None stands for one that cannot be told."""
+def _program(command: str | None) -> Effect:
     text = " ".join((command or "").split())
-    return (Effect("process", text, f"runs {one_line(text)}" if text else "starts a program"),)
-
-
-def installs(package: str | None) -> tuple[Effect, ...]:
-    """What installing a package is; None stands for one that cannot be told."""
-    return (Effect("install", package or "", f"installs {one_line(package or 'packages')}"),)
-
-
-def environment(name: str | None, words: str = "") -> tuple[Effect, ...]:
-    """What reading or changing the environment, or the interpreter itself, is."""
-    words = words or (f"uses the environment variable {one_line(name)}" if name else "uses environment variables")
-    return (Effect("environment", name or "", words),)
-
-
-def unknown(words: str) -> tuple[Effect, ...]:
-    """What cannot be read is."""
-    return (Effect("unknown", "", words),)
+    return Effect("process", text, f"runs {one_line(text)}" if text else "starts a program")
 
 
 def is_url(text: str) -> bool:

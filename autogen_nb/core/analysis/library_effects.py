@@ -1,24 +1,42 @@
 """What libraries' functions do, by their full names: the longest prefix that is known holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
+from typing import cast
 
-from autogen_nb.core.analysis import found_effects, method_effects
+from autogen_nb.core.analysis import method_effects
+from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects, one_line
 from autogen_nb.core.analysis.known_names import lists, names
-from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectKind
 
 COMPUTES = names("libraries", "computes")
 """Libraries that compute, but for what the other tables and the names of methods say."""
 
-KINDS: tuple[EffectKind, ...] = ("network", "process", "install", "environment", "unknown")
-"""What the use of a library may be by itself."""
-
-DEFAULTS: Mapping[str, str] = {name: kind for kind in KINDS for name in lists("libraries")[kind]}
+_WORDS: Mapping[EffectKind, str] = {
+    "network": "uses the network: {}",
+    "process": "starts programs: {}",
+    "install": "installs packages: {}",
+    "environment": "changes or reads the environment: {}",
+    "unknown": "uses {}",
+}
+_DEFAULTS: Mapping[str, EffectKind] = {name: kind for kind in _WORDS for name in lists("libraries")[kind]}
 """What the use of a library, or of a part of it, is by itself."""
 
 _PLAIN = names("libraries", "plain")
 """Parts of such libraries that only compute, or look."""
+
+_SPECIAL = {
+    "os.environ": "uses environment variables",
+    "os.getenv": "uses environment variables",
+    "os.chdir": "changes the working folder",
+    "sys.path": "changes or reads where Python imports from",
+    "sys.modules": "changes or reads what Python has imported",
+    "pickle.load": "unpickles, which can run code",
+    "pickle.loads": "unpickles, which can run code",
+    "joblib.load": "unpickles, which can run code",
+    "torch.load": "unpickles, which can run code",
+    "pandas.read_pickle": "unpickles, which can run code",
+}
 
 
 def _files(table: str) -> dict[str, tuple[str, int]]:
@@ -43,61 +61,37 @@ def plain(name: str) -> str:
 
 
 @cache
-def default(name: str) -> str:
-    """What the use of a full name is where nothing more exact is known of it; "" for what is in no table."""
+def default(name: str) -> EffectKind | None:
+    """What the use of a full name is where nothing more exact is known of it; None for what is in no table."""
     parts = plain(name).split(".")
     for length in range(len(parts), 0, -1):
         prefix = ".".join(parts[:length])
-        if prefix in FILES and length < len(parts):
-            # What it gives back.
+        # What a function of files gives back is no file.
+        if (prefix in FILES and length < len(parts)) or prefix in _PLAIN:
             return "compute"
-        if prefix in _PLAIN:
-            return "compute"
-        if prefix in DEFAULTS:
-            return DEFAULTS[prefix]
+        if prefix in _DEFAULTS:
+            return _DEFAULTS[prefix]
         if prefix in COMPUTES:
             return "compute"
-    return ""
-
-
-_SPECIAL = {
-    "os.environ": "uses environment variables",
-    "os.getenv": "uses environment variables",
-    "os.chdir": "changes the working folder",
-    "sys.path": "changes or reads where Python imports from",
-    "sys.modules": "changes or reads what Python has imported",
-    "pickle.load": "unpickles, which can run code",
-    "pickle.loads": "unpickles, which can run code",
-    "joblib.load": "unpickles, which can run code",
-    "torch.load": "unpickles, which can run code",
-    "pandas.read_pickle": "unpickles, which can run code",
-}
-_WORDS = {
-    "network": "uses the network: {}",
-    "process": "starts programs: {}",
-    "install": "installs packages: {}",
-    "environment": "changes or reads the environment: {}",
-    "unknown": "uses {}",
-}
-
-
-def effects(kind: str, name: str, target: str = "") -> Iterator[Effect]:
-    """The use of a library, or of a part of it, that is more than computing."""
-    words = next((words for part, words in _SPECIAL.items() if f"{name}.".startswith(f"{part}.")), "")
-    words = words or _WORDS[kind].format(found_effects.one_line(name))
-    for known_kind in KINDS:
-        if known_kind == kind:
-            yield Effect(known_kind, target, f"{words}: {found_effects.one_line(target)}" if target else words)
+    return None
 
 
 def exact(name: str) -> bool:
     """Whether the tables name just this."""
-    return name in FILES or name in _PLAIN or name in DEFAULTS
+    return name in FILES or name in _PLAIN or name in _DEFAULTS
 
 
 def known(name: str) -> bool:
     """Whether the tables name this, or something in it."""
     return plain(name) in _named()
+
+
+@cache
+def _named() -> frozenset[str]:
+    known_names = (*FILES, *_PLAIN, *COMPUTES, *_DEFAULTS)
+    return frozenset(
+        ".".join(name.split(".")[:length]) for name in known_names for length in range(1, name.count(".") + 2)
+    )
 
 
 def hidden(name: str) -> str:
@@ -109,25 +103,23 @@ def hidden(name: str) -> str:
     return ""
 
 
-@cache
-def _named() -> frozenset[str]:
-    known_names = (*FILES, *_PLAIN, *COMPUTES, *DEFAULTS)
-    return frozenset(
-        ".".join(name.split(".")[:length]) for name in known_names for length in range(1, name.count(".") + 2)
-    )
+def used(kind: EffectKind, name: str, target: str = "") -> Effect:
+    """The use of a library, or of a part of it, that is more than computing."""
+    words = next((words for part, words in _SPECIAL.items() if f"{name}.".startswith(f"{part}.")), "")
+    words = words or _WORDS[kind].format(one_line(name))
+    return Effect(kind, target, f"{words}: {one_line(target)}" if target else words)
 
 
-def internal(name: str) -> tuple[Effect, ...]:
-    """What reaching into the works of a library, or of Python itself, is."""
-    return found_effects.unknown(f"reaches into .{name}")
+def reach_inside(name: str, found: FoundEffects) -> None:
+    """Adds that code reaches into the works of a library, or of Python itself."""
+    found.add_unknown(f"reaches into .{name}")
 
 
-def handed_on(kind: str, scope: PathScope, name: str) -> tuple[Effect, ...]:
-    """What a function is that is handed on, or called by another name: it may be called with anything."""
-    if kind == "read":
-        return found_effects.reads(None, scope)
-    if kind == "write":
-        return found_effects.writes(None, scope)
-    if kind == "delete":
-        return found_effects.deletes(None, scope)
-    return found_effects.runs(None) if kind == "process" else tuple(effects(kind, name))
+def hand_on(kind: str, name: str, found: FoundEffects) -> None:
+    """Adds that a function is handed on, or called by another name: it may be called with anything."""
+    if kind == "process":
+        found.add_program(None)
+    elif kind in ("read", "write", "delete"):
+        found.add_file(cast("FileUse", kind), None)
+    else:
+        found.add(used(cast("EffectKind", kind), name))

@@ -1,89 +1,87 @@
 """What IPython's magics do."""
 
 import re
-from collections.abc import Iterator
 
-from autogen_nb.core.analysis import found_effects
-from autogen_nb.core.analysis.shell_effects import shell
-from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Effect
+from autogen_nb.core.analysis.found_effects import FoundEffects, one_line
+from autogen_nb.core.analysis.known_names import lists
+from autogen_nb.core.analysis.shell_effects import read_shell
 
-RUN_PYTHON = frozenset("time timeit capture prun memit".split())
-"""Cell magics whose body is run as Python in the same kernel."""
-
-_PLAIN = frozenset(
-    "precision who whos who_ls lsmagic magic quickref pdoc pinfo pinfo2 pdef reset reset_selective xdel xmode colors "
-    "pwd tb autoreload dhist psearch pprint page time timeit automagic autoindent doctest_mode load_ext_ nbagg unalias "
-    "autosave aimport".split()
-)
-_SHELL = frozenset("ls ll la lf lk lx cat less more man rm rmdir mkdir mv cp".split())
-_LISTS = frozenset("ll la lf lk lx".split())
-_SHOWS = frozenset("html HTML markdown latex svg SVG".split())
+_LINES = {name: act for act, found in lists("magics.line").items() for name in found}
+_CELLS = {name: act for act, found in lists("magics.cell").items() for name in found}
+_LISTS = ("ll", "la", "lf", "lk", "lx")
+_SETTINGS = ("InlineBackend.", "InteractiveShell.ast_node_interactivity", "IPCompleter.", "Completer.")
+_EXTENSIONS = ("autoreload", "line_profiler", "memory_profiler")
 _BACKENDS = re.compile(r"(inline|widget|notebook|nbagg|ipympl|agg|--list|-l)?", re.IGNORECASE)
-_EXTENSIONS = frozenset("autoreload line_profiler memory_profiler".split())
 _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 
-def line_magic(name: str, line: str, scope: PathScope) -> Iterator[Effect]:  # noqa: C901, PLR0912  # one row for each magic
-    """What a magic of one line does."""
-    if name in _PLAIN:
-        return
-    if name in ("matplotlib", "pylab"):
-        if not _BACKENDS.fullmatch(line.partition("#")[0].strip()):
-            yield from found_effects.unknown(f"takes the backend {found_effects.one_line(line)}")
-    elif name == "config":
-        if not line.startswith(
-            ("InlineBackend.", "InteractiveShell.ast_node_interactivity", "IPCompleter.", "Completer.")
-        ):
-            yield from found_effects.environment("", f"sets {found_effects.one_line(line)}")
-    elif name in ("load_ext", "reload_ext"):
-        if line not in _EXTENSIONS:
-            yield from found_effects.unknown(f"loads the extension {found_effects.one_line(line)}")
-    elif name in _SHELL:
-        yield from shell(command(f"%{name} {line}"), scope)
-    elif name in ("system", "sx", "sc"):
-        yield from shell(line, scope)
-    elif name in ("pip", "conda", "mamba", "micromamba", "uv"):
-        if not _LOOKING.match(line):
-            yield from shell(f"{name} {line}", scope)
-    elif name in ("cd", "pushd", "popd", "bookmark"):
-        yield from found_effects.environment("", f"changes the working folder: {found_effects.one_line(line)}")
-    elif name in ("env", "set_env"):
-        variable = re.split(r"[=\s]", line)[0]
-        yield from found_effects.environment(variable)
-    elif name in ("save", "logstart", "notebook", "writefile", "file", "store", "pastebin", "export"):
-        yield from found_effects.writes(_last(line), scope)
-    elif name in ("run", "load", "loadpy", "edit", "macro", "rerun", "recall", "debug", "alias"):
-        yield from found_effects.unknown(f"runs %{name} {found_effects.one_line(line)}")
-    else:
-        yield from found_effects.unknown(f"uses the magic %{found_effects.one_line(name)}")
+def read_line_magic(name: str, line: str, found: FoundEffects) -> None:  # noqa: C901, PLR0912  # one row for each kind
+    """Finds what a magic of one line does."""
+    shown = one_line(line)
+    match _LINES.get(name):
+        case "plain":
+            return
+        case "timed":
+            found.inner.append(re.sub(r"^(-\w+\s*\d*\s+)+", "", line))
+        case "backend":
+            if not _BACKENDS.fullmatch(line.partition("#")[0].strip()):
+                found.add_unknown(f"takes the backend {shown}")
+        case "settings":
+            if not line.startswith(_SETTINGS):
+                found.add_change(f"sets {shown}")
+        case "extension":
+            if line not in _EXTENSIONS:
+                found.add_unknown(f"loads the extension {shown}")
+        case "command":
+            read_command(f"{'ls' if name in _LISTS else name} {line}".strip(), found)
+        case "shell":
+            read_command(line, found)
+        case "installer":
+            if not _LOOKING.match(line):
+                read_shell(f"{name} {line}", found)
+        case "folder":
+            found.add_change(f"changes the working folder: {shown}")
+        case "environment":
+            found.add_variable(re.split(r"[=\s]", line)[0])
+        case "write":
+            found.add_file("write", _last(line))
+        case "run":
+            found.add_unknown(f"runs %{name} {shown}")
+        case _:
+            found.add_unknown(f"uses the magic %{one_line(name)}")
 
 
-def cell_magic(name: str, line: str, body: str, scope: PathScope) -> Iterator[Effect]:
-    """What a magic of a whole cell does, whose body is not Python of the same kernel."""
-    if name in ("writefile", "file"):
-        yield from found_effects.writes(_last(line), scope)
-    elif name in ("script", "python", "python2", "python3", "pypy", "perl", "ruby", "cmd", "R", "julia", "node"):
-        yield from found_effects.runs(f"{name} {line}".strip())
-    elif name not in _SHOWS:
-        yield from found_effects.unknown(f"uses the magic %%{found_effects.one_line(name)}")
-    del body
+def read_cell_magic(head: str, body: str, found: FoundEffects) -> None:
+    """Finds what a magic of a whole cell does; `head` is the first line without its marks."""
+    name, _, line = head.strip().partition(" ")
+    match _CELLS.get(name):
+        case "code":
+            if name in ("time", "timeit") and not line.startswith("-"):
+                found.inner.append(line)
+            if name == "prun" and (kept := re.search(r"-[DT]\s*(\S+)", line)):
+                found.add_file("write", kept[1])
+            found.inner.append(body)
+        case "shell":
+            found.add_started(name)
+            read_shell(body, found)
+        case "system":
+            read_shell(f"{line}\n{body}" if line else body, found)
+        case "write":
+            found.add_file("write", _last(line))
+        case "program":
+            found.add_program(f"{name} {line}".strip())
+        case "markup":
+            return
+        case _:
+            found.add_unknown(f"uses the magic %%{one_line(name)}")
 
 
-def command(line: str) -> str:
-    """The command of the shell that a line of IPython's own runs; "" where it runs none."""
-    if line.startswith("!"):
-        return line.lstrip("!").strip()
-    name, _, rest = line.lstrip("%").strip().partition(" ")
-    if line.startswith("%") and name in _SHELL:
-        return f"{'ls' if name in _LISTS else name} {rest}".strip()
-    return rest.strip() if name in ("system", "sx") else ""
-
-
-def options(name: str, line: str, scope: PathScope) -> Iterator[Effect]:
-    """What the options of a magic do whose body runs as Python."""
-    if name == "prun" and (kept := re.search(r"-[DT]\s*(\S+)", line)):
-        yield from found_effects.writes(kept[1], scope)
+def read_command(line: str, found: FoundEffects) -> None:
+    """Finds what a line does that IPython gives to a shell."""
+    if line:
+        found.add_started(line)
+    # What IPython puts in is not known.
+    read_shell(re.sub(r"\{[^{}]*\}", "$_", line), found)
 
 
 def _last(line: str) -> str | None:

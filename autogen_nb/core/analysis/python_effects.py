@@ -6,17 +6,16 @@ known, a name that is made up when the code runs, and whatever leads into Python
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from autogen_nb.core.analysis import found_effects, library_effects, method_effects, sql_effects
+from autogen_nb.core.analysis import library_effects, method_effects, sql_effects
 from autogen_nb.core.analysis.abstract_values import UNKNOWN, LocalName, OpenedFile, Ref
 from autogen_nb.core.analysis.bindings import bindings
-from autogen_nb.core.analysis.call_effects import Calls
+from autogen_nb.core.analysis.call_effects import CallReader
 from autogen_nb.core.analysis.evaluator import Evaluator
-from autogen_nb.core.analysis.import_effects import imported, imports
-from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.text.code_blocks import parse_python
+from autogen_nb.core.analysis.found_effects import FoundEffects
+from autogen_nb.core.analysis.import_effects import read_import, read_module
 from autogen_nb.effects import Effect
 
 _DUNDER = re.compile(
@@ -25,196 +24,176 @@ _DUNDER = re.compile(
 _NAMING = frozenset({"apply", "agg", "aggregate", "transform", "pipe", "map"})
 """Methods that call the method that a text names."""
 
+_CHANGING = frozenset({"to_sql", "executescript", "register", "create_function", "commit", "backup"})
+"""Methods that change a database."""
+
 _GENERIC = frozenset("common compat core lib testing inspect pickle exec requests tempfile codecs socket".split())
 _SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node_interactivity|display)\b")
 _MAGICS = frozenset({"run_line_magic", "system", "getoutput", "run_cell_magic", "run_cell", "magic"})
 _LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr"})
+_NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
-_NESTED = 4
 
 
-def read(code: str, scope: PathScope, nested: int = 0) -> tuple[Effect, ...] | None:
-    """What Python code does; None for what is not Python."""
-    tree = parse_python(code)
-    if tree is None or nested > _NESTED:
-        return None
-    return tuple(dict.fromkeys(_PythonReader(tree, scope, nested).effects()))
+def read_python(tree: ast.AST, found: FoundEffects) -> None:
+    """Finds what Python code does."""
+    _PythonReader(tree, found).read()
 
 
 class _PythonReader:
-    def __init__(self, tree: ast.AST, scope: PathScope, nested: int) -> None:
-        self._tree = tree
-        self._ground = scope
-        self._nested = nested
-        self._names = bindings(tree)
-        self._values = Evaluator(self._names)
+    def __init__(self, tree: ast.AST, found: FoundEffects) -> None:
+        self._found = found
+        names = bindings(tree)
+        self._values = Evaluator(names)
         self._nodes = list(ast.walk(tree))
         # What is known of a node is kept by its identity, which must not pass to another one.
         self._made: list[ast.AST] = []
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        self._called = {id(call.func) for call in calls}
+        # What something is taken from, or asked of.
         self._inner = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
         self._inner |= {
-            id(node.args[0])
-            for node in self._nodes
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in _LOOKED_AT
-            and node.args
+            id(call.args[0])
+            for call in calls
+            if isinstance(call.func, ast.Name) and call.func.id in _LOOKED_AT and call.args
         }
-        self._called = {id(node.func) for node in self._nodes if isinstance(node, ast.Call)}
+        # Whether there is such a name may be asked.
         self._tested = {
-            id(each.func)
+            id(each)
             for node in self._nodes
             if isinstance(node, ast.Compare) and all(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
             for each in node.comparators
-            if isinstance(each, ast.Call)
+            if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in _NAMESPACES
         }
-        self._calls = Calls(self._values, scope, frozenset(self._names.own), changing=self._changes())
+        self._calls = CallReader(self._values, found, names.methods, changing=any(map(self._changes, calls)))
 
-    def effects(self) -> Iterator[Effect]:
-        """What the code does, the plainest first."""
-        read = [effect for node in self._nodes for effect in self._node(node)]
-        yield from read
-        kinds = {effect.kind for effect in read}
-        for effect in (*self._calls.vague, *imports(self._nodes, self._ground)):
-            # What is made of an import or of a session says more than that it is made.
-            if effect.kind not in kinds:
-                yield effect
-
-    def _changes(self) -> bool:
-        """Whether some statement of SQL, or a table that is put there, changes a database."""
+    def read(self) -> None:
+        imports = FoundEffects(self._found.scope)
         for node in self._nodes:
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in ("to_sql", "executescript", "register", "create_function", "commit", "backup"):
-                    return True
-                if method_effects.effect(node.func.attr) == "sql" and node.args:
-                    texts = self._values.texts(node.args[0])
-                    if any(sql_effects.changes(text) and not (text or "").isidentifier() for text in texts):
-                        return True
-        return False
+            match node:
+                case ast.Call():
+                    self._read_call(node)
+                case ast.Attribute(ctx=ast.Load()):
+                    self._read_attribute(node)
+                case ast.Attribute():
+                    self._read_change(node)
+                case ast.Name(id=name, ctx=ast.Load()):
+                    self._read_name(name, node)
+                case ast.MatchClass(kwd_attrs=names):
+                    for name in filter(method_effects.internal, names):
+                        library_effects.reach_inside(name, self._found)
+                case ast.Constant(value=str(text)) if hidden := _DUNDER.search(text):
+                    self._found.add_unknown(f"names {hidden[0]} in a text")
+                case _:
+                    read_import(node, imports)
+        # What is made of an import says more than that it is made.
+        self._found.add_vague(imports.effects)
 
-    def _node(self, node: ast.AST) -> Iterator[Effect]:
-        match node:
-            case ast.Call():
-                yield from self._call(node)
-            case ast.Attribute(ctx=ast.Load()):
-                yield from self._attribute(node)
-            case ast.Attribute():
-                yield from self._assigned(node)
-            case ast.Name(id=name, ctx=ast.Load()):
-                yield from self._name(name, node)
-            case ast.MatchClass(kwd_attrs=names):
-                yield from (
-                    effect
-                    for name in names
-                    if method_effects.internal(name)
-                    for effect in library_effects.internal(name)
-                )
-            case ast.Constant(value=str(text)) if hidden := _DUNDER.search(text):
-                yield from found_effects.unknown(f"names {hidden[0]} in a text")
-            case _:
-                return
+    def _changes(self, call: ast.Call) -> bool:
+        """Whether a statement of SQL, or a table that is put there, changes a database."""
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        is_statement = method_effects.effect(call.func.attr) == "sql" and call.args
+        texts = self._values.texts(call.args[0]) if is_statement else ()
+        return call.func.attr in _CHANGING or any(
+            sql_effects.changes(text) and not (text or "").isidentifier() for text in texts
+        )
 
-    def _call(self, call: ast.Call) -> Iterator[Effect]:
-        for name in self._values.refs(call.func):
-            own = self._OWN.get(name)
-            if own is not None:
-                yield from own(self, call)
-                return
+    def _read_call(self, call: ast.Call) -> None:
+        refs = self._values.refs(call.func)
+        special = next((self._SPECIAL[name] for name in refs if name in self._SPECIAL), None)
+        if special is not None:
+            special(self, call)
+            return
         if isinstance(call.func, ast.Attribute):
-            if call.func.attr in _MAGICS and any(map(_is_shell, self._values.refs(call.func))):
-                yield from self._magic(call.func.attr, call)
+            if call.func.attr in _MAGICS and any(map(_is_shell, refs)):
+                self._read_magic(call.func.attr, call)
                 return
-            yield from self._expressive(call.func.attr, call)
-        if id(call.func) not in self._tested:
-            yield from self._calls.effects(call)
+            self._read_expressive(call.func.attr, call)
+        if id(call) not in self._tested:
+            self._calls.read(call)
 
-    def _run_text(self, call: ast.Call) -> Iterator[Effect]:
+    def _first_texts(self, call: ast.Call) -> tuple[str | None, ...]:
+        return self._values.texts(call.args[0]) if call.args else (None,)
+
+    def _read_text(self, call: ast.Call) -> None:
         """A text that is run as Python."""
-        for text in self._values.texts(call.args[0]) if call.args else (None,):
-            effects = None if text is None else read(text, self._ground, self._nested + 1)
-            yield from (
-                found_effects.unknown("runs code that is not known before it runs") if effects is None else effects
-            )
+        for text in self._first_texts(call):
+            self._found.add_inner(text, "runs code that is not known before it runs")
 
-    def _got_attribute(self, call: ast.Call) -> Iterator[Effect]:
+    def _read_timed(self, call: ast.Call) -> None:
+        for value in (value for node in call.args[:2] for value in self._values.of(node)):
+            if isinstance(value, str):
+                self._found.add_inner(value, "runs code that cannot be read")
+
+    def _read_getattr(self, call: ast.Call) -> None:
         for text in self._values.texts(call.args[1]) if len(call.args) > 1 else (None,):
             if text is None:
-                yield from found_effects.unknown("uses an attribute whose name is not known before it runs")
+                self._found.add_unknown("uses an attribute whose name is not known before it runs")
             else:
                 attribute = ast.Attribute(value=call.args[0], attr=text, ctx=ast.Load())
                 self._made.append(attribute)
-                yield from self._attribute(attribute)
+                self._read_attribute(attribute)
 
-    def _set_attribute(self, call: ast.Call) -> Iterator[Effect]:
-        target = call.args[0] if call.args else None
-        if target is None or any(not isinstance(each, LocalName) for each in self._values.of(target)):
-            refs = () if target is None else self._values.refs(target)
-            words = f"changes {refs[0]}" if refs else "sets an attribute by its name"
-            yield from found_effects.environment("", words) if refs else found_effects.unknown(words)
+    def _read_setattr(self, call: ast.Call) -> None:
+        values = self._values.of(call.args[0]) if call.args else (UNKNOWN,)
+        refs = [value.name for value in values if isinstance(value, Ref)]
+        if refs:
+            self._found.add_change(f"changes {refs[0]}")
+        elif not all(isinstance(value, LocalName) for value in values):
+            self._found.add_unknown("sets an attribute by its name")
 
-    def _imported(self, call: ast.Call) -> Iterator[Effect]:
-        for text in self._values.texts(call.args[0]) if call.args else (None,):
+    def _read_import(self, call: ast.Call) -> None:
+        for text in self._first_texts(call):
             if text is None:
-                yield from found_effects.unknown("imports what is not known before it runs")
+                self._found.add_unknown("imports what is not known before it runs")
             else:
-                yield from imported(text, "")
+                read_module(text, "", self._found)
 
-    def _in_notebook(self, call: ast.Call) -> Iterator[Effect]:
+    def _read_notebook(self, call: ast.Call) -> None:
         # What is called on it is read there, and it can do all.
         if id(call) not in self._inner:
-            yield from found_effects.unknown("uses get_ipython")
+            self._found.add_unknown("uses get_ipython")
 
-    def _timed(self, call: ast.Call) -> Iterator[Effect]:
-        for node in call.args[:2]:
-            for value in self._values.of(node):
-                if isinstance(value, str):
-                    effects = read(value, self._ground, self._nested + 1)
-                    yield from found_effects.unknown("runs code that cannot be read") if effects is None else effects
-
-    def _yaml(self, call: ast.Call) -> Iterator[Effect]:
+    def _read_yaml(self, call: ast.Call) -> None:
         given = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "Loader")]
         if not any("Safe" in name for node in given for name in self._values.refs(node)):
-            yield from found_effects.unknown("reads YAML, which can run code")
+            self._found.add_unknown("reads YAML, which can run code")
 
-    _OWN: ClassVar[dict[str, Callable[[Any, ast.Call], Iterator[Effect]]]] = {
-        "eval": _run_text,
-        "exec": _run_text,
-        "compile": _run_text,
-        "getattr": _got_attribute,
-        "setattr": _set_attribute,
-        "delattr": _set_attribute,
-        "__import__": _imported,
-        "importlib.import_module": _imported,
-        "get_ipython": _in_notebook,
-        "IPython.get_ipython": _in_notebook,
-        "timeit.timeit": _timed,
-        "timeit.repeat": _timed,
-        "yaml.load": _yaml,
+    _SPECIAL: ClassVar[dict[str, Callable[[Any, ast.Call], None]]] = {
+        "eval": _read_text,
+        "exec": _read_text,
+        "compile": _read_text,
+        "getattr": _read_getattr,
+        "setattr": _read_setattr,
+        "delattr": _read_setattr,
+        "__import__": _read_import,
+        "importlib.import_module": _read_import,
+        "get_ipython": _read_notebook,
+        "IPython.get_ipython": _read_notebook,
+        "timeit.timeit": _read_timed,
+        "timeit.repeat": _read_timed,
+        "yaml.load": _read_yaml,
     }
     """What runs, or names, what a text holds."""
 
-    def _expressive(self, name: str, call: ast.Call) -> Iterator[Effect]:
+    def _read_expressive(self, name: str, call: ast.Call) -> None:
         """Methods that evaluate a text, or that take a style or a method by its name."""
         if name in ("query", "eval"):
-            yield from self._expression(name, call)
+            self._read_expression(name, call)
         elif name in _NAMING:
             for argument in [*call.args, *(each.value for each in call.keywords)]:
-                yield from (
-                    effect
-                    for node in ast.walk(argument)
-                    if isinstance(node, ast.Constant) and isinstance(node.value, str)
-                    for effect in self._method_named(node.value)
-                )
+                for node in ast.walk(argument):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        self._read_method_name(node.value)
         elif name in ("use", "context") and not self._names_a_style(call):
-            yield from found_effects.unknown(f"takes a style or a backend from elsewhere: .{name}")
+            self._found.add_unknown(f"takes a style or a backend from elsewhere: .{name}")
 
-    def _magic(self, name: str, call: ast.Call) -> Iterator[Effect]:
-        from autogen_nb.core.analysis.cell_effects import cell
-
-        texts = [text for node in call.args for text in self._values.texts(node)[:1]]
+    def _read_magic(self, name: str, call: ast.Call) -> None:
+        texts = [self._values.texts(node)[0] for node in call.args]
         known = [text for text in texts if text is not None]
         if not known or len(known) != len(texts):
-            yield from found_effects.unknown("runs a magic that is not known before it runs")
+            self._found.add_unknown("runs a magic that is not known before it runs")
             return
         code = {
             "run_line_magic": "%" + " ".join(known),
@@ -222,106 +201,95 @@ class _PythonReader:
             "run_cell_magic": "%%" + " ".join(known[:2]) + "\n" + "\n".join(known[2:]),
             "run_cell": known[0],
         }.get(name, "!" + known[0])
-        yield from cell(code, self._ground, self._nested + 1)
+        self._found.inner.append(code)
 
-    def _expression(self, name: str, call: ast.Call) -> Iterator[Effect]:
+    def _read_expression(self, name: str, call: ast.Call) -> None:
         """An expression that pandas evaluates: it can call methods too. Of databases, it is a statement."""
         if any(ref.startswith(("duckdb", "memory")) for ref in self._values.refs(call.func)):
             for text in self._values.texts(call.args[0]) if call.args else ():
-                yield from sql_effects.statement(text, self._ground)
+                sql_effects.read_statement(text, self._found)
             return
         values = self._values.of(call.args[0]) if call.args else ()
-        if isinstance(call.func, ast.Attribute) and not values and not call.keywords:
-            # `model.eval()` evaluates no text.
-            return
-        for value in values or (None,):
-            tree = None
-            if isinstance(value, str):
-                tree = parse_python(re.sub(r"`[^`]*`", "column", value).replace("@", "").strip())
-            if tree is None:
-                yield from found_effects.unknown(f"evaluates a text: .{name}")
-            else:
-                yield from _PythonReader(tree, self._ground, self._nested).effects()
+        # `model.eval()` evaluates no text.
+        for value in values or ((UNKNOWN,) if call.keywords else ()):
+            text = re.sub(r"`[^`]*`", "column", value).replace("@", "").strip() if isinstance(value, str) else None
+            self._found.add_inner(text, f"evaluates a text: .{name}")
 
-    def _method_named(self, text: str) -> Iterator[Effect]:
+    def _read_method_name(self, text: str) -> None:
         kind = method_effects.effect(text)
-        if kind in ("read", "write", "delete", "network", "process"):
-            yield Effect({"read": "read_private"}.get(kind, kind), "", f"calls .{text}")  # type: ignore[arg-type]  # a kind, by the line above
+        if kind == "read":
+            self._found.add(Effect("read_private", "", f"calls .{text}"))
+        elif kind in ("write", "delete", "network", "process"):
+            self._found.add(Effect(kind, "", f"calls .{text}"))
         elif method_effects.internal(text) and text.isidentifier():
-            yield from library_effects.internal(text)
+            library_effects.reach_inside(text, self._found)
 
     def _names_a_style(self, call: ast.Call) -> bool:
         if not call.args or call.keywords[1:]:
             return False
-        texts = [
-            each
-            for value in self._values.of(call.args[0])
-            for each in (value if isinstance(value, tuple) else (value,))
-        ]
+        values = self._values.of(call.args[0])
+        texts = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
         return all(isinstance(text, str) and re.fullmatch(r"[\w-]+", text) for text in texts)
 
-    def _name(self, name: str, node: ast.Name) -> Iterator[Effect]:
-        if re.fullmatch(r"__\w+__", name) and name not in _DUNDERS and id(node) not in self._called:
-            yield from found_effects.unknown(f"uses {name}")
-        elif id(node) not in self._inner and id(node) not in self._called:
+    def _read_name(self, name: str, node: ast.Name) -> None:
+        if id(node) in self._called:
+            return
+        if re.fullmatch(r"__\w+__", name) and name not in _DUNDERS:
+            self._found.add_unknown(f"uses {name}")
+        elif id(node) not in self._inner:
             for ref in self._values.refs(node):
-                yield from self._mentioned(ref)
+                self._read_mention(ref)
 
-    def _attribute(self, node: ast.Attribute) -> Iterator[Effect]:
+    def _read_attribute(self, node: ast.Attribute) -> None:
         values = self._values.of(node.value)
-        refs = [f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref)]
         hidden = method_effects.internal(node.attr) and not all(_exempt(value, node.attr) for value in values)
         if hidden or (node.attr == "__class__" and id(node) not in self._inner):
-            yield from library_effects.internal(node.attr)
+            library_effects.reach_inside(node.attr, self._found)
         if id(node) in self._inner or id(node) in self._called:
             return
-        for ref in refs:
-            yield from self._mentioned(ref)
+        for value in values:
+            if isinstance(value, Ref):
+                self._read_mention(f"{value.name}.{node.attr}")
         if UNKNOWN in values and method_effects.effect(node.attr) in ("write", "delete", "network", "process"):
-            yield from self._method_named(node.attr)
+            self._read_method_name(node.attr)
 
-    def _mentioned(self, ref: str) -> Iterator[Effect]:
+    def _read_mention(self, ref: str) -> None:
         """What a library gives is handed on, or called by another name."""
         name = library_effects.plain(ref)
+        kind = library_effects.default(name)
+        method = method_effects.effect(name.rpartition(".")[2])
         if ref.endswith(("()", "[]")):
             # What made it has been judged.
             return
         if "()" in ref and not _is_shell(ref):
-            effect = method_effects.effect(name.rpartition(".")[2])
-            if effect in ("write", "delete") and library_effects.default(name) == "compute":
-                yield from library_effects.handed_on(effect, self._ground, name)
-            return
-        if name in library_effects.FILES:
-            kind = library_effects.FILES[name][0]
-            yield from library_effects.handed_on(kind, self._ground, name)
+            if method in ("write", "delete") and kind == "compute":
+                library_effects.hand_on(method, name, self._found)
+        elif name in library_effects.FILES:
+            library_effects.hand_on(library_effects.FILES[name][0], name, self._found)
         elif name == "open":
-            yield from found_effects.unknown("hands open on")
-        elif (kind := library_effects.default(name)) in library_effects.KINDS:
+            self._found.add_unknown("hands open on")
+        elif kind not in (None, "compute"):
             for variable in self._variables(name):
-                yield from library_effects.effects(kind, name, variable)
-        elif "." in name and kind:
-            effect = method_effects.effect(name.rpartition(".")[2])
-            if effect in ("read", "write", "delete", "network", "process", "unknown"):
-                yield from library_effects.handed_on(effect, self._ground, name)
+                self._found.add(library_effects.used(kind, name, variable))
+        elif "." in name and kind and method not in ("", "sql"):
+            library_effects.hand_on(method, name, self._found)
 
     def _variables(self, name: str) -> list[str]:
         """The names of the variables that the block takes from the environment; "" for what cannot be told."""
-        if not name.startswith("os.environ"):
-            return [""]
         taken = [
             text or ""
-            for node in self._nodes
+            for node in (self._nodes if name.startswith("os.environ") else ())
             if isinstance(node, ast.Subscript) and "os.environ" in self._values.refs(node.value)
             for text in self._values.texts(node.slice)
         ]
         return taken or [""]
 
-    def _assigned(self, node: ast.Attribute) -> Iterator[Effect]:
+    def _read_change(self, node: ast.Attribute) -> None:
         """A module, or what it holds, is changed."""
         for ref in self._values.refs(node.value):
             name = f"{ref}.{node.attr}"
             if not ("()" in name or "[]" in name or _SETTINGS.search(name)):
-                yield from found_effects.environment("", f"changes {name}")
+                self._found.add_change(f"changes {name}")
 
 
 def _is_shell(ref: str) -> bool:
@@ -334,5 +302,5 @@ def _exempt(value: object, attr: str) -> bool:
         return not (attr.startswith("__") and attr.endswith("__"))
     if isinstance(value, Ref):
         name = f"{value.name}.{attr}"
-        return library_effects.known(name) or library_effects.default(name) in library_effects.KINDS
+        return library_effects.known(name) or library_effects.default(name) not in (None, "compute")
     return attr in _GENERIC

@@ -2,27 +2,25 @@
 
 import posixpath
 import re
-from collections.abc import Generator, Iterator
 
-from autogen_nb.core.analysis import found_effects
-from autogen_nb.core.analysis.known_names import names
-from autogen_nb.core.analysis.shell_parser import Command, commands, known
-from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Effect
+from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects
+from autogen_nb.core.analysis.known_names import lists, names
+from autogen_nb.core.analysis.shell_parser import Command, commands
 
 _LOOKS = names("shell", "looks")
 _TELLS = names("shell", "tells")
 _TEXT_FIRST = names("shell", "text_first")
-_WRITES = names("shell", "writes")
-_COPIES = names("shell", "copies")
 _VERSIONED = names("shell", "versioned")
 _REMOTE = names("shell", "remote")
 _BY_HOST = names("shell", "by_host")
-_DELETES = names("shell", "deletes")
-_NETWORK = names("shell", "network")
-_INSTALLS = names("shell", "installs")
 _LOOKING = names("shell", "looking")
-_ENVIRONMENT = names("shell", "environment")
+_ACTS = {
+    name: act
+    for act in ("environment", "writes", "copies", "deletes", "network", "installs")
+    for name in lists("shell")[act]
+}
+"""What other commands do; of a name in several lists, the last one holds."""
+
 _PROGRAM = re.compile(r"-f.*|--file.*|.*(system\s*\(|getline|print[^;}]*[>|]|[>|]\s*[\"']|ENVIRON).*", re.DOTALL)
 _DANGEROUS = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
@@ -44,115 +42,100 @@ _DANGEROUS = {
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
 
-def shell(code: str, scope: PathScope) -> Iterator[Effect]:
-    """What shell code does."""
-    found_ = commands(code)
-    if found_ is None:
-        yield from found_effects.runs(code)
+def read_shell(code: str, found: FoundEffects) -> None:
+    """Finds what shell code does."""
+    parsed = commands(code)
+    if parsed is None:
+        found.add_program(code)
         return
-    folder: str | None = ""
-    for command in found_:
-        folder = yield from _command(command, folder, scope)
+    reader = _ShellReader(found)
+    for command in parsed:
+        reader.read(command)
 
 
-def _command(command: Command, folder: str | None, scope: PathScope) -> Generator[Effect, None, str | None]:
-    """What one command does; gives back the folder that the next one runs in, None where it is not known."""
-    for path in command.writes:
-        yield from found_effects.writes(_path(path, folder), scope)
-    for path in command.reads:
-        yield from found_effects.reads(_path(path, folder), scope)
-    words = command.words
-    while words and re.match(r"[A-Za-z_]\w*\+?=", words[0]):
-        # Before a command, such variables can change what it does.
-        yield from found_effects.environment(words[0].partition("=")[0]) if len(words) > 1 else ()
-        words = words[1:]
-    if not words:
-        return folder
-    name, given = posixpath.basename(words[0]), words[1:]
-    if name == "cd":
-        return None if given[:1] == ["-"] else _path(given[0] if given else "~", folder)
-    if name in _DANGEROUS and any(_DANGEROUS[name].fullmatch(word) for word in given):
-        yield from found_effects.runs(" ".join(words))
-    elif name in _LOOKS and words[0] == name:
-        yield from _looked(name, given, folder, scope)
-    elif name in _TELLS and words[0] == name:
-        yield from _expanded(given)
-    else:
-        yield from _acted(name, given, folder, scope)
-    return folder
+class _ShellReader:
+    def __init__(self, found: FoundEffects) -> None:
+        self._found = found
+        # The folder that the next command runs in, as seen from the notebook's; None where it is not known.
+        self._folder: str | None = ""
 
+    def read(self, command: Command) -> None:
+        for path in command.writes:
+            self._add_file("write", path)
+        for path in command.reads:
+            self._add_file("read", path)
+        words = command.words
+        while words and re.match(r"[A-Za-z_]\w*\+?=", words[0]):
+            if len(words) > 1:
+                # Before a command, such variables can change what it does.
+                self._found.add_variable(words[0].partition("=")[0])
+            words = words[1:]
+        if words:
+            self._read_words(posixpath.basename(words[0]), words[1:], words[0])
 
-def _looked(name: str, given: list[str], folder: str | None, scope: PathScope) -> Iterator[Effect]:
-    texts = [word for word in given if not word.startswith("-") or word == "-"]
-    inline = any(word in ("-e", "-f") or word.startswith(("--regexp", "--file", "--expression")) for word in given)
-    if name in _TEXT_FIRST and not inline:
-        texts = texts[1:]
-    options = [value for word in given if word.startswith("--") for value in [word.partition("=")[2]] if "/" in value]
-    if name == "uniq":
-        for text in texts[1:]:
-            yield from found_effects.writes(_path(text, folder), scope)
-        texts = texts[:1]
-    for text in [*texts, *options] or (["."] if name in ("ls", "find", "tree", "du", "dir", "rg") else []):
-        if text in ("-", "]", "]]", "=", "==", "!=", "!") or text.isdigit():
-            continue
-        yield from found_effects.reads(_path(text, folder), scope)
+    def _read_words(self, name: str, given: list[str], program: str) -> None:
+        if name == "cd":
+            self._folder = None if given[:1] == ["-"] else self._path(given[0] if given else "~")
+        elif name in _DANGEROUS and any(_DANGEROUS[name].fullmatch(word) for word in given):
+            self._found.add_program(" ".join((program, *given)))
+        elif name in _LOOKS and program == name:
+            self._look(name, given)
+        elif name in _TELLS and program == name:
+            for variable in re.findall(r"\$\{?([A-Z][A-Z0-9_]{2,})", "\n".join(given)):
+                self._found.add_variable(variable)
+        elif not (name in _VERSIONED and given in (["--version"], ["-V"], ["-VV"])):
+            self._act(name, given, [word for word in given if not word.startswith("-")])
 
+    def _look(self, name: str, given: list[str]) -> None:
+        paths = [word for word in given if not word.startswith("-") or word == "-"]
+        inline = any(word in ("-e", "-f") or word.startswith(("--regexp", "--file", "--expression")) for word in given)
+        if name in _TEXT_FIRST and not inline:
+            paths = paths[1:]
+        if name == "uniq":
+            for path in paths[1:]:
+                self._add_file("write", path)
+            paths = paths[:1]
+        options = [word.partition("=")[2] for word in given if word.startswith("--")]
+        paths += [option for option in options if "/" in option]
+        for path in paths or (["."] if name in ("ls", "find", "tree", "du", "dir", "rg") else []):
+            if path not in ("-", "]", "]]", "=", "==", "!=", "!") and not path.isdigit():
+                self._add_file("read", path)
 
-def _expanded(given: list[str]) -> Iterator[Effect]:
-    """A variable of the environment that is told."""
-    for word in given:
-        for name in re.findall(r"\$\{?([A-Z][A-Z0-9_]{2,})", word):
-            yield from found_effects.environment(name)
+    def _act(self, name: str, given: list[str], paths: list[str]) -> None:
+        found, act = self._found, _ACTS.get(name)
+        if name == "git" and paths and paths[0] in _REMOTE:
+            act = "network"
+        if name.startswith("python") and given[:3] == ["-m", "pip", "install"]:
+            found.add_install(" ".join(given[3:]) or None)
+        elif act == "installs":
+            if not paths or paths[0] not in _LOOKING:
+                found.add_install(" ".join(word for word in paths if word not in ("install", "add", "pip")) or None)
+        elif act == "network":
+            addresses: list[str | None] = [match[0] for word in given if (match := _ADDRESS.search(word))]
+            for address in addresses or (paths[:1] if name in _BY_HOST else None) or [None]:
+                found.add_connection(address)
+        elif act == "environment":
+            found.add_variable(paths[0].partition("=")[0] if paths else None)
+        elif act is None:
+            found.add_program(" ".join((name, *given)))
+        else:
+            self._change(name, act, paths)
 
+    def _change(self, name: str, act: str, paths: list[str]) -> None:
+        """Finds which files a command makes, rewrites or deletes."""
+        if act == "copies":
+            for path in paths[:-1]:
+                self._add_file("read", path)
+        for path in (paths[-1:] if act == "copies" else paths) or ["$"]:
+            self._add_file("delete" if act == "deletes" else "write", path if name not in ("dd", "tar") else "$")
+        if act == "copies" and any(":" in path for path in paths):
+            self._found.add_connection(None)
 
-def _acted(  # noqa: C901  # one row for each kind of command
-    name: str, given: list[str], folder: str | None, scope: PathScope
-) -> Iterator[Effect]:
-    paths = [word for word in given if not word.startswith("-")]
-    if name in _VERSIONED and given in (["--version"], ["-V"], ["-VV"]):
-        return
-    if name in _INSTALLS:
-        if not paths or paths[0] not in _LOOKING:
-            yield from found_effects.installs(
-                " ".join(word for word in paths if word not in ("install", "add", "pip")) or None
-            )
-    elif name.startswith("python") and given[:3] == ["-m", "pip", "install"]:
-        yield from found_effects.installs(" ".join(given[3:]) or None)
-    elif name in _NETWORK or (name == "git" and paths[:1] and paths[0] in _REMOTE):
-        yield from _connected(name, given, paths)
-    elif name in _DELETES:
-        for path in paths or ["$"]:
-            yield from found_effects.deletes(_path(path, folder), scope)
-    elif name in _COPIES:
-        yield from _copied(paths, folder, scope)
-    elif name in _WRITES:
-        for path in paths or ["$"]:
-            yield from found_effects.writes(_path(path, folder) if name not in ("dd", "tar") else None, scope)
-    elif name in _ENVIRONMENT:
-        yield from found_effects.environment(paths[0].partition("=")[0] if paths else None)
-    else:
-        yield from found_effects.runs(" ".join((name, *given)))
+    def _add_file(self, use: FileUse, path: str) -> None:
+        self._found.add_file(use, self._path(path))
 
-
-def _connected(name: str, given: list[str], paths: list[str]) -> Iterator[Effect]:
-    addresses: list[str | None] = [match[0] for word in given if (match := _ADDRESS.search(word))]
-    if not addresses and name in _BY_HOST:
-        addresses += paths[:1]
-    for address in addresses or [None]:
-        yield from found_effects.connects(address)
-
-
-def _copied(paths: list[str], folder: str | None, scope: PathScope) -> Iterator[Effect]:
-    for path in paths[:-1]:
-        yield from found_effects.reads(_path(path, folder), scope)
-    for path in paths[-1:] or ["$"]:
-        yield from found_effects.writes(_path(path, folder), scope)
-    if any(":" in path for path in paths):
-        yield from found_effects.connects(None)
-
-
-def _path(path: str, folder: str | None) -> str | None:
-    """The path as seen from the notebook's folder; None where it cannot be told."""
-    if folder is None or not known(path):
-        return None
-    return path if path.startswith("~") else posixpath.join(folder, path)
+    def _path(self, path: str) -> str | None:
+        """The path as seen from the notebook's folder; None where it cannot be told."""
+        if self._folder is None or any(char in path for char in "$`{}\0"):
+            return None
+        return path if path.startswith("~") else posixpath.join(self._folder, path)

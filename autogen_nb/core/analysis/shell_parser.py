@@ -41,11 +41,6 @@ def commands(code: str) -> list[Command] | None:
     return inner + _grouped(words)
 
 
-def known(word: str) -> bool:
-    """Whether a word stands for itself."""
-    return not any(char in word for char in "$`{}\0")
-
-
 def _words(code: str) -> list[str]:
     found: list[str] = []
     # A backslash at the end of a line goes on with the next one.

@@ -1,11 +1,8 @@
 """What a statement of SQL does beyond asking its own database: the files and addresses that it names."""
 
 import re
-from collections.abc import Iterator
 
-from autogen_nb.core.analysis import found_effects
-from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Effect
+from autogen_nb.core.analysis.found_effects import FoundEffects, local, one_line
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
@@ -30,26 +27,25 @@ _FILE = re.compile(
 )
 
 
-def statement(text: str | None, scope: PathScope) -> tuple[Effect, ...]:
-    """What a statement does; None stands for one that cannot be told. A database in memory may be changed freely."""
+def read_statement(text: str | None, found: FoundEffects) -> None:
+    """Finds what a statement does, None for one that cannot be told; a database in memory may be changed freely."""
     if text is None:
-        return found_effects.unknown("runs a statement of SQL that is not known before it runs")
-    return tuple(_acts(_COMMENT.sub(" ", text), scope))
-
-
-def _acts(text: str, scope: PathScope) -> Iterator[Effect]:
+        found.add_unknown("runs a statement of SQL that is not known before it runs")
+        return
+    text = _COMMENT.sub(" ", text)
+    plain = _TEXT.sub("''", text)
     outputs = [match[1] for match in (*_TO.finditer(text), *_OPENED.finditer(text)) if match[1] != ":memory:"]
-    for output in outputs:
-        yield from found_effects.writes(output, scope)
     inputs = [match[1] for match in _NAMED.finditer(text)]
     inputs += [match[1] for match in _TEXT.finditer(text) if _FILE.fullmatch(match[1])]
-    for path in dict.fromkeys(inputs):
+    for output in outputs:
+        found.add_file("write", output)
+    for path in inputs:
         if path not in outputs:
-            yield from found_effects.reads(path, scope)
-    if re.search(r"(?i)\bcopy\b.*?\bto\s+[^'\s]", _TEXT.sub("''", text)) and not outputs:
-        yield from found_effects.writes(None, scope)
-    if beyond := _BEYOND.search(_TEXT.sub("''", text)):
-        yield from found_effects.unknown(f"uses {found_effects.one_line(beyond[0])} in a statement of SQL")
+            found.add_file("read", path)
+    if not outputs and re.search(r"(?i)\bcopy\b.*?\bto\s+[^'\s]", plain):
+        found.add_file("write", None)
+    if beyond := _BEYOND.search(plain):
+        found.add_unknown(f"uses {one_line(beyond[0])} in a statement of SQL")
 
 
 def changes(text: str | None) -> bool:
@@ -60,15 +56,16 @@ def changes(text: str | None) -> bool:
     return any(not _LOOKS.match(each) or _MUTATES.search(each) is not None for each in plain.split(";"))
 
 
-def database(address: str | None, scope: PathScope, *, changing: bool) -> tuple[Effect, ...]:
-    """What opening a database is, by its file's path or its URL."""
+def read_address(address: str | None, found: FoundEffects, *, changing: bool) -> None:
+    """Finds what opening a database is, by its file's path or its URL."""
     if address is None:
-        return found_effects.unknown("opens a database that is not known before it runs")
+        found.add_unknown("opens a database that is not known before it runs")
+        return
     scheme, separator, rest = address.partition("://")
     if separator and not scheme.startswith(("sqlite", "duckdb", "file")):
-        return found_effects.connects(address)
-    path = rest.removeprefix("/") if separator and scheme != "file" else found_effects.local(address)
+        found.add_connection(address)
+        return
+    path = rest.removeprefix("/") if separator and scheme != "file" else local(address)
     path = path.partition("?")[0]
-    if path in ("", ":memory:"):
-        return ()
-    return found_effects.writes(path, scope) if changing else found_effects.reads(path, scope)
+    if path not in ("", ":memory:"):
+        found.add_file("write" if changing else "read", path)
