@@ -23,13 +23,12 @@ _gethostname = __import__("_socket").gethostname
 
 
 class Seen:
-    """What is to be seen of the process; a `audit_events.Look`.
+    """What is to be seen of the process at this moment.
 
     Parameters
     ----------
     own
         The built-in names that the guard's own functions have: by these they are known.
-
     """
 
     def __init__(self, scope: Any, own: tuple[dict[str, Any], ...]) -> None:
@@ -72,7 +71,7 @@ class Seen:
         return f"{above.rstrip('/')}/{name}"
 
     def whose(self, path: str) -> str:
-        """Whose an absolute path is."""
+        """Whose an absolute path is, as `PathScope.where` says it."""
         whose: str = self._ground.where(path)
         return whose
 
