@@ -13,7 +13,7 @@ from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPo
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import Defaults, cell_settings
+from autogen_nb.notebook.settings import Defaults, begin_first_kernel, cell_settings
 from autogen_nb.testing import FakeOpenAI, ScriptedExecutor
 from autogen_nb.trusted import policy_file
 from tests.models.asking import ask
@@ -152,6 +152,13 @@ def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
     assert Defaults().where.sandbox == "bwrap"
     assert Defaults(sandbox="docker").where.sandbox == "docker"
     assert Defaults(kernel="bash").where.sandbox == "none"
+
+
+def test_no_kernel_starts_ahead_outside_of_the_walls(lay: Lay, tmp_path: Path) -> None:
+    """A kernel that the settings name is not started for the first cell, which the policy would refuse it to."""
+    lay("[code]\nsandbox = 'bwrap'")
+
+    assert begin_first_kernel(tmp_path, Defaults(kernel="python3")) is None
 
 
 def test_budget_that_cannot_be_is_told() -> None:
