@@ -1,105 +1,152 @@
-"""How many kernels the chats of a notebook may have, and when one that nobody uses ends.
+"""How many kernels the chats of a notebook may have, and when one that nobody uses ends; never without a word before.
 
 What a person is told of it comes below the cell that ran last: a line before, and a line when it has happened. The
 next block of that chat is told too.
 """
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Protocol
 
-from autogen_nb.kernels.pool import KernelPool, PoolMember, PoolPolicy
+from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.run import engine
 
 _MINUTE = 60.0
 _NOTICE = 5 * _MINUTE
+_EACH = 512 * 2**20
+_MOST = 16
+_SELDOM = 10.0
 _WAY_OUT = "`%autogen kernel stop CHAT` ends one, and `%config AutogenMagics.kernel_limit = N` allows more"
 
 
-class KernelChat(PoolMember, Protocol):
-    """A chat with a kernel; its folder is its own for good, and its name may change."""
+class KernelChat(Protocol):
+    """A chat with a kernel."""
 
     name: str
-    folder: str
+
+    @property
+    def alive(self) -> bool:
+        """Whether its kernel runs."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether code runs in it."""
+
+    async def stop(self, told: str) -> None:
+        """Ends its kernel; the next block, for which another one starts, is told this."""
+
+
+@dataclass(slots=True)
+class _Use:
+    """When a kernel was used last, and whether the person was told since that it is about to end."""
+
+    last: float
+    told: bool = False
 
 
 class ChatKernels:
-    """The kernels of a notebook's chats."""
+    """The kernels of a notebook's chats; what is about one of them is done on the engine."""
 
     def __init__(self) -> None:
-        self._chats: dict[str, KernelChat] = {}
-        self._pool = KernelPool(
-            PoolPolicy.usual(), self._tell, title=lambda key: self._chats[key].name, way_out=_WAY_OUT
-        )
+        self._uses: dict[KernelChat, _Use] = {}
         self._say: Callable[[str], None] = lambda _: None
-        self._forget = engine.at_exit(self._pool.rest)
+        self._watching: asyncio.Task[None] | None = None
+        self._forget = engine.at_exit(self.rest)
+        self.set_limits(60, 0)
 
-    def close(self) -> None:
-        """Looks after nothing any more."""
-        self._forget()
-        engine.submit(self._pool.rest())
+    def set_limits(self, idle: float, most: int) -> None:
+        """Sets the minutes that a kernel may be idle, 0 for ever, and how many there may be, 0 for the usual."""
+        self._idle = idle * _MINUTE or None
+        self._notice = min(_NOTICE, self._idle / 2) if self._idle else 0.0
+        self._most = most or max(1, min(_MOST, machine_memory.memory() // _EACH))
 
-    def setting(self, idle: float, limit: int) -> None:
-        """Takes over what is set: minutes that a kernel may be idle, and how many there may be; 0 is the usual."""
-        seconds = idle * _MINUTE or None
-        usual = PoolPolicy.usual()
-        self._pool.policy = replace(
-            usual,
-            most=limit or usual.most,
-            idle=seconds,
-            notice=min(_NOTICE, seconds / 2) if seconds else 0.0,
-        )
-
-    def saying(self, context: Context, show: Callable[[str], None]) -> None:
+    def say_in(self, context: Context, show: Callable[[str], None]) -> None:
         """Has lines shown in the place of the cell whose context this is."""
         # A context cannot be entered twice at the same time.
         self._say = lambda text: context.copy().run(show, text)
 
     def admit(self, chat: KernelChat) -> None:
-        """Holds the chat's kernel from now on; called on the engine before it starts.
+        """Looks after the chat's kernel from now on; to be called before it starts.
 
         Raises
         ------
         ExecutionError
             When as many kernels run as may.
         """
-        self._chats[chat.folder] = chat
-        self._pool.admit(chat.folder, chat)
+        others = [other.name for other in self._uses if other is not chat and other.alive]
+        if len(others) >= self._most:
+            run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"
+            raise ExecutionError(f"{run} already, and no more may ({', '.join(map(repr, others))}): {_WAY_OUT}")
+        self._uses[chat] = _Use(_now())
+        if self._watching is None and self._idle is not None:
+            self._watching = asyncio.ensure_future(self._watch())
 
     def touch(self, chat: KernelChat) -> None:
         """Notes that the chat's kernel is used now."""
-        engine.soon(lambda: self._pool.touch(chat.folder))
+        if chat in self._uses:
+            self._uses[chat] = _Use(_now())
 
     def seconds_left(self, chat: KernelChat) -> float | None:
-        """Seconds until the chat's kernel ends for its idleness; asked on the engine, None for no end."""
-        return self._pool.left(chat.folder)
+        """Seconds until the chat's kernel ends, used no more; None where that has no end."""
+        if self._idle is None or chat not in self._uses:
+            return None
+        return max(0.0, self._uses[chat].last + self._idle - _now())
 
     def dismiss(self, chat: KernelChat) -> None:
         """Has nothing to do with the chat's kernel any more."""
-        engine.soon(lambda: self._pool.dismiss(chat.folder))
+        self._uses.pop(chat, None)
 
-    @property
-    def ended_for_idleness(self) -> str:
-        """What the next block of a chat is told whose kernel nobody used."""
-        return f"The kernel was ended after {self._idle} without use; its variables are lost."
+    def close(self) -> None:
+        """Looks after nothing any more, from anywhere."""
+        self._forget()
+        engine.submit(self.rest())
 
-    @property
-    def _idle(self) -> str:
-        return _minutes((self._pool.policy.idle or 0) / _MINUTE)
+    async def rest(self) -> None:
+        """Looks after nothing any more; the kernels go on."""
+        if self._watching is not None:
+            self._watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watching
+            self._watching = None
 
-    def _tell(self, key: str, seconds: float) -> None:
-        name = self._chats[key].name
-        if seconds:
+    async def _watch(self) -> None:
+        # What is set may change meanwhile.
+        while (idle := self._idle) is not None:
+            for chat in list(self._uses):
+                if chat.busy:
+                    self.touch(chat)
+                elif chat.alive:
+                    await self._look(chat, self._uses[chat], idle)
+            await asyncio.sleep(min(idle, max(self._notice, 0.02), _SELDOM) / 2)
+        self._watching = None
+
+    async def _look(self, chat: KernelChat, use: _Use, idle: float) -> None:
+        """Tells of a kernel that is idle for too long, and ends it when it was told of in time."""
+        over = _now() - use.last - idle
+        if over >= -self._notice and not use.told:
+            use.told = True
+            # It gets the whole of its notice, also where this look comes late.
+            use.last = max(use.last, _now() + self._notice - idle)
             self._say(
-                f"The kernel of chat `{name}` is idle. In {_minutes(seconds / _MINUTE)} it ends, and its variables "
-                "with it; a cell of that chat keeps it, and `%config AutogenMagics.kernel_idle` sets the time."
+                f"The kernel of chat `{chat.name}` is idle. In {_time(self._notice)} it ends, and its variables with "
+                "it; a cell of that chat keeps it, and `%config AutogenMagics.kernel_idle` sets the time."
             )
-        else:
-            self._say(f"The kernel of chat `{name}` was ended after {self._idle} without use: its variables are gone.")
+        elif over >= 0 and use.told:
+            ended = f"was ended after {_time(idle)} without use"
+            await chat.stop(f"The kernel {ended}; its variables are lost.")
+            use.told = False
+            self._say(f"The kernel of chat `{chat.name}` {ended}: its variables are gone.")
 
 
-def _minutes(number: float) -> str:
-    if number == 1:
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _time(seconds: float) -> str:
+    if seconds == _MINUTE:
         return "a minute"
-    return f"{number:.0f} minutes" if number > 1 else f"{number * _MINUTE:.0f} s"
+    return f"{seconds / _MINUTE:.0f} minutes" if seconds > _MINUTE else f"{seconds:.0f} s"

@@ -166,7 +166,7 @@ class NotebookConversation:
             self._prints.clear()
             self.listed_variables = frozenset()
             self._open()
-        self.kernels.touch(self)
+        engine.soon(lambda: self.kernels.touch(self))
         self._usual = usual
 
     def _open(self, opened: FirstKernel | None = None) -> None:
@@ -189,14 +189,14 @@ class NotebookConversation:
         """Whether code runs in it."""
         return self.executor.busy
 
-    async def stop(self) -> None:
-        """Ends the agent's kernel, since nobody uses it; the next block is told."""
-        await self.executor.stop(self.kernels.ended_for_idleness)
+    async def stop(self, told: str = "") -> None:
+        """Ends the agent's kernel; the next block is told this."""
+        await self.executor.stop(told)
 
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
         self._forget()
-        self.kernels.dismiss(self)
+        engine.soon(lambda: self.kernels.dismiss(self))
         engine.submit(self.executor.stop())
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:

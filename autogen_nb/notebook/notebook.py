@@ -1,6 +1,6 @@
 """What the cells of a notebook share, such as its variables and chats, and what one run of a cell has to itself."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -83,7 +83,7 @@ class CellStage:
     person: Person
     view: CellView
     waits: Waits
-    aside: Callable[[str], Awaitable[StopAnswer]] | None = None
+    aside: Callable[[str], Coroutine[Any, Any, StopAnswer]] | None = None
 
     def approver(self, scope: PathScope | None, onwards: ApproveAll) -> RuleBasedApprover:
         """The person, with their rules and with what they chose for all that follows."""

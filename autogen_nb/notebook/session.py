@@ -145,8 +145,8 @@ class Session:
             stage = CellStage(self._notebook, origin, person, view, waits, aside)
             if team is not None:
                 return await run_team(stage, options, team)
-            self.conversations.kernels.setting(self._defaults.kernel_idle, self._defaults.kernel_limit)
-            self.conversations.kernels.saying(copy_context(), self._commands.say)
+            self.conversations.kernels.set_limits(self._defaults.kernel_idle, self._defaults.kernel_limit)
+            self.conversations.kernels.say_in(copy_context(), self._commands.say)
             return await ChatCell(stage, settings, where).run()
 
     def _person(

@@ -1,10 +1,18 @@
 """How many kernels the chats of a notebook may have, and how one that nobody uses ends."""
 
+import asyncio
 import re
+from contextvars import copy_context
+from pathlib import Path
 
 import pytest
 
+from autogen_nb.errors import ExecutionError
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.testing import FakeOpenAI
+from tests.kernels.looping import all_of
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
@@ -60,3 +68,66 @@ def test_the_state_of_a_kernel_says_when_it_ends(fresh: FrontEnd, model: FakeOpe
 
     assert re.search(r"in (119|120) min", usual.text)
     assert not re.search(r"in \d", never.text)
+
+
+class Named(JupyterExecutor):
+    """An executor that has a chat's name."""
+
+    def __init__(self, name: str, cwd: Path) -> None:
+        super().__init__(cwd=cwd)
+        self.name = name
+
+
+@pytest.mark.slow
+def test_a_kernel_that_works_is_not_idle(tmp_path: Path) -> None:
+    """A kernel that is idle for too long is told of, then ended; one that works goes on."""
+
+    async def main() -> list[str]:
+        told: list[str] = []
+        ended = asyncio.Event()
+
+        def say(text: str) -> None:
+            told.append(text)
+            if "was ended" in text:
+                ended.set()
+
+        kernels = ChatKernels()
+        kernels.set_limits(1 / 60, 0)
+        kernels.say_in(copy_context(), say)
+        resting, working = Named("resting", tmp_path), Named("working", tmp_path)
+        await asyncio.gather(resting.start(), working.start())
+        kernels.admit(resting)
+        kernels.admit(working)
+        work = asyncio.ensure_future(all_of(working.run([CodeBlock("python", "import time\ntime.sleep(60)")])))
+        await ended.wait()
+        await kernels.rest()
+        assert (resting.alive, working.alive) == (False, True)
+        await working.interrupt()
+        await work
+        await working.stop()
+        return told
+
+    told = asyncio.run(main())
+
+    assert ["resting" in line for line in told] == [True, True]
+    assert "is idle. In 0 s it ends" in told[0]
+
+
+@pytest.mark.slow
+def test_a_kernel_that_has_ended_makes_room(tmp_path: Path) -> None:
+    """One kernel more than may be is refused with the names of those that run, and the same one twice is not."""
+
+    async def main() -> None:
+        kernels = ChatKernels()
+        kernels.set_limits(0, 1)
+        first, second = Named("first", tmp_path), Named("second", tmp_path)
+        kernels.admit(first)
+        await first.start()
+        kernels.admit(first)
+        with pytest.raises(ExecutionError, match="'first'"):
+            kernels.admit(second)
+        await first.stop()
+        kernels.admit(second)
+        await kernels.rest()
+
+    asyncio.run(main())

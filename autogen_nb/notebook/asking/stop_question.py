@@ -7,9 +7,10 @@
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import copy_context
+from typing import Any
 
 from autogen_nb.kernels.kernel_status import OnStuck, StuckBlock
 from autogen_nb.kernels.transfer.describe import in_units
@@ -43,17 +44,14 @@ class StopQuestion:
         self._killed = False
         self._open: Future[StopAnswer] | None = None
 
-    def ask_in_cell(self, ask: Callable[[str], Awaitable[StopAnswer]]) -> OnStuck:
+    def ask_in_cell(self, ask: Callable[[str], Coroutine[Any, Any, StopAnswer]]) -> OnStuck:
         """Has the question asked on the loop that runs now, in the place of the cell that runs now."""
         loop, context = asyncio.get_running_loop(), copy_context()
 
-        async def in_cell(what: str) -> StopAnswer:
-            # The outputs of a task belong to the cell whose context it has.
-            return await loop.create_task(_coroutine(ask(what)), context=context)
-
         async def on_stuck(stuck: StuckBlock) -> StopAnswer:
             self.stuck = stuck
-            self._open = asyncio.run_coroutine_threadsafe(in_cell(question(stuck)), loop)
+            # The outputs of a task belong to the cell in whose context it is made.
+            self._open = context.run(asyncio.run_coroutine_threadsafe, ask(question(stuck)), loop)
             try:
                 answer = await asyncio.wrap_future(self._open)
             except asyncio.CancelledError:
@@ -75,9 +73,8 @@ class StopQuestion:
 
     def withdraw(self) -> None:
         """Takes back a question that nobody has answered."""
-        pending = self._open
-        if pending is not None:
-            pending.cancel()
+        if self._open is not None:
+            self._open.cancel()
 
     async def needs_decision(self, busy: Callable[[], bool]) -> bool:
         """Whether code goes on that a person has to decide about; on the engine, for as long as that is open."""
@@ -86,10 +83,6 @@ class StopQuestion:
         if not busy():
             self.stuck, self._killed = None, False
         return busy()
-
-
-async def _coroutine(answer: Awaitable[StopAnswer]) -> StopAnswer:
-    return await answer
 
 
 def _named(variable: HandedVariable) -> str:

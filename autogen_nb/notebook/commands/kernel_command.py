@@ -6,13 +6,14 @@ from autogen_nb import run
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.kernel_status import KernelStatus
 from autogen_nb.kernels.transfer.describe import in_units
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable, printable
+from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 from autogen_nb.notebook.view.status_line import duration
 
 VERBS = ("status", "restart", "interrupt", "vars", "stop")
 _STOPPED = "The kernel was ended by the person; its variables are lost."
+_HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "ends if idle")
 _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if idle"})
 
 
@@ -30,28 +31,23 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
         raise ConfigError(f"%autogen kernel has no {verb!r}; {hint}")
     match verb:
         case "status":
-            return table(
-                _HEADS, [_status_row(chat, *run.engine.call(_read_status(chat)))], kind="kernel", numbers=_NUMBERS
-            )
+            row = _status_row(chat, *run.engine.call(_read_status(chat)))
+            return table(_HEADS, [row], kind="kernel", numbers=_NUMBERS)
         case "vars":
             return _variables(chat)
         case "interrupt":
             busy = chat.busy
             run.engine.call(chat.executor.interrupt())
             return line("Interrupted." if busy else "Nothing runs in the agent's kernel.")
-        case "stop":
-            run.engine.call(chat.executor.stop(_STOPPED))
-            chat.listed_variables, chat.stop_question.stuck = frozenset(), None
-            return line(
-                f"The kernel of chat `{chat.name}` has ended, and its variables with it; the next block starts one."
-            )
         case _:
-            run.engine.call(chat.executor.restart())
+            run.engine.call(chat.stop(_STOPPED) if verb == "stop" else chat.executor.restart())
             chat.listed_variables, chat.stop_question.stuck = frozenset(), None
-            return line(f"The kernel of chat `{chat.name}` is a fresh one: its variables are gone.")
-
-
-_HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "ends if idle")
+            became = (
+                "has ended, and its variables with it; the next block starts one"
+                if verb == "stop"
+                else "is a fresh one: its variables are gone"
+            )
+            return line(f"The kernel of chat `{chat.name}` {became}.")
 
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
@@ -76,9 +72,10 @@ def _variables(chat: NotebookConversation) -> DisplayData:
     found = run.engine.call(chat.executor.variables()) if chat.alive else ()
     if not found:
         return line(f"The kernel of chat `{chat.name}` holds no variables of the agent's.")
-    return table(("name", "type", "shape", "size"), list(map(_variable_row, found)), kind="variables", numbers=_NUMBERS)
-
-
-def _variable_row(variable: HandedVariable) -> tuple[str, ...]:
-    size = "" if variable.size is None else in_units(variable.size)
-    return tuple(map(printable, (variable.name, variable.type, variable.shape, size)))
+    rows = [(each.name, each.type, each.shape, "" if each.size is None else in_units(each.size)) for each in found]
+    return table(
+        ("name", "type", "shape", "size"),
+        [tuple(map(printable, row)) for row in rows],
+        kind="variables",
+        numbers=_NUMBERS,
+    )

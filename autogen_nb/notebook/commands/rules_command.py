@@ -9,7 +9,8 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import KeptRule, RulesFile
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
-_EXAMPLE = "%autogen rules add network api.example.org"
+_EXAMPLE = "network api.example.org"
+_ALL = "`%autogen rules` lists those that there are"
 VERBS = ("list", "add", "remove", "clear")
 
 
@@ -33,15 +34,20 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
         case "list" if not rest:
             return _list(rules.kept())
         case "add" if rest:
-            return _add(rules, _read(rest, folder))
+            rule = _read(rest, folder)
+            if not rules.add(rule):
+                return line(f"The rule is there already: {rule.words}.")
+            way_back = f"`%autogen rules remove {rule}` revokes it."
+            return line(f"From now on, in every notebook of yours: {rule.words}. {way_back}")
         case "remove" if rest:
-            return _remove(rules, _find_rule(rest, rules.kept(), folder))
+            rule = _find_rule(rest, rules.kept(), folder)
+            if not rules.remove(rule):
+                raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
+            return line(f"Revoked: {rule.words}.")
         case "clear" if rest in ([], ["--yes"]):
             return _clear(rules, lambda what: bool(rest) or sure(what))
         case "add" | "remove":
-            raise ConfigError(
-                f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} network api.example.org"
-            )
+            raise ConfigError(f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} {_EXAMPLE}")
         case _:
             near = difflib.get_close_matches(verb, VERBS, n=1)
             hint = f"did you mean {near[0]!r}?" if near and near[0] != verb else f"there are {', '.join(VERBS)}"
@@ -50,24 +56,12 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
 
 def _list(kept: Sequence[KeptRule]) -> DisplayData:
     if not kept:
-        return line(f"There are no rules. `{_EXAMPLE}` makes one.")
+        return line(f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one.")
     rows = [
         (str(number), str(each.rule), each.rule.words, each.made.astimezone().strftime("%Y-%m-%d %H:%M"))
         for number, each in enumerate(kept, 1)
     ]
     return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers=frozenset({"#"}))
-
-
-def _add(rules: RulesFile, rule: Rule) -> DisplayData:
-    if not rules.add(rule):
-        return line(f"The rule is there already: {rule.words}.")
-    return line(f"From now on, in every notebook of yours: {rule.words}. `%autogen rules remove {rule}` revokes it.")
-
-
-def _remove(rules: RulesFile, rule: Rule) -> DisplayData:
-    if not rules.remove(rule):
-        raise ConfigError(f"there is no rule {str(rule)!r}; `%autogen rules` lists those that there are")
-    return line(f"Revoked: {rule.words}.")
 
 
 def _clear(rules: RulesFile, sure: Callable[[str], bool]) -> DisplayData:
@@ -89,6 +83,6 @@ def _find_rule(words: Sequence[str], kept: Sequence[KeptRule], folder: Path) -> 
     """The rule that a number or a text names."""
     if len(words) == 1 and words[0].isdecimal():
         if not 0 < int(words[0]) <= len(kept):
-            raise ConfigError(f"there is no rule {words[0]}; `%autogen rules` lists those that there are")
+            raise ConfigError(f"there is no rule {words[0]}; {_ALL}")
         return kept[int(words[0]) - 1].rule
     return _read(words, folder)
