@@ -9,20 +9,22 @@
 """
 
 import asyncio
+import re
 import time
-from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, overload
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.missing_files import shorter_name_hint
+from autogen_nb.executors.command_line_executor import CommandLineExecutor
+from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output, Stream
+from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken, engine, in_background, result
 
 _CLOCK = 20_000_000
@@ -30,6 +32,10 @@ _CLOCK = 20_000_000
 
 _LAST = 2_000
 """Characters at the end of a failed program's output in which its error is looked for."""
+
+_MISSING = re.compile(r"No such file or directory: '([^']+)'")
+# Anything may be printed; this is how a traceback ends.
+_RAISED = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 
 _WAITS: Final = object()
 
@@ -65,38 +71,8 @@ class CodeExecutor(Protocol):
         """A `CodeResult`, or what comes to one when it is awaited."""
 
 
-class InnerExecutor(Protocol):
-    """What runs the blocks of an `OwnedExecutor`."""
-
-    timeout: float | None
-
-    def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """Outputs as they come, then exactly one `RunEnded`."""
-
-    async def start(self) -> None:
-        """Has ready what runs the code."""
-
-    async def stop(self) -> None:
-        """Ends what runs the code; a later use starts it anew."""
-
-    async def restart(self) -> None:
-        """Ends what the code left, and begins afresh."""
-
-    async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any."""
-
-
-class OwnedExecutor:
-    """An executor that its owner starts and stops, or nobody; an `autogen_nb.core.ports.Executor`.
-
-    Parameters
-    ----------
-    inner
-        What runs the blocks, in the working directory.
-    timeout
-        Seconds for one block.
-    work_dir
-        The directory that the code runs in, which keeps what it writes; it is made if it is not there.
+class Owned:
+    """What its owner starts and stops, by calls or by `with` and `async with`.
 
     Attributes
     ----------
@@ -104,16 +80,15 @@ class OwnedExecutor:
         Whether its owner has started it, and stops it.
     """
 
-    def __init__(self, inner: InnerExecutor, *, timeout: float, work_dir: Path) -> None:
-        inner.timeout = checked_timeout(timeout)
-        self.work_dir = work_dir
-        self.held = False
-        self._inner = inner
-        self._turn = asyncio.Lock()
-        self._made = time.time_ns() - _CLOCK
+    held = False
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} in {str(self.work_dir)!r}>"
+    def start(self) -> Coroutine[Any, Any, None]:
+        """Has it ready; it may be awaited."""
+        return in_background(asyncio.sleep(0))
+
+    def stop(self) -> Coroutine[Any, Any, None]:
+        """Ends it; it may be awaited."""
+        raise NotImplementedError
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -125,39 +100,57 @@ class OwnedExecutor:
         await self.stop()
 
     def __enter__(self) -> Self:
-        self.held = True
-        engine.call(self._start())
+        engine.call(self.start())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.held = False
-        engine.call(self._stop())
+        engine.call(self.stop())
+
+
+class OwnedExecutor(CommandLineExecutor, Owned):
+    """An executor that its owner starts and stops, or nobody; an `autogen_nb.core.ports.Executor`.
+
+    A class that has it before `JupyterExecutor` among its bases runs the blocks in a kernel, else they are programs.
+
+    Parameters
+    ----------
+    timeout
+        Seconds for one block.
+    work_dir
+        The directory that the code runs in, which keeps what it writes; it is made if it is not there.
+    program
+        Other parameters of the class that runs the blocks.
+    """
+
+    def __init__(self, *, timeout: float, work_dir: Path, **program: Any) -> None:
+        super().__init__(cwd=work_dir, timeout=checked_timeout(timeout), **program)
+        # What the code sees is its owner's choice, and nothing that a policy can rely on.
+        self.walls = "none"
+        self._turn = asyncio.Lock()
+        self._made = time.time_ns() - _CLOCK
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} in {str(self.work_dir)!r}>"
 
     @property
-    def timeout(self) -> float | None:
-        """Seconds for one block."""
-        return self._inner.timeout
-
-    @timeout.setter
-    def timeout(self, seconds: float | None) -> None:
-        self._inner.timeout = seconds
-
-    @property
-    def cwd(self) -> Path:
-        """The working directory, as other executors call it."""
-        return self.work_dir
+    def work_dir(self) -> Path:
+        """The working directory."""
+        return self.cwd
 
     def start(self) -> Coroutine[Any, Any, None]:
         """Starts what runs the code, which then runs until `stop`."""
         self.held = True
         return in_background(self._start())
 
-    def stop(self) -> Coroutine[Any, Any, None]:
-        """Ends what runs the code; it may be called twice, and the executor used again."""
+    def stop(self, told: str = "") -> Coroutine[Any, Any, None]:
+        """Ends what runs the code; it may be called twice, and the executor used again.
+
+        `told` is what the next block is told of it.
+        """
         self.held = False
-        return in_background(self._stop())
+        return in_background(self._stop(told))
 
     def restart(self) -> Coroutine[Any, Any, None]:
         """Ends what the code left running or defined, and begins afresh."""
@@ -165,28 +158,24 @@ class OwnedExecutor:
 
     def interrupt(self) -> Coroutine[Any, Any, None]:
         """Interrupts the block that runs, if any."""
-        return in_background(self._inner.interrupt())
+        return in_background(super().interrupt())
 
-    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """Outputs as they come, then how it ended; see `autogen_nb.core.ports.Executor`."""
-        async with aclosing(self._told(self._inner.run(blocks))) as items:
-            async for item in items:
-                yield item
-
-    async def _told(self, run: AsyncGenerator[Output | RunEnded]) -> AsyncGenerator[Output | RunEnded]:
+    async def _in_order(
+        self, blocks: Sequence[CodeBlock], run: Callable[[CodeBlock], AsyncGenerator[Output | BlockOutcome]]
+    ) -> AsyncGenerator[Output | RunEnded]:
         """A run, once all is ready for it; its end tells what else the model should know."""
         # What was asked for earlier, a restart for example, is over first.
         async with self._turn:
             await self._prepare()
-        told, last = "", ""
-        async with aclosing(run) as items:
+        hint, last = "", ""
+        async with aclosing(super()._in_order(blocks, run)) as items:
             async for item in items:
                 if isinstance(item, RunEnded):
                     # Where both streams are one, a traceback comes in pieces, and last.
-                    told = told or (shorter_name_hint(Stream("stdout", last), self.work_dir) if item.exit_code else "")
-                    yield replace(item, note=" ".join(filter(None, (item.note, told))))
+                    hint = hint or (shorter_name_hint(Stream("stdout", last), self.cwd) if item.exit_code else "")
+                    yield replace(item, note=" ".join(filter(None, (item.note, hint))))
                 else:
-                    told = told or shorter_name_hint(item, self.work_dir)
+                    hint = hint or shorter_name_hint(item, self.cwd)
                     last = (last + item.text)[-_LAST:] if isinstance(item, Stream) else last
                     yield item
 
@@ -230,16 +219,16 @@ class OwnedExecutor:
     async def _start(self) -> None:
         async with self._turn:
             await self._prepare()
-            await self._inner.start()
+            await super().start()
 
-    async def _stop(self) -> None:
+    async def _stop(self, told: str) -> None:
         async with self._turn:
-            await self._inner.stop()
+            await super().stop(told)
 
     async def _restart(self) -> None:
         async with self._turn:
             await self._prepare()
-            await self._inner.restart()
+            await super().restart()
 
     async def _cancelled_by(self, token: CancellationToken | None, blocks: Sequence[CodeBlock]) -> CodeResult:
         if token is not None and token.is_cancelled():
@@ -292,6 +281,23 @@ def one_directory(**given: Any) -> Path:
             raise ConfigError(f"{name} is {value!r}; it must be a directory's path")
         return Path(value).absolute()
     return Path.cwd()
+
+
+def shorter_name_hint(output: Output, work_dir: Path) -> str:
+    """That a file which the output misses is in the working directory under a shorter name; "" where it is not."""
+    match output:
+        case Failure(evalue=text) | Stream(name="stderr", text=text):
+            missing = _MISSING.search(text)
+        case Stream(text=text):
+            missing = _RAISED.search(text)
+        case _:
+            return ""
+    if missing is None:
+        return ""
+    parts = [part for part in PurePath(missing[1]).parts if part != "."]
+    if len(parts) < 2 or parts[0] != work_dir.name or not (work_dir / Path(*parts[1:])).exists():  # noqa: PLR2004 - a folder and a name
+        return ""
+    return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."
 
 
 def _changed(path: Path, since: int) -> bool:

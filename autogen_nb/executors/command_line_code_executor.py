@@ -1,12 +1,12 @@
 """The executors by command line with AutoGen's names: on this machine, and in a container."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
-from autogen_nb.executors.command_line_executor import CommandLineExecutor
 from autogen_nb.executors.handed_functions import PROMPT, HandedFunctions
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace, Leaves
 from autogen_nb.messages import CodeBlock
@@ -36,18 +36,19 @@ class CommandLineCodeExecutor(OwnedExecutor):
         functions_module: str,
         execution_policies: Mapping[str, bool] | None,
         cleanup_temp_files: bool,
-        **inner: Any,
+        init_command: str | None = None,
+        **program: Any,
     ) -> None:
         self._functions = HandedFunctions(tuple(functions), functions_module)
-        self._programs = CommandLineExecutor(
-            cwd=work_dir,
+        self._init_command = init_command
+        self._ready = False
+        super().__init__(
+            timeout=timeout,
+            work_dir=work_dir,
             leaves="named" if cleanup_temp_files else "all",
             only_saved=[language for language, runs in (execution_policies or {}).items() if not runs],
-            **inner,
+            **program,
         )
-        self._init_command: str | None = None
-        self._ready = False
-        super().__init__(self._programs, timeout=timeout, work_dir=work_dir)
 
     @property
     def functions(self) -> list[Any]:
@@ -75,17 +76,19 @@ class CommandLineCodeExecutor(OwnedExecutor):
         if self._ready:
             return
         if self._init_command is not None:
-            await self._programs.prepare(["sh", "-c", self._init_command])
-        if self._functions.packages:
-            await self._programs.install(self._functions.packages)
+            why = f"{self._init_command!r} failed before the code could run"
+            await self._succeed(["sh", "-c", self._init_command], why)
+        if packages := self._functions.packages:
+            pip = [self._python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+            await self._succeed([*pip, *packages], f"{', '.join(packages)} could not be installed for the code")
         self._ready = True
 
-    async def _stop(self) -> None:
-        await super()._stop()
+    async def _stop(self, told: str) -> None:
+        await super()._stop(told)
         self._ready = False
 
     def _code_file(self, block: CodeBlock) -> Path | None:
-        return self._programs.file_of(block)
+        return self.cwd / self._file_name(block)
 
 
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
@@ -118,7 +121,7 @@ class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
             functions_module=functions_module,
             execution_policies=execution_policies,
             cleanup_temp_files=cleanup_temp_files,
-            **_interpreter(virtual_env_context),
+            python=_interpreter(virtual_env_context),
         )
 
 
@@ -186,12 +189,11 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
             functions_module=functions_module,
             execution_policies=execution_policies,
             cleanup_temp_files=delete_tmp_files,
-            environ={},
+            init_command=init_command,
             place=ContainerPlace(
                 cwd=cwd, images=[image], net=net, name=container_name, bound=bound, leaves=leaves, more=given
             ),
         )
-        self._init_command = init_command
 
 
 def container_leaves(*, auto_remove: bool, stop_container: bool) -> Leaves:
@@ -201,13 +203,11 @@ def container_leaves(*, auto_remove: bool, stop_container: bool) -> Leaves:
     return "nothing" if auto_remove else "ended"
 
 
-def _interpreter(context: Any) -> dict[str, Any]:
-    if context is None:
-        return {}
-    python = getattr(context, "env_exe", None)
+def _interpreter(context: Any) -> str:
+    python = sys.executable if context is None else getattr(context, "env_exe", None)
     if not isinstance(python, str) or not Path(python).exists():
         raise ConfigError(
             f"virtual_env_context is {context!r}, without a Python of its own (env_exe); make the environment by "
             "venv.EnvBuilder(with_pip=True).create(folder), and give what ensure_directories(folder) returns"
         )
-    return {"python": python}
+    return python

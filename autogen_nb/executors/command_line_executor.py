@@ -6,25 +6,18 @@ Nothing is kept from block to block but the files. Standard input is closed.
 import asyncio
 import hashlib
 import os
+import re
 import sys
 import weakref
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Literal
 
+from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.errors import ExecutionError
-from autogen_nb.executors.block_runs import (
-    BlockRefused,
-    block_file_name,
-    make_directory,
-    refuse_block,
-    run_in_order,
-    save_block,
-    unknown_language,
-)
 from autogen_nb.executors.shell_blocks import Shell
 from autogen_nb.kernels.kernel import BlockOutcome
 from autogen_nb.kernels.limits.block_limits import Limits
@@ -36,6 +29,11 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 
 _DIGITS = 12
+_FILENAME = re.compile(r"# filename: (.+)")
+
+
+class BlockRefused(Exception):
+    """A block that must not run; the message is for model and person."""
 
 
 class CommandLineExecutor:
@@ -48,7 +46,9 @@ class CommandLineExecutor:
     timeout
         Seconds for one block; None waits for ever. On expiry its processes are interrupted, and killed after the grace.
     environ
-        The programs' environment; None is what `scrub_environment` leaves of this process's.
+        The programs' environment; None is what `scrub_environment` leaves of this process's, on this machine.
+    passed
+        Names of environment variables that the code may have, whatever they look like.
     grace
         Seconds that code has to yield to an interrupt before it is killed.
     place
@@ -61,6 +61,11 @@ class CommandLineExecutor:
         Languages whose blocks are saved and not run.
     limits
         What a block may use at most; None is `Limits.usual()`.
+
+    Attributes
+    ----------
+    walls
+        The name of the sandbox around the code; "none" where there is none of ours.
     """
 
     def __init__(
@@ -69,6 +74,7 @@ class CommandLineExecutor:
         cwd: str | Path = ".",
         timeout: float | None = None,
         environ: Mapping[str, str] | None = None,
+        passed: Collection[str] = (),
         grace: float = 5.0,
         place: Place = LOCAL,
         python: str = sys.executable,
@@ -78,17 +84,20 @@ class CommandLineExecutor:
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
+        self.walls: Walls = place.walls
         self._place = place
         self._python = python if place.here else "python3"
         self._leaves = leaves
         self._only_saved = frozenset(only_saved)
-        environ = with_interpreter(scrub_environment(os.environ) if environ is None else environ, python)
+        if environ is None:
+            environ = scrub_environment(os.environ, passed) if place.here else {}
+        self._environ = with_interpreter(environ, python)
         # Another interpreter has packages of its own, and elsewhere there is nothing of the notebook's.
         self._overlay = Overlay.of(place) if python == sys.executable else None
         if self._overlay is not None:
-            environ = self._overlay.over(environ)
+            self._environ = self._overlay.over(self._environ)
             weakref.finalize(self, self._overlay.remove)
-        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
+        self._shell = Shell(cwd=self.cwd, environ=self._environ, grace=grace, place=place, limits=limits)
 
     async def start(self) -> None:
         """Has the working directory ready, and the place where it starts by itself.
@@ -98,104 +107,95 @@ class CommandLineExecutor:
         ExecutionError
             When they cannot be had.
         """
-        self._make()
+        self._make_folders()
         if not self._place.here:
-            await self._said(["true"])
+            await self._output_of(["true"])
 
-    async def run(
-        self,
-        blocks: Sequence[CodeBlock],
-        timeout: float | None = None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
-    ) -> AsyncGenerator[Output | RunEnded]:
+    def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
-
-        Parameters
-        ----------
-        timeout
-            Seconds for one block; None leaves it to the executor.
 
         Raises
         ------
         ExecutionError
             When the code cannot be run at all.
         """
-        self._make()
-        seconds = self.timeout if timeout is None else timeout
-        async with aclosing(run_in_order(blocks, lambda block: self._block(block, seconds))) as items:
-            async for item in items:
-                yield item
+        return self._in_order(blocks, lambda block: self._run_program(block, self.timeout))
 
-    async def install(self, packages: Sequence[str]) -> None:
-        """Has pip install packages for the programs.
-
-        Raises
-        ------
-        ExecutionError
-            When it cannot; the message has its last words.
-        """
-        pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-        await self.prepare(
-            [self._python, *pip, *packages], f"{', '.join(packages)} could not be installed for the code"
-        )
-
-    async def prepare(self, argv: Sequence[str], otherwise: str = "") -> None:
-        """Runs a program that is to succeed before the code runs.
-
-        Parameters
-        ----------
-        otherwise
-            What it means if it fails.
-
-        Raises
-        ------
-        ExecutionError
-            When it fails; the message has its last words.
-        """
-        self._make()
-        code, said = await self._said(argv)
-        if code:
-            last = " ".join(said.strip().splitlines()[-3:])
-            raise ExecutionError(f"{otherwise or f'{argv[-1]!r} failed before the code could run'}: {last}")
-
-    async def restart(self) -> None:
-        """Ends what blocks left running; there is nothing else that a program leaves but files."""
-        await self._shell.stop()
-
-    async def stop(self) -> None:
-        """Ends what blocks left running; it may be called twice."""
+    async def stop(self, told: str = "") -> None:  # noqa: ARG002 - a program has nothing to lose
+        """Ends all that blocks started; it may be called twice. `told` is what the next block is told of it."""
         await self._shell.stop()
         await self._place.close()
         if self._overlay is not None:
             await asyncio.to_thread(self._overlay.remove)
 
+    async def restart(self) -> None:
+        """Ends what blocks left running; there is nothing else that a program leaves but files."""
+        await self._shell.stop()
+
     async def interrupt(self) -> None:
         """Interrupts the block that runs, if any."""
         await self._shell.interrupt()
 
-    def file_of(self, block: CodeBlock) -> Path | None:
-        """The file that a block is saved in; None where it cannot be run."""
-        try:
-            return (self.cwd / (block_file_name(block.code) or self._name(block))).absolute()
-        except BlockRefused:
-            return None
+    async def _in_order(
+        self, blocks: Sequence[CodeBlock], run: Callable[[CodeBlock], AsyncGenerator[Output | BlockOutcome]]
+    ) -> AsyncGenerator[Output | RunEnded]:
+        """What comes of the blocks, one after the other, up to the first that fails."""
+        self._make_folders()
+        ran, code, notes = 0, 0, list[str]()
+        for block in blocks:
+            ran += 1
+            try:
+                async with aclosing(run(block)) as items:
+                    async for item in items:
+                        if isinstance(item, BlockOutcome):
+                            code = item.exit_code
+                            notes += [item.note] if item.note else []
+                        else:
+                            yield item
+            except BlockRefused as refusal:
+                yield Stream("stderr", f"{refusal}\n")
+                code = 1
+            if code:
+                break
+        yield RunEnded(code, ran, " ".join(notes))
 
-    async def _block(self, block: CodeBlock, seconds: float | None) -> AsyncGenerator[Output | BlockOutcome]:
-        path: Path | None = None
-        try:
-            program = self._program(block.language)
-            path = save_block(block.code, self.cwd, otherwise=self._name(block))
-        except BlockRefused as refusal:
-            ran: AsyncGenerator[Output | BlockOutcome] = refuse_block(refusal)
+    async def _run_program(
+        self,
+        block: CodeBlock,
+        timeout: float | None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
+    ) -> AsyncGenerator[Output | BlockOutcome]:
+        program = self._program(block.language)
+        path = self._save(block.code, self._file_name(block))
+        if block.language in self._only_saved:
+            yield Stream("stdout", f"Saved as {path.name}, and not run: blocks of this language are not.\n")
         else:
-            kept = block.language in self._only_saved
-            ran = _not_run(path) if kept else self._shell.run([*program, str(path)], seconds)
-        async with aclosing(ran) as items:
-            async for item in items:
-                yield item
-        if path is not None and self._leaves == "named" and block_file_name(block.code) is None:
+            async with aclosing(self._shell.run([*program, str(path)], timeout)) as items:
+                async for item in items:
+                    yield item
+        if self._leaves == "named" and block_file_name(block.code) is None:
             path.unlink(missing_ok=True)
 
-    async def _said(self, argv: Sequence[str]) -> tuple[int, str]:
+    def _save(self, code: str, name: str) -> Path:
+        """The file of this name in the working directory, which now holds the code."""
+        root = self.cwd.resolve()
+        try:
+            path = (root / name).resolve()
+            if root not in path.parents:
+                raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(code, encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise BlockRefused(f"{name!r} cannot be saved ({error}); nothing was run") from error
+        return path
+
+    async def _succeed(self, argv: Sequence[str], otherwise: str) -> None:
+        """Runs a program that is to succeed before the code runs; raises `otherwise` and its last words if it fails."""
+        self._make_folders()
+        code, said = await self._output_of(argv)
+        if code:
+            raise ExecutionError(f"{otherwise}: {' '.join(said.strip().splitlines()[-3:])}")
+
+    async def _output_of(self, argv: Sequence[str]) -> tuple[int, str]:
         """How a program ended, and what it said."""
         text = ""
         async with aclosing(self._shell.run(argv, None)) as items:
@@ -205,9 +205,10 @@ class CommandLineExecutor:
                 text += item.text
         raise AssertionError("a program ended without saying how")
 
-    def _name(self, block: CodeBlock) -> str:
+    def _file_name(self, block: CodeBlock) -> str:
+        """The name of the file that a block is saved in."""
         digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-        return f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
+        return block_file_name(block.code) or f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
 
     def _program(self, language: str) -> list[str]:
         if language in PYTHON:
@@ -217,15 +218,25 @@ class CommandLineExecutor:
             return [self._shell.program(language)]
         raise unknown_language(language)
 
-    def _make(self) -> None:
-        make_directory(self.cwd)
+    def _make_folders(self) -> None:
+        """Makes the working directory, with its parents, and the folder for packages, where they are not there."""
+        if self._place.shares_disk:
+            try:
+                self.cwd.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
         if self._overlay is not None:
             self._overlay.make()
 
 
-async def _not_run(path: Path | None) -> AsyncGenerator[Output | BlockOutcome]:
-    """What comes of a block that is only saved."""
-    yield Stream(
-        "stdout", f"Saved as {'' if path is None else path.name}, and not run: blocks of this language are not.\n"
-    )
-    yield BlockOutcome(0)
+def block_file_name(code: str) -> str | None:
+    """The file that the code's first line names, if it does."""
+    first = code.lstrip("\n").partition("\n")[0]
+    found = _FILENAME.fullmatch(first.rstrip())
+    return None if found is None else found[1].strip()
+
+
+def unknown_language(language: str, known: str = "python") -> BlockRefused:
+    """The refusal of a language, where blocks of the known one run, and shell blocks beside Python."""
+    known = "python, sh and bash" if known == "python" else known
+    return BlockRefused(f"{language!r} blocks cannot be run here; known languages are {known}")

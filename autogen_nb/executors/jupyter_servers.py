@@ -1,31 +1,25 @@
 """Where the kernel of a `JupyterCodeExecutor` runs, as AutoGen says it: on a server, in a container, or here."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any
 from weakref import WeakSet
 
 from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.code_executor import Owned, OwnedExecutor
 from autogen_nb.executors.command_line_code_executor import container_leaves
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
 from autogen_nb.kernels.places.container_engine import build_kernel_image
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.run import engine, in_background
+from autogen_nb.run import in_background
 
 KERNEL_IMAGE = "autogen-nb-kernel"
 """What the image for a kernel is called that is made where none is named."""
 
 _PORT = 8888
 _DIGITS = 12
-
-
-class ServerHandle(Protocol):
-    """What a server's end ends."""
-
-    async def _stop(self) -> None: ...
 
 
 class JupyterConnectionInfo:
@@ -54,39 +48,23 @@ class JupyterConnectionInfo:
         return JupyterServerPlace(address, token=self.token, spec=kernel)
 
 
-class _Serving:
-    """What a server of ours does when it is entered and left: its executors end with it."""
+class _Serving(Owned):
+    """A server of ours: the executors that it holds end with it."""
 
     def __init__(self) -> None:
-        self._executors: WeakSet[Any] = WeakSet()
+        self._executors: WeakSet[OwnedExecutor] = WeakSet()
 
-    def holds(self, executor: ServerHandle) -> None:
+    def holds(self, executor: OwnedExecutor) -> None:
         """Has the executor end with the server."""
         self._executors.add(executor)
 
-    def stop(self) -> Any:
+    def stop(self) -> Coroutine[Any, Any, None]:
         """Ends the kernels that run there; it may be awaited."""
         return in_background(self._stop())
 
     async def _stop(self) -> None:
         for executor in list(self._executors):
-            await executor._stop()  # noqa: SLF001 - ours, and here is the engine
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        engine.call(self._stop())
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
+            await executor.stop()
 
 
 class LocalJupyterServer(_Serving):

@@ -173,7 +173,7 @@ class ChatCell:
     async def _settle_stuck_code(self, chat: NotebookConversation) -> None:
         """Asks about code of an earlier run that has not yielded to Stop."""
         chat.stop_question.withdraw()
-        chat.executor.on_stuck = self._on_stuck(chat)
+        chat.executor.kernel.on_stuck = self._on_stuck(chat)
         if not chat.busy:
             return
         self._view.set_status(status_line.WAITING_FOR_STOPPED)

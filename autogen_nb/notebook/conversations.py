@@ -176,7 +176,7 @@ class NotebookConversation:
             self.executor = opened.executor
             # It starts already, and is let in all the same.
             engine.soon(lambda: self.kernels.admit(self))
-        self.executor.admit = lambda: self.kernels.admit(self)
+        self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self._forget = engine.at_exit(self.executor.stop)
 
     @property

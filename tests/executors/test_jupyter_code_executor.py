@@ -11,10 +11,9 @@ import pytest
 
 import autogen_nb
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.code_executor import CodeResult
+from autogen_nb.executors.code_executor import CodeResult, shorter_name_hint
 from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.executors.jupyter_servers import JupyterConnectionInfo, LocalJupyterServer
-from autogen_nb.executors.missing_files import shorter_name_hint
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken

@@ -276,7 +276,7 @@ class TestForReal:
             f"    executor = JupyterExecutor(cwd={str(tmp_path)!r})\n"
             "    blocks = [CodeBlock('python', '1'), CodeBlock('sh', 'sleep 500 &')]\n"
             "    found = [item async for item in executor.run(blocks)]\n"
-            "    print(*executor._kernel._life.launched.cgroup.folders)\n"
+            "    print(*executor.kernel._life.launched.cgroup.folders)\n"
             "    print(*[folder for job in executor._shell._left for folder in job.cgroup.folders])\n"
             "asyncio.run(main())\n"
         )

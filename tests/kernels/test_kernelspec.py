@@ -110,7 +110,7 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
         text = agent.python("print(6 * 7)").text
         executor = agent.executor
         assert isinstance(executor, JupyterExecutor)
-        launched = executor._kernel._life.launched
+        launched = executor.kernel._life.launched
         assert launched is not None
         told = json.loads((launched.folder / "k.json").read_text())
         stopped = agent.interrupted("python", "import time\nprint('on', flush=True)\ntime.sleep(99)")
@@ -126,7 +126,7 @@ def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
     executor = bash.executor
     assert isinstance(executor, JupyterExecutor)
     bash.run(("bash", "true"))
-    launched = executor._kernel._life.launched
+    launched = executor.kernel._life.launched
 
     assert launched is not None
     assert "curve_publickey" not in json.loads((launched.folder / "k.json").read_text())

@@ -52,7 +52,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
     # A status is read where the kernel lives.
-    return chat.executor.status, chat.kernels.seconds_left(chat)
+    return chat.executor.kernel.status, chat.kernels.seconds_left(chat)
 
 
 def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
