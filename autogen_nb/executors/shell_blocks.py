@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.kernel import INTERRUPTED, LIMITED, TIMED_OUT, BlockOutcome
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
-from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.outputs import Stream
@@ -28,38 +28,56 @@ _AGAIN = 0.2
 _PATIENCE = 1.0
 
 
+@dataclass(eq=False)
+class _Program:
+    """A program that runs, and what was done to it."""
+
+    job: Job
+    interrupted: bool = False
+    expired: bool = False
+    passed: str = ""
+    killing: asyncio.Task[None] | None = None
+
+    def end_at(self, limit: str) -> None:
+        """Kills it for a limit that it has passed."""
+        self.passed = self.passed or limit
+        self.killing = asyncio.ensure_future(self.job.kill())
+
+    async def end(self, grace: float) -> None:
+        """Interrupts it, and kills it where it does not yield within the grace."""
+        await _interrupt(self.job, grace)
+        await self.job.kill()
+        await asyncio.wait([self.job.exited])
+
+    @property
+    def outcome(self) -> BlockOutcome:
+        """How it has ended."""
+        code = self.job.exited.result()
+        if self.passed and code != 0:
+            return BlockOutcome(LIMITED, f"The block passed its {self.passed} and was ended.")
+        if self.expired:
+            return BlockOutcome(TIMED_OUT, "The block ran out of time and was ended.")
+        if self.interrupted and code != 0:
+            return BlockOutcome(INTERRUPTED, "The block was interrupted.")
+        return BlockOutcome(_SIGNALLED - code if code < 0 else code)
+
+
 class Shell:
-    """Runs shell blocks and other programs, one at a time, on the running asyncio loop.
+    """Runs shell blocks and other programs, on the running asyncio loop.
 
     What a block leaves running in the background goes on until `stop`.
     """
 
     def __init__(
-        self,
-        *,
-        cwd: Path,
-        environ: Mapping[str, str],
-        grace: float,
-        place: Place = LOCAL,
-        limits: Limits | None = None,
+        self, *, cwd: Path, environ: Mapping[str, str], grace: float, place: Place, limits: Limits | None
     ) -> None:
         self._cwd = cwd
         self._environ = environ
         self._grace = grace
         self._place = place
-        self._running: set[Job] = set()
-        self._interrupted: set[Job] = set()
-        self._left: set[Job] = set()
         self._limits = Limits.usual() if limits is None else limits
-        self._expired: set[Job] = set()
-        self._passed: dict[Job, str] = {}
-        self._killing: set[asyncio.Task[None]] = set()
-
-    async def execute(self, language: str, code: str, limit: float | None) -> AsyncGenerator[Stream | BlockOutcome]:
-        """What comes of a shell block; see `run`."""
-        async with aclosing(self.run([self.program(language), "-c", code], limit)) as items:
-            async for item in items:
-                yield item
+        self._running: set[_Program] = set()
+        self._left: set[Job] = set()
 
     async def run(self, argv: Sequence[str], limit: float | None) -> AsyncGenerator[Stream | BlockOutcome]:
         """Text as it comes, then exactly one `BlockOutcome`; closing the iterator ends the program and its children.
@@ -70,37 +88,39 @@ class Shell:
             When the program cannot be started.
         """
         job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
-        self._running.add(job)
-        watch = self._watched(job)
+        program = _Program(job)
+        self._running.add(program)
+        watch = self._watched(program)
         room = float("inf") if self._limits.output is None else self._limits.output
         try:
-            async with aclosing(self._text(job, limit)) as pieces:
+            async with aclosing(self._text(program, limit)) as pieces:
                 async for text in pieces:
                     if room >= 0 and (room := room - len(text)) < 0:
-                        self._end_at(job, f"output limit of {readable(self._limits.output or 0)}")
+                        program.end_at(f"output limit of {readable(self._limits.output or 0)}")
                     if room >= 0:
                         yield Stream("stdout", text)
         finally:
             if watch is not None:
                 watch.stop()
             if not job.exited.done():
-                await asyncio.shield(self._end(job))
+                await asyncio.shield(program.end(self._grace))
             if job.exited.result() != 0 and (met := await job.met()):
-                self._passed.setdefault(job, met)
+                program.passed = program.passed or met
                 # What is left of it may keep the next block from starting.
                 await job.kill()
-            await self._close(job)
-        yield self._finished(job)
+            await self._close(program)
+        yield program.outcome
 
-    async def _text(self, job: Job, limit: float | None) -> AsyncGenerator[str]:
+    async def _text(self, program: _Program, limit: float | None) -> AsyncGenerator[str]:
+        job = program.job
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         loop = asyncio.get_running_loop()
         deadline = None if limit is None else loop.time() + limit
         while not job.exited.done():
             left = None if deadline is None else deadline - loop.time()
             if left is not None and left <= 0:
-                self._expired.add(job)
-                await self._end(job)
+                program.expired = True
+                await program.end(self._grace)
             elif await _readable(job, left) and (text := decoder.decode(_read(job.pipe))):
                 yield text
         # Only what was there at the end: a process in the background may go on writing.
@@ -110,18 +130,13 @@ class Shell:
         if text := decoder.decode(b"", final=True):
             yield text
 
-    def _watched(self, job: Job) -> LimitWatch | None:
+    def _watched(self, program: _Program) -> LimitWatch | None:
+        job = program.job
         if not isinstance(job, LocalJob) or self._limits == Limits():
             return None
-        watch = LimitWatch(job, self._limits, lambda passed: self._end_at(job, passed.limit))
+        watch = LimitWatch(job, self._limits, lambda passed: program.end_at(passed.limit))
         watch.begin()
         return watch
-
-    def _end_at(self, job: Job, limit: str) -> None:
-        self._passed.setdefault(job, limit)
-        task = asyncio.ensure_future(job.kill())
-        self._killing.add(task)
-        task.add_done_callback(self._killing.discard)
 
     def program(self, language: str) -> str:
         """The shell that runs blocks of a language."""
@@ -136,26 +151,22 @@ class Shell:
 
     async def interrupt(self) -> None:
         """Interrupts what runs, if anything does."""
-        for job in list(self._running):
-            self._interrupted.add(job)
-            await _interrupt(job, min(self._grace, _PATIENCE))
+        for program in list(self._running):
+            program.interrupted = True
+            await _interrupt(program.job, min(self._grace, _PATIENCE))
 
     async def stop(self) -> None:
         """Ends what runs, and what blocks left running."""
-        for job in list(self._running):
-            await job.kill()
-            await asyncio.wait([job.exited])
+        for program in list(self._running):
+            await program.job.kill()
+            await asyncio.wait([program.job.exited])
         for job in list(self._left):
             await job.signal("SIGKILL")
             self._forget(job)
 
-    async def _end(self, job: Job) -> None:
-        await _interrupt(job, self._grace)
-        await job.kill()
-        await asyncio.wait([job.exited])
-
-    async def _close(self, job: Job) -> None:
-        self._running.discard(job)
+    async def _close(self, program: _Program) -> None:
+        job = program.job
+        self._running.discard(program)
         self._left.add(job)
         if await job.signal(""):
             # A process in the background must not end of a pipe that nobody reads.
@@ -168,19 +179,6 @@ class Shell:
         asyncio.get_running_loop().remove_reader(job.pipe)
         os.close(job.pipe)
         job.close()
-
-    def _finished(self, job: Job) -> BlockOutcome:
-        code = job.exited.result()
-        interrupted, expired = job in self._interrupted, job in self._expired
-        self._interrupted.discard(job)
-        self._expired.discard(job)
-        if (passed := self._passed.pop(job, "")) and code != 0:
-            return BlockOutcome(LIMITED, f"The block passed its {passed} and was ended.")
-        if expired:
-            return BlockOutcome(TIMED_OUT, "The block ran out of time and was ended.")
-        if interrupted and code != 0:
-            return BlockOutcome(INTERRUPTED, "The block was interrupted.")
-        return BlockOutcome(_SIGNALLED - code if code < 0 else code)
 
 
 async def _interrupt(job: Job, seconds: float) -> None:
