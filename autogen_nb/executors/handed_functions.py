@@ -9,8 +9,8 @@ import builtins
 import inspect
 import keyword
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,6 @@ PROMPT = """You have access to the following user defined functions. They can be
 
 $functions"""
 """What a model is told of the functions; AutoGen's placeholders ``$module_name`` and ``$functions`` are filled in."""
-
-_OWN = frozenset({"with_requirements"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,6 @@ def with_requirements(
     return lambda function: FunctionWithRequirements(function, python_packages, global_imports)
 
 
-@dataclass(frozen=True)
 class HandedFunctions:
     """The functions of an executor, as a module.
 
@@ -82,30 +79,31 @@ class HandedFunctions:
     module
         The module's name.
 
+    Attributes
+    ----------
+    packages
+        What pip installs before the first use.
+    source
+        The module's text.
+
     Raises
     ------
     ConfigError
         When the name is none, or a function cannot stand on its own; the message says why.
     """
 
-    functions: Sequence[Any] = ()
-    module: str = "functions"
-    packages: tuple[str, ...] = field(init=False)
-    source: str = field(init=False)
-    _texts: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        if not self.module.isidentifier() or keyword.iskeyword(self.module):
-            raise ConfigError(f"functions_module is {self.module!r}; it must be a name that can be imported")
-        given = [_whole(each) for each in self.functions]
+    def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
+        if not module.isidentifier() or keyword.iskeyword(module):
+            raise ConfigError(f"functions_module is {module!r}; it must be a name that can be imported")
+        given = [_with_requirements(each) for each in functions]
         known = {each.func.__name__ for each in given}
-        imports = dict.fromkeys(_line(each) for one in given for each in one.global_imports)
-        texts = tuple(_text(each, known) for each in given)
-        set_ = object.__setattr__
-        set_(self, "packages", tuple(dict.fromkeys(name for each in given for name in each.python_packages)))
-        set_(self, "_texts", texts)
-        head = ["from __future__ import annotations", "", *imports]
-        set_(self, "source", "\n".join(head) + "".join(f"\n\n\n{text}" for text in texts) + "\n")
+        imports = dict.fromkeys(_import(each)[0] for one in given for each in one.global_imports)
+        self.functions = tuple(functions)
+        self.module = module
+        self.packages = tuple(dict.fromkeys(name for each in given for name in each.python_packages))
+        self._texts = [_text(each, known) for each in given]
+        head = "\n".join(["from __future__ import annotations", "", *imports])
+        self.source = "\n\n\n".join([head, *self._texts]) + "\n"
 
     def write(self, folder: Path) -> None:
         """Has the module in the folder, as it is here; nothing is written where there are no functions.
@@ -135,7 +133,7 @@ class HandedFunctions:
         return told.replace("$functions", "\n\n".join(stubs))
 
 
-def _whole(given: Any) -> FunctionWithRequirements:
+def _with_requirements(given: Any) -> FunctionWithRequirements:
     if isinstance(given, FunctionWithRequirements):
         return given
     if not inspect.isfunction(given):
@@ -143,7 +141,7 @@ def _whole(given: Any) -> FunctionWithRequirements:
     return FunctionWithRequirements(given)
 
 
-def _text(given: FunctionWithRequirements, known: Iterable[str]) -> str:
+def _text(given: FunctionWithRequirements, known: set[str]) -> str:
     """A function's source without what only says what it needs."""
     function = given.func
     name = getattr(function, "__name__", repr(function))
@@ -156,33 +154,26 @@ def _text(given: FunctionWithRequirements, known: Iterable[str]) -> str:
         ) from error
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         raise ConfigError(f"{name!r} is no function that is defined by `def`, and cannot be imported by code")
-    lines = source.splitlines()
-    kept = [each for each in node.decorator_list if not _own(each)]
+    if taken := function.__code__.co_freevars:
+        raise ConfigError(
+            f"the function {name!r} takes {', '.join(taken)} from where it was defined; give it what it needs itself"
+        )
+    kept = [each for each in node.decorator_list if not _says_requirements(each)]
     outside = [*kept, *node.args.defaults, *filter(None, node.args.kw_defaults)]
     used = {each.id for part in outside for each in ast.walk(part) if isinstance(each, ast.Name)}
-    _check_alone(function, name, used, {*known, *_imported(given.global_imports)})
-    above = [line for each in kept for line in lines[each.lineno - 1 : each.end_lineno]]
-    return "\n".join([*above, *lines[node.lineno - 1 : node.end_lineno]])
-
-
-def _own(decorator: ast.expr) -> bool:
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return getattr(called, "attr", getattr(called, "id", "")) in _OWN
-
-
-def _check_alone(function: Callable[..., Any], name: str, used: set[str], there: set[str]) -> None:
-    """Makes sure that the function uses nothing that is not there where code calls it."""
-    if function.__code__.co_freevars:
-        taken = ", ".join(function.__code__.co_freevars)
-        raise ConfigError(
-            f"the function {name!r} takes {taken} from where it was defined; give it what it needs itself"
-        )
-    lacking = sorted((used | _globals(function.__code__)) - there - set(dir(builtins)))
-    if lacking:
+    there = known.union(dir(builtins), *(_import(each)[1] for each in given.global_imports))
+    if lacking := sorted((used | _globals(function.__code__)) - there):
         raise ConfigError(
             f"the function {name!r} uses {', '.join(lacking)} of its module, which is not there where code calls it: "
             "import it within the function, or name it by with_requirements(global_imports=[...])"
         )
+    lines = source.splitlines()
+    return "\n".join(line for each in [*kept, node] for line in lines[each.lineno - 1 : each.end_lineno])
+
+
+def _says_requirements(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(called, "attr", getattr(called, "id", "")) == with_requirements.__name__
 
 
 def _globals(code: Any) -> set[str]:
@@ -193,29 +184,17 @@ def _globals(code: Any) -> set[str]:
     return names.union(*(_globals(each) for each in code.co_consts if inspect.iscode(each)))
 
 
-def _imported(imports: Iterable[Import]) -> set[str]:
-    """The names that imports bind."""
-    found = set[str]()
-    for each in imports:
-        match each:
-            case Alias(alias=alias):
-                found.add(alias)
-            case ImportFromModule(imports=names):
-                found |= {one.alias if isinstance(one, Alias) else one for one in names}
-            case _:
-                found.add(each.partition(".")[0])
-    return found
-
-
-def _line(each: Import) -> str:
-    match each:
+def _import(given: Import) -> tuple[str, list[str]]:
+    """The line that imports something, and the names that it binds."""
+    match given:
         case Alias(name=name, alias=alias):
-            return f"import {name} as {alias}"
+            return f"import {name} as {alias}", [alias]
         case ImportFromModule(module=module, imports=names):
-            parts = (f"{one.name} as {one.alias}" if isinstance(one, Alias) else one for one in names)
-            return f"from {module} import {', '.join(parts)}"
+            aliases = [one if isinstance(one, Alias) else Alias(one, one) for one in names]
+            listed = (one.name if one.name == one.alias else f"{one.name} as {one.alias}" for one in aliases)
+            return f"from {module} import {', '.join(listed)}", [one.alias for one in aliases]
         case _:
-            return f"import {each}"
+            return f"import {given}", [given.partition(".")[0]]
 
 
 def _stub(text: str) -> str:
