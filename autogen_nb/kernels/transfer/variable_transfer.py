@@ -18,7 +18,7 @@ from autogen_nb.kernels.inside.pickles import TooLarge, Unseen, dump, load
 from autogen_nb.kernels.transfer.decode import decode
 from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
-from autogen_nb.kernels.transfer.plain_files import open_plain
+from autogen_nb.kernels.transfer.value_reader import open_plain
 
 LIMIT = 4 * 2**30
 """Bytes that are handed over at once at most."""

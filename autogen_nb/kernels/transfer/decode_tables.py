@@ -1,0 +1,189 @@
+"""Reads tables for `decode`, under the same rules: pandas' own shapes, and Arrow data.
+
+The bytes of an Arrow file are hostile, and no type in it may run code.
+"""
+
+import io
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels.transfer.value_reader import ValueReader, require
+
+UNITS = ("s", "ms", "us", "ns")
+"""What pandas counts moments in."""
+
+_SAFE = 15
+"""The first pyarrow that does not unpickle types it finds in a file is 14.0.1 (CVE-2023-47248)."""
+
+
+def _pd() -> Any:
+    return import_module("pandas")
+
+
+def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
+    return _of(_column(reader, column), index=_index(reader, index), name=reader.value(name))
+
+
+def _of(values: Any, **options: Any) -> Any:
+    """A series of exactly this dtype: pandas would make text of an object column."""
+    return _pd().Series(values, dtype=values.dtype, copy=False, **options)
+
+
+def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
+    rows, names = _index(reader, index), _index(reader, columns)
+    found: dict[int, Any] = {}
+    for part in parts:
+        kind, place, content = part
+        if kind == "table":
+            table = reader.npy(content)
+            require(table.ndim == 2 and table.shape[1] == len(place))  # noqa: PLR2004 - rows and columns
+            if place == list(range(len(names))) and place:
+                return _pd().DataFrame(table, index=rows, columns=names, copy=False)
+            found.update((position, _of(table[:, at])) for at, position in enumerate(place))
+        else:
+            require(kind == "column")
+            found[place] = _of(_column(reader, content))
+    require(set(found) == set(range(len(names))) and all(len(column) == len(rows) for column in found.values()))
+    frame = _pd().DataFrame({place: found[place] for place in range(len(names))}, index=range(len(rows)), copy=False)
+    return frame.set_axis(rows, axis=0).set_axis(names, axis=1)
+
+
+def _index(reader: ValueReader, part: Any) -> Any:
+    found = reader.value(part)
+    require(isinstance(found, _pd().Index))
+    return found
+
+
+def _plain_index(reader: ValueReader, column: Any, name: Any, frequency: Any) -> Any:
+    values = _column(reader, column)
+    found = _pd().Index(values, dtype=values.dtype, name=reader.value(name), copy=False)
+    if frequency is not None:
+        require(isinstance(frequency, str) and isinstance(found, (_pd().DatetimeIndex, _pd().TimedeltaIndex)))
+        found.freq = frequency
+    return found
+
+
+def _range(reader: ValueReader, start: Any, stop: Any, step: Any, name: Any) -> Any:
+    require(type(start) is type(stop) is type(step) is int)
+    return _pd().RangeIndex(start, stop, step, name=reader.value(name))
+
+
+def _multi(reader: ValueReader, levels: Any, codes: Any, names: Any) -> Any:
+    return _pd().MultiIndex(
+        levels=[_index(reader, level) for level in levels],
+        codes=[reader.npy(code) for code in codes],
+        names=reader.values(names),
+    )
+
+
+def _column(reader: ValueReader, part: Any) -> Any:
+    kind, *rest = part
+    return _COLUMNS[kind](reader, *rest)
+
+
+def _numpy(reader: ValueReader, name: Any) -> Any:
+    values = reader.npy(name)
+    require(values.ndim == 1)
+    return values
+
+
+def _zoned(reader: ValueReader, name: Any, unit: Any, zone: Any) -> Any:
+    values = _numpy(reader, name)
+    require(values.dtype == "i8" and unit in UNITS)
+    moment = reader.value(["datetime", "2000-01-01T00:00:00", 0, zone])
+    return _pd().Series(values.view(f"M8[{unit}]")).dt.tz_localize("UTC").dt.tz_convert(moment.tzinfo).array
+
+
+def _categorical(reader: ValueReader, name: Any, categories: Any, ordered: Any) -> Any:
+    return _pd().Categorical.from_codes(
+        _numpy(reader, name), categories=_index(reader, categories), ordered=ordered is True
+    )
+
+
+def _string(_: ValueReader, storage: Any, nullable: Any, texts: Any) -> Any:
+    require(all(text is None or isinstance(text, str) for text in texts))
+    missing = _pd().NA if nullable is True else float("nan")
+    return _pd().array(texts, dtype=_pd().StringDtype(storage, na_value=missing))
+
+
+def _masked(reader: ValueReader, values: Any, mask: Any) -> Any:
+    found = _numpy(reader, values)
+    cls = {
+        "b": _pd().arrays.BooleanArray,
+        "f": _pd().arrays.FloatingArray,
+        "i": _pd().arrays.IntegerArray,
+        "u": _pd().arrays.IntegerArray,
+    }[found.dtype.kind]
+    return cls(found, _numpy(reader, mask))
+
+
+def _interval(reader: ValueReader, left: Any, right: Any, closed: Any) -> Any:
+    return _pd().arrays.IntervalArray.from_arrays(_index(reader, left), _index(reader, right), closed=closed)
+
+
+def _period(reader: ValueReader, ordinals: Any, frequency: Any) -> Any:
+    return _pd().PeriodIndex.from_ordinals(_numpy(reader, ordinals), freq=frequency).array
+
+
+_COLUMNS: Mapping[str, Callable[..., Any]] = {
+    "object": lambda reader, parts: reader.objects([len(parts)], parts),
+    "numpy": _numpy,
+    "zoned": _zoned,
+    "categorical": _categorical,
+    "string": _string,
+    "masked": _masked,
+    "interval": _interval,
+    "period": _period,
+}
+
+
+def _arrow_table(reader: ValueReader, file: Any) -> Any:
+    arrow = _installed("pyarrow")
+    if int(arrow.__version__.partition(".")[0]) < _SAFE:
+        raise TransferError(f"pyarrow {arrow.__version__} may run code that is hidden in a table; {_SAFE} does not")
+    with arrow.ipc.open_file(arrow.py_buffer(reader.arrow(file))) as opened:
+        if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):
+            raise TransferError("it has a column of a type that is no plain data")
+        table = opened.read_all()
+    # Offsets and lengths within the file are only checked on request.
+    table.validate(full=True)
+    return table
+
+
+def _polars_frame(reader: ValueReader, file: Any) -> Any:
+    polars = _installed("polars")
+    try:
+        return polars.read_ipc(io.BytesIO(reader.arrow(file)))
+    except (KeyboardInterrupt, SystemExit, TransferError):
+        raise
+    except BaseException as error:
+        # A panic of polars is no Exception.
+        raise TransferError(f"it is not in the form of a frame ({type(error).__name__})") from error
+
+
+def _polars_series(reader: ValueReader, file: Any) -> Any:
+    frame = _polars_frame(reader, file)
+    require(frame.width == 1)
+    return frame.to_series()
+
+
+def _installed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise TransferError(f"{name} is not installed here") from error
+
+
+TABLES: Mapping[str, Callable[..., Any]] = {
+    "Series": _series,
+    "DataFrame": _frame,
+    "Index": _plain_index,
+    "RangeIndex": _range,
+    "MultiIndex": _multi,
+    "pyarrow.Table": _arrow_table,
+    "polars.DataFrame": _polars_frame,
+    "polars.Series": _polars_series,
+}
+"""How each form is read; the parts after its name are the arguments."""

@@ -1,0 +1,149 @@
+"""Reads nested values and the files beside them, which an untrusted process of the same user wrote."""
+
+import base64
+import math
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from autogen_nb.errors import TransferError
+
+T = TypeVar("T")
+
+MAX_BYTES = 2**34
+"""The most that a value's files may hold together."""
+
+# Each container of the value is two lists of the manifest, each frame's column a few more.
+_MAX_DEPTH = 150
+_DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
+_KINDS = "biufcmMSU"
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """The file, opened for reading, if it is a regular one and no link; never waits on a pipe.
+
+    Raises
+    ------
+    OSError
+        When it is anything else.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path.name!r} is not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def require(holds: bool) -> None:
+    """Refuses what `encode` does not write."""
+    if not holds:
+        raise TransferError("it is not in the form of data")
+
+
+def exactly(kind: type[T], value: Any) -> T:
+    """The value, if it is of exactly this type: True is no number."""
+    require(type(value) is kind)
+    found: T = value
+    return found
+
+
+class ValueReader:
+    """Reads values by their forms.
+
+    Parameters
+    ----------
+    folder
+        Where the files are.
+    forms
+        How each form is read; the parts after its name are the arguments.
+    """
+
+    def __init__(self, folder: Path, forms: Mapping[str, Callable[..., Any]]) -> None:
+        self._folder = folder
+        self._forms = forms
+        self._left = MAX_BYTES
+        self._depth = 0
+
+    def value(self, part: Any) -> Any:
+        """A nested value."""
+        if not isinstance(part, list):
+            require(part is None or isinstance(part, str | bool | int | float))
+            return part
+        require(len(part) > 0 and isinstance(part[0], str))
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise TransferError("it is nested too deeply")
+        try:
+            read = self._forms.get(part[0])
+            if read is None:
+                raise TransferError(f"the form {part[0][:40]!r} is not known")
+            return read(self, *part[1:])
+        finally:
+            self._depth -= 1
+
+    def values(self, parts: Any) -> list[Any]:
+        """A list of nested values."""
+        return [self.value(part) for part in exactly(list, parts)]
+
+    def dict(self, pairs: Any) -> dict[Any, Any]:
+        """A dict from pairs of nested values, whose keys differ."""
+        parts = [exactly(list, pair) for pair in exactly(list, pairs)]
+        found = {self.value(key): self.value(item) for key, item in parts}
+        require(len(found) == len(parts))
+        return found
+
+    def npy(self, name: Any) -> Any:
+        """The array in a file."""
+        formats = import_module("numpy").lib.format
+        with self._open(name, "npy") as file:
+            version = formats.read_magic(file)
+            header = formats.read_array_header_1_0 if version == (1, 0) else formats.read_array_header_2_0
+            shape, _, dtype = header(file)
+            _check_dtype(dtype)
+            require(all(type(number) is int and number >= 0 for number in shape))
+            require(math.prod(shape) * dtype.itemsize == os.fstat(file.fileno()).st_size - file.tell())
+            file.seek(0)
+            return import_module("numpy").load(file, allow_pickle=False)
+
+    def arrow(self, name: Any) -> bytes:
+        """The bytes of an Arrow file."""
+        with self._open(name, "arrow") as file:
+            return file.read()
+
+    def objects(self, shape: Any, parts: Any) -> Any:
+        """An array of objects."""
+        values = self.values(parts)
+        require(all(exactly(int, number) >= 0 for number in exactly(list, shape)) and math.prod(shape) == len(values))
+        found = import_module("numpy").empty(len(values), dtype=object)
+        for number, value in enumerate(values):
+            found[number] = value
+        return found.reshape(shape)
+
+    def scalar(self, dtype: Any, data: Any) -> Any:
+        """A scalar of numpy's."""
+        require(_DTYPE.fullmatch(exactly(str, dtype)) is not None)
+        exact = import_module("numpy").dtype(dtype)
+        _check_dtype(exact)
+        raw = base64.b64decode(exactly(str, data), validate=True)
+        require(len(raw) == exact.itemsize)
+        # A text or bytes scalar of no length has no bytes to read.
+        return import_module("numpy").frombuffer(raw, dtype=exact)[0] if raw else exact.type()
+
+    def _open(self, name: Any, kind: str) -> BinaryIO:
+        """A file, if it is no larger than what is left to the value."""
+        require(re.fullmatch(rf"\d{{1,9}}\.{kind}", exactly(str, name)) is not None)
+        file = open_plain(self._folder / name)
+        self._left -= os.fstat(file.fileno()).st_size
+        if self._left < 0:
+            file.close()
+            raise TransferError(f"it is larger than {MAX_BYTES} bytes")
+        return file
+
+
+def _check_dtype(dtype: Any) -> None:
+    require(dtype.kind in _KINDS and not dtype.hasobject and dtype.names is None and dtype.subdtype is None)
