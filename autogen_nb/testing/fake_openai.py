@@ -6,7 +6,9 @@ It is a test double: its replies are scripted. It listens on 127.0.0.1 only, on 
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import MSG_PEEK, SHUT_RDWR, socket
 from types import TracebackType
@@ -92,7 +94,6 @@ class FakeOpenAI:
         """Listens, in threads of its own."""
         if self._server is None:
             self._server = _Server(self)
-            self._server.thread.start()
 
     def stop(self) -> None:
         """Ends every connection and thread; it may be called twice."""
@@ -117,15 +118,11 @@ class FakeOpenAI:
             self._taken += 1
             scripted = self._always or (self._replies[number] if number < len(self._replies) else None)
         if scripted is None:
-            text = f"FakeOpenAI has no further reply: {number} were scripted"
-            return FakeReply(status=400, error=text)
-        return _reply(scripted(received) if callable(scripted) else scripted)
-
-
-def _reply(given: Plain) -> FakeReply:
-    if isinstance(given, FakeReply):
-        return given
-    return FakeReply(content=given) if isinstance(given, str) else FakeReply(**given)
+            return FakeReply(status=400, error=f"FakeOpenAI has no further reply: {number} were scripted")
+        given = scripted(received) if callable(scripted) else scripted
+        if isinstance(given, FakeReply):
+            return given
+        return FakeReply(content=given) if isinstance(given, str) else FakeReply(**given)
 
 
 class _Server(ThreadingHTTPServer):
@@ -135,27 +132,26 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, fake: FakeOpenAI) -> None:
         self.fake = fake
-        self._open: set[socket] = set()
-        self._guard = threading.Lock()
+        self._open: set[Any] = set()
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.thread = threading.Thread(target=self.serve_forever, args=(_POLL,), name="fake-openai", daemon=True)
+        self._thread = threading.Thread(target=self.serve_forever, args=(_POLL,), name="fake-openai", daemon=True)
+        self._thread.start()
 
-    def opened(self, connection: socket) -> None:
-        with self._guard:
-            self._open.add(connection)
-            self.fake.connections += 1
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.fake.connections += 1
+        self._open.add(request)
+        super().process_request(request, client_address)
 
-    def closed(self, connection: socket) -> None:
-        with self._guard:
-            self._open.discard(connection)
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
 
     def stop(self) -> None:
         self.shutdown()
-        with self._guard:
-            for connection in self._open:
-                _hang_up(connection)
+        for connection in tuple(self._open):
+            _hang_up(connection)
         self.server_close()
-        self.thread.join()
+        self._thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up is no news to a fake server."""
@@ -168,12 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     connection: socket
 
-    def setup(self) -> None:
-        super().setup()
-        self.server.opened(self.connection)
-
     def finish(self) -> None:
-        self.server.closed(self.connection)
         try:
             super().finish()
         except OSError:
@@ -201,13 +192,13 @@ class _Handler(BaseHTTPRequestHandler):
             fake._aborted.set()  # noqa: SLF001 - as above
 
     def _send(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
-        json_headers = {"Content-Type": reply.content_type or "application/json", **reply.headers}
+        headers = {"Content-Type": reply.content_type or "application/json", **reply.headers}
         if reply.body is not None:
-            self._whole(reply.status, reply.body, json_headers)
-        elif reply.status != 200:  # noqa: PLR2004 - HTTP's own number for success
-            self._whole(reply.status, error_body(reply), json_headers)
+            self._whole(reply.status, reply.body, headers)
+        elif reply.status != HTTPStatus.OK:
+            self._whole(reply.status, error_body(reply), headers)
         elif not request.get("stream"):
-            self._whole(200, completion_body(reply, request), json_headers)
+            self._whole(200, completion_body(reply, request), headers)
         else:
             self._stream(reply, request)
 
@@ -219,21 +210,19 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
         kind = reply.content_type or "text/event-stream"
         self._head(200, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers})
-        if reply.flush == "each" or reply.piece_delay:
-            for event in events(reply, request):
-                self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+        each = reply.flush == "each" or reply.piece_delay
+        blocks = events(reply, request)
+        for block in blocks if each else filter(None, [b"".join(blocks)]):
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(block), block))
+            if each:
                 self.wfile.flush()
                 self._pause(reply.piece_delay)
-        else:
-            whole = b"".join(events(reply, request))
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(whole), whole) if whole else b"")
+        if reply.ending != "cut":
+            self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
         if reply.ending == "cut":
-            self.wfile.flush()
             self.close_connection = True
             _hang_up(self.connection)
-            return
-        self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
 
     def _head(self, status: int, headers: Mapping[str, str]) -> None:
         self.send_response(status)
@@ -257,7 +246,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _hang_up(connection: socket) -> None:
-    try:
+    with suppress(OSError):  # it may be gone already
         connection.shutdown(SHUT_RDWR)
-    except OSError:
-        return  # it is gone already
