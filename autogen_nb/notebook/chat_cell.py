@@ -26,7 +26,6 @@ from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, Mod
 from autogen_nb.events import ApprovalGiven, Ended
 from autogen_nb.kernels.kernel_status import OnStuck
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
-from autogen_nb.models.capabilities import sees
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
@@ -102,7 +101,7 @@ class ChatCell:
         asks = self._settings.ask_person
         if asks is None:
             asks = model_connection.known_to_call(spec, os.environ)
-        self._settings = replace(self._settings, pictures=sees(spec or ""), ask_person=asks)
+        self._settings = replace(self._settings, pictures=model_connection.sees(spec), ask_person=asks)
         return notebook.model(spec or "")
 
     def _limit_by_budgets(self, model: Model) -> tuple[Model, list[Budget]]:

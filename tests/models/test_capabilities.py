@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.capabilities import sees
+from autogen_nb.models.config.model_connection import sees
 from autogen_nb.models.config.model_selection import model_for
 
 

@@ -1,16 +1,18 @@
 """One entry of a configuration: its settings checked, and the model that they mean."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.response_format import on_the_wire
+from autogen_nb.models.prices import Price
 from autogen_nb.models.wrappers.replay import ReplayModel
 
-REPLAY = "replay:"
+_REPLAY = "replay:"
 
 _NO_PARAMETER = (
     "tags",
@@ -27,34 +29,9 @@ _NO_PARAMETER = (
 """Keys of AutoGen 0.2 and of ours that say something about an entry, and are nothing that a server knows."""
 
 _SETTINGS = (
-    "api_key",
-    "api_type",
-    "api_version",
-    "azure_ad_token",
-    "azure_ad_token_provider",
-    "azure_deployment",
-    "azure_endpoint",
-    "base_url",
-    "budget",
-    "ca_bundle",
-    "cache_path_root",
-    "cache_seed",
-    "config_list",
-    "default_headers",
-    "default_query",
-    "extra_body",
-    "extra_headers",
-    "extra_query",
-    "http_client",
-    "max_retries",
-    "organization",
-    "price",
-    "project",
-    "record",
-    "response_format",
-    "tags",
-    "timeout",
-    "vision",
+    *(name for name in signature(OpenAIModel).parameters if name not in ("model", "parameters")),
+    *("budget", "cache_path_root", "cache_seed", "config_list", "extra_body", "extra_headers", "extra_query"),
+    *("record", "response_format", "tags"),
 )
 _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache": "cache_seed"}
 """What AutoGen 0.1 called them."""
@@ -74,8 +51,12 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     name = entry.get("model")
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f"'model' of an llm_config entry is a name such as 'gpt-4o-mini', not {name!r}")
-    if name == "offline" or name.startswith(REPLAY):
-        return played(name)
+    if name == "offline":
+        from autogen_nb.models.offline import OfflineModel
+
+        return OfflineModel()
+    if name.startswith(_REPLAY):
+        return ReplayModel(name.removeprefix(_REPLAY))
     settings = {key: value for key, value in entry.items() if key not in _NO_PARAMETER}
     settings["price"] = _price(entry.get("price"))
     if entry.get("vision") not in (None, True, False):
@@ -84,15 +65,6 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     if "response_format" in settings:
         settings["response_format"] = on_the_wire(settings["response_format"])
     return OpenAIModel(**settings)
-
-
-def played(name: str) -> Model:
-    """The model for `offline`, or for ``replay:`` and a file: those that ask no server."""
-    if name == "offline":
-        from autogen_nb.models.offline import OfflineModel
-
-        return OfflineModel()
-    return ReplayModel(name.removeprefix(REPLAY))
 
 
 def _check_names(entry: Mapping[str, Any]) -> None:
@@ -109,10 +81,10 @@ def _check_names(entry: Mapping[str, Any]) -> None:
             )
 
 
-def _price(price: Any) -> tuple[float, float] | None:
-    if price is None:
-        return None
-    pair = price if isinstance(price, Sequence) and not isinstance(price, str) else ()
-    if len(pair) != 2 or not all(isinstance(part, int | float) for part in pair):  # noqa: PLR2004 - a pair
-        raise ConfigError(f"price is {price!r}; give dollars per 1,000 tokens as [prompt, completion]")
-    return float(pair[0]), float(pair[1])
+def _price(price: Any) -> Price | None:
+    match price:
+        case None:
+            return None
+        case [int() | float() as prompt, int() | float() as completion]:
+            return float(prompt), float(completion)
+    raise ConfigError(f"price is {price!r}; give dollars per 1,000 tokens as [prompt, completion]")

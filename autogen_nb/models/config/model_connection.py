@@ -5,6 +5,7 @@ the entries with that model or tag are the model, the second where the first can
 named, the list's first model is taken, with all entries for it; OPENAI_API_KEY alone says less than a list.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,15 @@ DEFAULT_MODEL = "gpt-4o-mini"
 _AZURE = ".openai.azure.com"
 _USUAL_HOST = "api.openai.com"
 _LOCAL = ("offline", "replay:")
+
+_SEEING = re.compile(
+    r"gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-4\.5|gpt-5|chatgpt-4o|\bo1\b(?!-mini|-preview)|\bo3\b(?!-mini)|\bo4"
+    r"|claude-|gemini|gemma-?3|llava|pixtral|vision|llama-?4|mistral-(small|medium)-?3|-vl\b|vl[:-]|internvl|minicpm-v",
+    re.IGNORECASE,
+)
+"""As the providers' own lists of models have them, as of November 2026; a name that is not known here does not see."""
+
+_BLIND = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +110,15 @@ def known_models(named: str, given: ModelConnection | None, environ: Mapping[str
     ]
 
 
+def sees(spec: Any) -> bool:
+    """Whether a name or an `llm_config` means a model that sees pictures; of several, which fall back, all must.
+
+    An entry's own ``vision`` (True or False) is what counts, where it has one.
+    """
+    common = spec.get("vision") if isinstance(spec, Mapping) else None
+    return all(_sees(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
+
+
 def receives(host: str, *, rows: bool) -> str:
     """Which host a notebook's first request goes to, and what it gets: of tables also the first `rows`, or not."""
     told = "names, types and first rows" if rows else "names and types (no rows)"
@@ -110,6 +129,10 @@ def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     usual = "AZURE_OPENAI_ENDPOINT" if entry.get("api_type") == "azure" else "OPENAI_BASE_URL"
     address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or environ.get(usual)
     return urlsplit(str(address)).hostname or "the model's server" if address else _USUAL_HOST
+
+
+def _sees(model: str, said: Any) -> bool:
+    return bool(_SEEING.search(model)) and not _BLIND.search(model) if said is None else bool(said)
 
 
 def _entries(spec: Any) -> Sequence[Mapping[str, Any]]:

@@ -51,29 +51,27 @@ def model_for(spec: Spec, *, record: str | Path | None = None, budget: Budget | 
         When the spec has a shape that cannot mean a model.
     """
     if isinstance(spec, str):
-        spec, common = _entry_named(spec), {}
-    elif isinstance(spec, Mapping):
-        common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
-    else:
+        if not spec.strip():
+            raise ConfigError("the model's name is empty; name one, such as 'gpt-4o-mini' or 'offline'")
+        spec = {"model": spec.strip()}
+    elif not isinstance(spec, Mapping):
         raise ConfigError(f"a model is a name or an llm_config dict, not {type(spec).__name__}")
+    common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
     if common.get("budget") is not None:
         # Parsed once, so that all entries share it.
         common["budget"] = Budget.parse(common["budget"])
     shared = None if budget is None else Budget.parse(budget)
-    entries = [{**common, **_mapping(entry, number)} for number, entry in enumerate(_entries(spec))]
-    model = cached(_folding([_within(entry_model(entry), entry, shared) for entry in entries]), _cache(entries))
+    entries = [{**common, **entry} for entry in _entries(spec)]
+    models = [_within(entry_model(entry), entry, shared) for entry in entries]
+    model = Fallback(models) if len(models) > 1 else models[0]
+    if isinstance(model, Fallback | OpenAIModel | Budgeted):
+        model = ContextTruncation(model)
+    model = cached(model, _cache(entries))
     path = record or spec.get("record")
     return Recording(model, path) if path else model
 
 
-def _entry_named(name: str) -> Mapping[str, Any]:
-    name = name.strip()
-    if not name:
-        raise ConfigError("the model's name is empty; name one, such as 'gpt-4o-mini' or 'offline'")
-    return {"config_list": [{"model": name}]}
-
-
-def _entries(config: Mapping[str, Any]) -> Sequence[Any]:
+def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     if "config_list" not in config:
         return [{}]
     entries = config["config_list"]
@@ -81,31 +79,20 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Any]:
         raise ConfigError(f"config_list is a list of dicts, not {type(entries).__name__}")
     if not entries:
         raise ConfigError("config_list is empty; it needs one entry such as {'model': 'gpt-4o-mini'}")
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, Mapping):
+            raise ConfigError(f"entry {number} of config_list is a dict with a 'model', not {type(entry).__name__}")
     return entries
-
-
-def _mapping(entry: Any, number: int) -> Mapping[str, Any]:
-    if not isinstance(entry, Mapping):
-        raise ConfigError(f"entry {number} of config_list is a dict with a 'model', not {type(entry).__name__}")
-    return entry
 
 
 def _within(model: Model, entry: Mapping[str, Any], shared: Budget | None) -> Model:
     """The model within the entry's budget and the shared one; a model that asks no server spends nothing."""
-    if not isinstance(model, OpenAIModel):
-        return model
     own = None if entry.get("budget") is None else Budget.parse(entry["budget"])
-    whole: Model = model
-    for budget in (own, shared if shared is not own else None):
-        whole = whole if budget is None else budgeted(whole, budget)
-    return whole
-
-
-def _folding(models: Sequence[Model]) -> Model:
-    if len(models) > 1:
-        return ContextTruncation(Fallback(models))
-    asks_a_server = isinstance(models[0], OpenAIModel | Budgeted)
-    return ContextTruncation(models[0]) if asks_a_server else models[0]
+    if isinstance(model, OpenAIModel):
+        # The same budget given twice counts once.
+        for budget in dict.fromkeys(filter(None, (own, shared))):
+            model = budgeted(model, budget)
+    return model
 
 
 def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
