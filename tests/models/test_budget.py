@@ -292,15 +292,15 @@ def test_budget_in_dollars_takes_prices_of_the_list_and_of_the_entry(monkeypatch
     """An entry without a known price is refused before anything is sent; a free model needs none."""
     entry = {"base_url": "http://127.0.0.1:1/v1"}
 
-    model_for("gpt-4o-mini", budget="0.50")
+    model_for({"model": "gpt-4o-mini", "budget": "0.50"})
     model_for({"model": "m", **entry, "price": [0, 0], "budget": 0.5})
-    model_for("offline", budget="0.50")
+    model_for({"model": "offline", "budget": "0.50"})
     for spec in ({"model": "m", **entry}, {"model": "gpt-4o", **entry}):
         with pytest.raises(ConfigError, match="price"):
-            model_for(spec, budget="0.50")
+            model_for({**spec, "budget": "0.50"})
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     with pytest.raises(ConfigError, match="price"):
-        model_for("gpt-4o-mini", budget="0.50")
+        model_for({"model": "gpt-4o-mini", "budget": "0.50"})
 
 
 def test_longest_reply_of_an_entry_is_in_the_estimate() -> None:
@@ -312,25 +312,24 @@ def test_longest_reply_of_an_entry_is_in_the_estimate() -> None:
 
 
 def test_own_budget_of_an_entry_and_that_of_the_chat_both_hold() -> None:
-    """The first that is reached stops; the same budget given twice counts once."""
+    """The first that is reached stops."""
     chat = Budget(tokens=1000)
     with FakeOpenAI(lambda _: FakeReply("x", usage={"prompt_tokens": 30, "completion_tokens": 10})) as server:
         spec = {"model": "m", "base_url": server.base_url}
-        ask(model_for({**spec, "budget": chat}, budget=chat))
-        model = model_for({**spec, "budget": "50 tokens"}, budget=chat)
+        model = budgeted(model_for({**spec, "budget": "50 tokens"}), chat)
         ask(model)
         error = error_of(model)
 
     assert isinstance(error, BudgetReached)
     assert error.spent == "40 of 50 tokens"
-    assert chat.spent == "80 of 1,000 tokens"
+    assert chat.spent == "40 of 1,000 tokens"
 
 
 def test_replay_spends_nothing(tmp_path: Path) -> None:
     """A recorded conversation asks no server."""
     ask(Recording(ScriptedModel([reply(500, 500)]), tmp_path / "talk.jsonl"))
 
-    model = model_for(f"replay:{tmp_path / 'talk.jsonl'}", budget="1 token")
+    model = model_for({"model": f"replay:{tmp_path / 'talk.jsonl'}", "budget": "1 token"})
 
     assert isinstance(model, ReplayModel)
     assert ask(model).completion.message.content == "ok"

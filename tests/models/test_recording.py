@@ -34,9 +34,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "talks" / "talk.jsonl"
 
 
-def record(path: Path, *replies: Any, mode: Any = "new") -> None:
+def record(path: Path, *replies: Any) -> None:
     """A recording of a conversation that grows by two messages with each reply."""
-    recording = Recording(ScriptedModel(replies), path, mode=mode)
+    recording = Recording(ScriptedModel(replies), path)
     for number in range(len(replies)):
         ask(recording, *[USER, REPLY] * number, USER)
 
@@ -120,35 +120,8 @@ def test_recording_that_holds_something_is_not_overwritten(path: Path) -> None:
     """A second recording into the same file is refused before anything is asked."""
     record(path, "first")
 
-    with pytest.raises(ConfigError, match=r"not empty.*append"):
+    with pytest.raises(ConfigError, match="another file"):
         Recording(ScriptedModel([]), path)
-
-
-@pytest.mark.parametrize("end", ["\n", ""], ids=["whole", "edited by hand"])
-def test_recording_goes_on_where_it_is_told_to(path: Path, end: str) -> None:
-    """Appending keeps what is there, also where an editor took the last line's end."""
-    record(path, "first")
-    path.write_text(path.read_text().rstrip("\n") + end)
-    record(path, "second", mode="append")
-    replay = ReplayModel(path)
-
-    assert [ask(replay, USER).completion.message.content for _ in range(2)] == ["first", "second"]
-
-
-def test_append_to_something_else_is_refused(path: Path) -> None:
-    """A file that is no recording is left as it is."""
-    path.parent.mkdir()
-    path.write_text("my notes\n")
-
-    with pytest.raises(ConfigError, match="line 1"):
-        Recording(ScriptedModel([]), path, mode="append")
-    assert path.read_text() == "my notes\n"
-
-
-def test_unknown_mode_is_refused(path: Path) -> None:
-    """A mode that is neither of the two is an error."""
-    with pytest.raises(ConfigError, match="append"):
-        record(path, mode="w")
 
 
 def test_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -200,14 +173,6 @@ def test_replay_does_not_mind_another_output(path: Path) -> None:
     record(path, "one")
 
     assert ask(ReplayModel(path), OUTPUT).completion.message.content == "one"
-
-
-def test_strict_replay_minds_another_output(path: Path) -> None:
-    """With `strict` the last message must be the recorded one."""
-    record(path, "one")
-
-    assert isinstance(error_of(ReplayModel(path, strict=True), OUTPUT), SessionError)
-    assert ask(ReplayModel(path, strict=True), USER).completion.message.content == "one"
 
 
 def test_reply_that_was_broken_off_is_given_again(path: Path) -> None:

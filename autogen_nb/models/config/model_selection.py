@@ -29,7 +29,7 @@ Spec: TypeAlias = str | Mapping[str, Any]
 _ABOUT_THE_LIST = ("config_list", "record")
 
 
-def model_for(spec: Spec, *, record: str | Path | None = None, budget: Budget | str | float | None = None) -> Model:
+def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
     """The model that the name or `llm_config` means; asks no server.
 
     Parameters
@@ -42,8 +42,6 @@ def model_for(spec: Spec, *, record: str | Path | None = None, budget: Budget | 
         spent. Keys that are not known here go into the request.
     record
         A file that every reply is recorded in; the key ``record`` of an `llm_config` does the same.
-    budget
-        What may be spent, beside what an `llm_config` says of it: a `Budget`, or what `Budget.parse` takes.
 
     Raises
     ------
@@ -60,9 +58,8 @@ def model_for(spec: Spec, *, record: str | Path | None = None, budget: Budget | 
     if common.get("budget") is not None:
         # Parsed once, so that all entries share it.
         common["budget"] = Budget.parse(common["budget"])
-    shared = None if budget is None else Budget.parse(budget)
     entries = [{**common, **entry} for entry in _entries(spec)]
-    models = [_within(entry_model(entry), entry, shared) for entry in entries]
+    models = [_within(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
     if isinstance(model, Fallback | OpenAIModel | Budgeted):
         model = ContextTruncation(model)
@@ -85,14 +82,11 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return entries
 
 
-def _within(model: Model, entry: Mapping[str, Any], shared: Budget | None) -> Model:
-    """The model within the entry's budget and the shared one; a model that asks no server spends nothing."""
-    own = None if entry.get("budget") is None else Budget.parse(entry["budget"])
-    if isinstance(model, OpenAIModel):
-        # The same budget given twice counts once.
-        for budget in dict.fromkeys(filter(None, (own, shared))):
-            model = budgeted(model, budget)
-    return model
+def _within(model: Model, budget: Any) -> Model:
+    """The model within its entry's budget; a model that asks no server spends nothing."""
+    if budget is None or not isinstance(model, OpenAIModel):
+        return model
+    return budgeted(model, Budget.parse(budget))
 
 
 def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:

@@ -10,7 +10,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
@@ -95,22 +95,21 @@ class Recording(ModelWrapper):
         The model that is asked; one recording belongs to one model in one conversation.
     path
         The file, made with its folders and readable by its owner only.
-    mode
-        "new" refuses a file that holds something, "append" adds to a recording.
 
     Raises
     ------
     ConfigError
-        When the file holds something and `mode` is "new", or is no recording, or cannot be written.
+        When the file holds something, or cannot be written.
     """
 
-    def __init__(self, model: Model, path: str | Path, *, mode: Literal["new", "append"] = "new") -> None:
+    def __init__(self, model: Model, path: str | Path) -> None:
         super().__init__(model)
         self._path = Path(path).expanduser()
-        if mode not in ("new", "append"):
-            raise ConfigError(f"mode is {mode!r}; a recording is 'new' or goes on with 'append'")
         try:
-            self._prepare(mode)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.exists() and self._path.stat().st_size:
+                raise ConfigError(f"{str(self._path)!r} is not empty and is kept; choose another file")
+            self._write(b"")
         except OSError as error:
             raise ConfigError(f"the recording {str(path)!r} cannot be written: {error}") from error
 
@@ -125,21 +124,6 @@ class Recording(ModelWrapper):
                     self._append(RecordingEntry(Digest.of(request), item))
                 yield item
 
-    def _prepare(self, mode: Literal["new", "append"]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        if self._path.exists() and self._path.stat().st_size:
-            if mode == "new":
-                raise ConfigError(
-                    f"{str(self._path)!r} is not empty and is kept; choose another file, or go on with mode='append'"
-                )
-            read_recording(self._path)
-            if not self._path.read_bytes().endswith(b"\n"):
-                self._write(b"\n")
-            return
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
-        os.fchmod(descriptor, 0o600)
-        os.close(descriptor)
-
     def _append(self, entry: RecordingEntry) -> None:
         line = json.dumps(entry.to_json(), ensure_ascii=False) + "\n"
         # A lone surrogate, which UTF-8 cannot hold, becomes the escape that JSON has for it.
@@ -148,6 +132,7 @@ class Recording(ModelWrapper):
     def _write(self, data: bytes) -> None:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, 0o600)
             file.write(data)
 
 
