@@ -182,13 +182,3 @@ def parts_from(content: Iterable[Any]) -> list[str | Image]:
 def call_on_the_wire(call: FunctionCall) -> dict[str, Any]:
     """A call as the API has it."""
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-
-
-def calls_from(tool_calls: Iterable[Any]) -> list[FunctionCall]:
-    """The calls of a reply; what is not shaped like one is left out."""
-    found = [(call.get("id"), call.get("function")) for call in tool_calls if isinstance(call, Mapping)]
-    return [
-        FunctionCall(str(call_id or ""), str(function.get("arguments") or ""), str(function.get("name") or ""))
-        for call_id, function in found
-        if isinstance(function, Mapping)
-    ]

@@ -13,7 +13,7 @@ from typing import Any
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Reasoning, Usage
-from autogen_nb.models.client_types import CreateResult, LLMMessage, RequestUsage, calls_from, on_the_wire
+from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
 from autogen_nb.models.config.config_entry import entry_model
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.request_size import of_request
@@ -223,7 +223,7 @@ class AzureOpenAIChatCompletionClient(OpenAIChatCompletionClient):
 def result_of(completion: Completion) -> CreateResult:
     """A reply as AgentChat has it."""
     message = completion.message
-    calls = calls_from(message.tool_calls or ())
+    calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in message.calls]
     thought = None if completion.reasoning is None else completion.reasoning.text
     return CreateResult(
         finish_reason="function_calls" if calls else completion.finish_reason,

@@ -112,8 +112,8 @@ MESSAGES = st.lists(
 
 
 @pytest.mark.slow
-@given(messages=MESSAGES, least=st.none() | st.floats(0, 3000))
-def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least: float | None) -> None:
+@given(messages=MESSAGES, least=st.floats(0, 3000))
+def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least: float) -> None:
     """No message comes or goes, only contents of outputs change, each becomes shorter, and the rest is untouched."""
     request = ModelRequest(messages)
     shorter = folded(request, least=least)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.models.openai.event_stream import EventStream
+from autogen_nb.models.openai.response_body import EventStream
 
 BODY = b'data: {"a": "\xc3\xa9"}\r\n\r\n: comment\n\nevent: x\ndata: one\ndata: two\n\ndata:[DONE]\n\n'
 DATA = ['{"a": "é"}', "one\ntwo", "[DONE]"]

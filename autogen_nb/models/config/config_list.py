@@ -18,6 +18,10 @@ LIST = "OAI_CONFIG_LIST"
 AZURE_VERSION = "2024-02-01"
 """The version of Azure's API that keys from files are used with, as in AutoGen 0.2.40."""
 
+_OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+_AZURE = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_BASE")
+"""The variables of a key, and of an address."""
+
 Entries: TypeAlias = list[dict[str, Any]]
 
 
@@ -110,10 +114,9 @@ def get_config_list(
     """
     if base_urls and len(base_urls) != len(api_keys):
         raise ConfigError(f"there are {len(api_keys)} api_keys and {len(base_urls)} base_urls; give one for each key")
-    common = {"api_type": api_type, "api_version": api_version}
     urls: Sequence[str | None] = base_urls or [None] * len(api_keys)
     entries = [
-        {"api_key": key.strip(), "base_url": url, **common}
+        {"api_key": key.strip(), "base_url": url, "api_type": api_type, "api_version": api_version}
         for key, url in zip(api_keys, urls, strict=True)
         if key.strip()
     ]
@@ -149,17 +152,15 @@ def config_list_openai_aoai(
     if exclude not in (None, "openai", "aoai"):
         raise ConfigError(f"exclude is {exclude!r}; it may be 'openai' or 'aoai'")
     folder = Path(key_file_path or ".")
-    entries: Entries = []
-    if exclude != "openai":
-        keys = _lines(("OPENAI_API_KEY",), folder, openai_api_key_file)
-        urls = _lines(("OPENAI_BASE_URL", "OPENAI_API_BASE"), folder, openai_api_base_file)
-        entries += get_config_list(keys, keys and urls)
-    if exclude != "aoai":
-        keys = _lines(("AZURE_OPENAI_API_KEY",), folder, aoai_api_key_file)
-        urls = _lines(("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_BASE"), folder, aoai_api_base_file)
-        version = os.environ.get("OPENAI_API_VERSION") or AZURE_VERSION
-        entries += get_config_list(keys, keys and urls, "azure", version)
-    return entries
+
+    def made(key_file: str | None, url_file: str | None, names: Sequence[str], *azure: str) -> Entries:
+        keys = _lines(names[:1], folder, key_file)
+        return get_config_list(keys, keys and _lines(names[1:], folder, url_file), *azure)
+
+    version = os.environ.get("OPENAI_API_VERSION") or AZURE_VERSION
+    openai = [] if exclude == "openai" else made(openai_api_key_file, openai_api_base_file, _OPENAI)
+    azure = [] if exclude == "aoai" else made(aoai_api_key_file, aoai_api_base_file, _AZURE, "azure", version)
+    return openai + azure
 
 
 def config_list_from_models(
@@ -245,15 +246,11 @@ def _is_file(path: Path) -> bool:
 
 
 def _values(values: Any) -> Sequence[Any]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        return [values]
-    return list(values)
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
 def _meets(value: Any, values: Sequence[Any]) -> bool:
-    if isinstance(value, list):
-        return any(one in values for one in value)
-    return value in values
+    return any(one in values for one in (value if isinstance(value, list) else [value]))
 
 
 def _told(filter_dict: Mapping[str, Any] | None) -> str:

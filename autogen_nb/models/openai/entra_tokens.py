@@ -6,6 +6,7 @@ good.
 
 import asyncio
 import inspect
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -44,20 +45,21 @@ def checked_provider(given: TokenProvider | str | None) -> TokenProvider | None:
         raise ConfigError(
             "azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'"
         )
-    return _Default()
+    return _default()
 
 
-class _Default:
+def _default() -> TokenProvider:
     """The token provider of azure-identity, made when it is first asked: its import takes its time."""
 
-    def __init__(self) -> None:
-        self._provider: TokenProvider | None = None
+    @cache
+    def provider() -> Any:
+        identity = import_module("azure.identity")
+        return identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
 
-    def __call__(self) -> Any:
-        if self._provider is None:
-            identity = import_module("azure.identity")
-            self._provider = identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
-        return self._provider()
+    def token() -> Any:
+        return provider()()
+
+    return token
 
 
 async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
@@ -75,15 +77,9 @@ async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
         token = await given if inspect.isawaitable(given) else given
     # Whatever a function of the user's or a vendor's raises is told; the cause may hold a secret.
     except Exception as error:  # noqa: BLE001 - see above
-        failure = server.refused(
-            f"was not asked, for azure_ad_token_provider raised {type(error).__name__}: {server.clean(str(error))}"
-        )
+        wrong = f"raised {type(error).__name__}: {server.clean(str(error))}"
     else:
         if isinstance(token, str) and token.isascii() and token.isprintable() and token.strip():
             return token.strip()
-        failure = server.refused(
-            f"was not asked, for azure_ad_token_provider gave no token but {type(token).__name__}"
-            if not isinstance(token, str)
-            else "was not asked, for what azure_ad_token_provider gave is no token"
-        )
-    raise failure
+        wrong = "gave what is no token" if isinstance(token, str) else f"gave no token but {type(token).__name__}"
+    raise server.refused(f"was not asked, for azure_ad_token_provider {wrong}")

@@ -28,7 +28,7 @@ def sent(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) -> Itera
         elif vision is False:
             yield {**message, "content": [dict(_NOT_SEEN) if _shows(part) else part for part in content]}
         elif _is_report(content[0]):
-            yield {**message, "content": [_fitted(part) for part in content]}
+            yield {**message, "content": [fitted(part) if _shows(part) else part for part in content]}
         else:
             # A picture that the caller sends may be worth every pixel.
             yield message
@@ -40,10 +40,6 @@ def _shows(part: Any) -> bool:
 
 def _is_report(part: Any) -> bool:
     return isinstance(part, Mapping) and str(part.get("text", "")).startswith("exitcode: ")
-
-
-def _fitted(part: Any) -> Any:
-    return fitted(part) if _shows(part) else part
 
 
 def fitted(part: Mapping[str, Any]) -> dict[str, Any]:

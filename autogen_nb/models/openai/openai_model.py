@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.core.ports import ModelRequest, Part
 from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.messages import Reasoning
 from autogen_nb.models.config.account import (
@@ -227,11 +227,13 @@ class OpenAIModel:
             except ServerFailed as failed:
                 failure = failed
             else:
-                completion = self._priced(fold.completion(self._model), account.url)
-                if completion.reasoning is not None:
+                completion = fold.completion(self._model)
+                usage, reasoning = completion.usage, completion.reasoning
+                cost = None if usage is None else cost_of(completion.model, usage, self._price, url=account.url)
+                if reasoning is not None:
                     seconds = time.monotonic() - begun if thought is None else thought
-                    completion = replace(completion, reasoning=replace(completion.reasoning, seconds=seconds))
-                yield replace(completion, host=host)
+                    reasoning = replace(reasoning, seconds=seconds)
+                yield replace(completion, cost=cost, host=host, reasoning=reasoning)
                 return
             if spoken or not failure.again or attempt >= self._max_retries:
                 raise failure.error
@@ -364,11 +366,6 @@ class OpenAIModel:
     def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
         """What closes the client; one that sends by the user's own is left to the user."""
         return client.close if self._http_client is None else _nothing
-
-    def _priced(self, completion: Completion, url: str | None) -> Completion:
-        if completion.usage is None:
-            return completion
-        return replace(completion, cost=cost_of(completion.model, completion.usage, self._price, url=url))
 
 
 async def _nothing() -> None:

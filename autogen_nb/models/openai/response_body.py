@@ -7,16 +7,52 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
-from typing import Any
 
 from autogen_nb.messages import Reasoning
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.event_stream import EventStream
 from autogen_nb.models.openai.server_errors import ErrorContext, by_cause, by_event
 
 _DONE = b"[DONE]"
 _DRAIN = 0.1
 """Seconds to wait, after ``[DONE]``, for the end of the response that lets the connection be used again."""
+
+
+class EventStream:
+    """Collects blocks of bytes and gives the data of every server-sent event that they complete.
+
+    Only ``data`` fields are read; comments, ids and event names are passed over.
+    Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+    """
+
+    def __init__(self) -> None:
+        self._tail: list[bytes] = []
+        self._data: list[bytes] = []
+
+    def feed(self, block: bytes) -> list[bytes]:
+        """The data of the events that end in this block, in order."""
+        # A block without a line end is only kept: joining at each block is quadratic for one long line.
+        if b"\n" not in block:
+            self._tail.append(block)
+            return []
+        lines = b"".join([*self._tail, block]).split(b"\n")
+        self._tail = [lines.pop()]
+        return [data for line in lines if (data := self._line(line)) is not None]
+
+    def end(self) -> list[bytes]:
+        """The data of an event that the stream left without its closing empty line."""
+        last = self._line(b"".join(self._tail))
+        self._tail = []
+        rest = self._line(b"")
+        return [data for data in (last, rest) if data is not None]
+
+    def _line(self, line: bytes) -> bytes | None:
+        line = line.removesuffix(b"\r")
+        if line.startswith(b"data:"):
+            self._data.append(line[5:].removeprefix(b" "))
+        if line or not self._data:
+            return None
+        data, self._data = b"\n".join(self._data), []
+        return data
 
 
 async def read(
@@ -94,16 +130,12 @@ async def _drain(blocks: AsyncIterator[bytes]) -> None:
 
 
 def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> str:
-    chunk = _parsed(data)
+    try:
+        chunk = json.loads(data)
+    except ValueError:
+        chunk = None
     if not isinstance(chunk, dict):
         raise server.unavailable(f"sent something that is not JSON: {server.clean(data[:80].decode(errors='replace'))}")
     if chunk.get("error"):
         raise by_event(server, chunk["error"])
     return fold.add(chunk)
-
-
-def _parsed(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except ValueError:
-        return None

@@ -46,6 +46,14 @@ _TOO_LONG = re.compile(
 )
 """How servers say that a request is too long; few of them have a code for it."""
 
+_CAUSES: tuple[tuple[type[OSError], str, bool], ...] = (
+    (ssl.SSLError, "does not speak TLS as expected: {}", False),
+    (socket.gaierror, "is not a name that can be found (DNS): {}", True),
+    (ConnectionRefusedError, "refused the connection; is a server running there?", True),
+    (TimeoutError, "did not answer in time (timeout)", False),
+)
+"""What broke a connection, in words, and whether asking again can help."""
+
 
 class ServerFailed(Exception):
     """A request that failed: the error to raise, and whether asking again can help.
@@ -127,15 +135,10 @@ def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
             text = server.clean(cause.verify_message or str(cause))
             proof = f"could not prove who it is (TLS certificate): {text}. {_trust(cause)}".rstrip(". ")
             return server.unavailable(proof, again=False)
-        if isinstance(cause, ssl.SSLError):
-            return server.unavailable(f"does not speak TLS as expected: {server.clean(str(cause))}", again=False)
-        if isinstance(cause, socket.gaierror):
-            text = server.clean(cause.strerror or str(cause))
-            return server.unavailable(f"is not a name that can be found (DNS): {text}")
-        if isinstance(cause, ConnectionRefusedError):
-            return server.unavailable("refused the connection; is a server running there?")
-        if isinstance(cause, TimeoutError):
-            return server.unavailable("did not answer in time (timeout)", again=False)
+        for kind, what, again in _CAUSES:
+            if isinstance(cause, kind):
+                text = server.clean(cause.strerror or str(cause))
+                return server.unavailable(what.format(text), again=again)
     told = [text for cause in chain if (text := server.clean(str(cause)))]
     root = told[-1] if told else type(chain[-1]).__name__
     return server.unavailable(f"broke the connection: {root}")

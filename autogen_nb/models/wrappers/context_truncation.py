@@ -43,40 +43,42 @@ class ContextTruncation(ModelWrapper):
             When nothing can be left out, or all of it was not enough.
         """
         shorter: Iterator[ModelRequest] | None = None
-        sent: ModelRequest | None = request
-        while sent is not None:
+        sent = request
+        while True:
             spoken = False
             try:
                 async with open_reply(self.inner, sent) as items:
                     async for item in items:
                         spoken = True
-                        yield replace(item, note=_noted(item, request, sent)) if isinstance(item, Completion) else item
+                        if isinstance(item, Completion):
+                            note = " ".join(filter(None, (told_of(request, sent), item.note)))
+                            item = replace(item, note=note)  # noqa: PLW2901 - the same reply, with what is told of it
+                        yield item
             except ContextTooLong as error:
                 shorter = shorter or _shorter(request, str(error))
-                sent = None if spoken else next(shorter, None)
-                if sent is None:
+                following = None if spoken else next(shorter, None)
+                if following is None:
                     raise
+                sent = following
             else:
                 return
 
 
-def folded(request: ModelRequest, *, least: float | None = None) -> ModelRequest | None:
+def folded(request: ModelRequest, *, least: float = 0) -> ModelRequest | None:
     """The request with its oldest outputs left out; None where nothing can be.
 
     Parameters
     ----------
     least
-        How many characters to save, as far as that is possible; by default half of what can be saved.
+        How many characters to save, as far as that is possible; half of what can be saved is saved in any case.
     """
-    lines = dict(_foldable(request))
-    gains = {number: _gain(request.messages[number], line) for number, line in lines.items()}
-    wanted = sum(gains.values()) / 2 if least is None else least
+    lines = list(_foldable(request))
+    wanted = max(least, sum(gain for _, _, gain in lines) / 2)
     messages, saved = list(request.messages), 0
-    for number, line in lines.items():
-        if saved >= wanted:
-            break
-        messages[number] = {**messages[number], "content": line}
-        saved += gains[number]
+    for number, line, gain in lines:
+        if saved < wanted:
+            messages[number] = {**messages[number], "content": line}
+            saved += gain
     return replace(request, messages=tuple(messages)) if saved else None
 
 
@@ -104,20 +106,12 @@ def told_of(request: ModelRequest, shorter: ModelRequest) -> str:
 
 def _shorter(request: ModelRequest, told: str) -> Iterator[ModelRequest]:
     """The requests to try, each shorter than the one before."""
-    whole = folded(request, least=float("inf"))
-    half = folded(request)
-    if whole is None or half is None:
-        return
-    needed = folded(
-        request, least=max(request_size.of_request(request) - request_size.of_request(half), excess(told, request))
-    )
-    if needed is not None and needed.messages != whole.messages:
-        yield needed
-    yield whole
+    needed, whole = folded(request, least=excess(told, request)), folded(request, least=float("inf"))
+    yield from (each for each in (needed, whole) if each and (each is whole or needed != whole))
 
 
-def _foldable(request: ModelRequest) -> Iterator[tuple[int, str]]:
-    """The numbers of the messages whose content may be left out, oldest first, and the line to put there."""
+def _foldable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
+    """The messages whose content may be left out, oldest first: number, the line to put there, characters saved."""
     roles = [message.get("role") for message in request.messages]
     if "assistant" not in roles:
         return
@@ -127,8 +121,9 @@ def _foldable(request: ModelRequest) -> Iterator[tuple[int, str]]:
     for number in range(begun + 1, last):
         message = request.messages[number]
         line = _line(message) if number != task else None
-        if line is not None and _gain(message, line) >= _LEAST:
-            yield number, line
+        gain = request_size.of_content(message.get("content")) - len(line or "")
+        if line is not None and gain >= _LEAST:
+            yield number, line, gain
 
 
 def _line(message: Mapping[str, Any]) -> str | None:
@@ -137,25 +132,12 @@ def _line(message: Mapping[str, Any]) -> str | None:
     size = f"{request_size.of_content(content):,} characters"
     if message.get("role") in ("tool", "function"):
         return f"({size} of this result were left out to make room.)"
-    text = _beginning(content)
+    first = content[0] if isinstance(content, list) and content else content
+    text = str(first.get("text") if isinstance(first, Mapping) else first)
     if message.get("role") != "user" or not text.startswith(_OUTPUT):
         return None
     status = _STATUS.match(text)
     return f"{status[0] if status else _OUTPUT.strip()} ({size} of output were left out to make room.)"
-
-
-def _beginning(content: Any) -> str:
-    first = content[0] if isinstance(content, list) and content else content
-    text = first.get("text") if isinstance(first, Mapping) else first
-    return text if isinstance(text, str) else ""
-
-
-def _gain(message: Mapping[str, Any], line: str) -> int:
-    return request_size.of_content(message.get("content")) - len(line)
-
-
-def _noted(item: Completion, request: ModelRequest, sent: ModelRequest) -> str:
-    return " ".join(filter(None, (told_of(request, sent), item.note)))
 
 
 def _number(found: re.Match[str] | None) -> int:
