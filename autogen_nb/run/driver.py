@@ -5,7 +5,7 @@
 
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, MutableSequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeGuard, get_args
 
 from autogen_nb.core.chats.two_agent_chat import Flow
@@ -15,7 +15,9 @@ from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import (
     ANSWERS,
     Answer,
+    CodeInputAsked,
     CodeInputGiven,
+    EffectAsked,
     Event,
     FunctionsAsked,
     FunctionsReturned,
@@ -26,13 +28,31 @@ from autogen_nb.events import (
     Recorded,
     Transient,
 )
-from autogen_nb.run.inquiry import Inquiry, kept
 from autogen_nb.run.sync_bridge import heartbeat, holding, in_a_loop, interruptible, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
 """The record of a flow: a list will do."""
 
 _QUESTIONS = get_args(Question)
+
+
+Inquired: TypeAlias = EffectJudged | CodeInputGiven
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question that comes up while one is answered, such as of code that runs.
+
+    It is an item of a stream on the engine's loop, which waits there until it is answered.
+
+    Parameters
+    ----------
+    answer
+        Takes the answer; it is called in the caller's thread.
+    """
+
+    question: EffectAsked | CodeInputAsked
+    answer: Callable[[Inquired], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +162,13 @@ def _inquired(inquiry: Inquiry, world: World) -> Generator[Effect, Any, None]:
     assert isinstance(answer, EffectJudged | CodeInputGiven)
     yield kept(inquiry.question, answer)
     inquiry.answer(answer)
+
+
+def kept(question: EffectAsked | CodeInputAsked, answer: Inquired) -> Inquired:
+    """The answer as it may be shown and kept: without a password."""
+    if isinstance(question, CodeInputAsked) and question.password and isinstance(answer, CodeInputGiven):
+        return replace(answer, text=None if answer.text is None else "")
+    return answer
 
 
 def events(

@@ -4,8 +4,9 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from autogen_nb.core.chats.termination_checks import WordFilter, without
+from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
 from autogen_nb.core.text.execution_report import plain, text_of
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     CodeAsked,
@@ -28,12 +29,13 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
-from autogen_nb.views import calls_in_words, decisions_in_words, images_in_words
+from autogen_nb.views import calls_in_words, images_in_words
 from autogen_nb.views.reply_sources import answered_by, chosen, thought
 
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _RULE = "-" * 80
-_END_WORD = "TERMINATE"
+_LONG = 300
+"""Characters of a line about a decision."""
 
 
 def _write(text: str) -> None:
@@ -50,7 +52,7 @@ class PlainView:
     def __init__(self, write: Callable[[str], None] = _write) -> None:
         self._raw = write
         self._streaming = ""
-        self._lines = WordFilter(_END_WORD)
+        self._lines = WordFilter(END_WORD)
         self._thinking = False
         self._fresh = True
         self._shown_live = False
@@ -100,7 +102,7 @@ class PlainView:
                 self._end_line()
                 self._inquired = event
             case EffectJudged() | CodeInputGiven() if self._inquired is not None:
-                self.line(f">>> {decisions_in_words.settled(self._inquired, event)}")
+                self.line(f">>> {_settled(self._inquired, event)}")
             case CodeRan():
                 if not self._shown_live:
                     self.line(text_of(event.outputs))
@@ -124,7 +126,7 @@ class PlainView:
         returned, self._returned = self._returned, None
         if reply is None and returned is not None and said.message.text == returned:
             return
-        text = said.message.text if reply is None else without(_END_WORD, said.message.text)
+        text = said.message.text if reply is None else without(END_WORD, said.message.text)
         self._end_stream()
         if not streamed:
             self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):" + (f"\n\n{text}" if text else ""))
@@ -171,7 +173,7 @@ class PlainView:
     def _end_stream(self) -> None:
         """Writes what still waits, since it could have become the end word's line."""
         self._write(self._lines.end())
-        self._lines, self._thinking = WordFilter(_END_WORD), False
+        self._lines, self._thinking = WordFilter(END_WORD), False
 
     def _begin(self, agent: str) -> None:
         if self._streaming != agent:
@@ -194,3 +196,25 @@ class PlainView:
         if text:
             self._fresh = text.endswith("\n")
             self._raw(text)
+
+
+def _settled(asked: EffectAsked | CodeInputAsked, given: EffectJudged | CodeInputGiven) -> str:
+    """What was asked, and how it was answered; what was typed is told unless it is a password."""
+    by = f" (by {given.by})" if given.by else ""
+    if isinstance(asked, EffectAsked):
+        what = _line(asked.effect.words or f"{asked.effect.kind} {asked.effect.target}".strip())
+        if isinstance(given, EffectJudged) and given.allowed:
+            return f"allowed{by}: {what}"
+        reason = f" ({_line(given.reason)})" if isinstance(given, EffectJudged) and given.reason else ""
+        stopped = isinstance(given, EffectJudged) and given.stop
+        return f"{'stopped' if stopped else 'denied'}{by}: {what}{reason}"
+    prompt = f" to {_line(asked.prompt)!r}" if asked.prompt.strip() else ""
+    if isinstance(given, EffectJudged) or given.text is None:
+        return f"no input was given{prompt}"
+    what = "a password" if asked.password else repr(_line(given.text))
+    return f"typed{by}{prompt}: {what}"
+
+
+def _line(text: str) -> str:
+    line = visible(" ".join(plain(text).split()))
+    return line if len(line) <= _LONG else f"{line[:_LONG]}…"

@@ -1,7 +1,6 @@
 """How a model's answer was got, in words."""
 
-import re
-
+from autogen_nb.core.chats.speaker_selection import mentioned
 from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 
 
@@ -22,12 +21,7 @@ def chosen(asked: SpeakerAsked | None, given: SpeakerGiven) -> str:
     """Whom a model chose to speak next; "" where it did not choose, or named nobody or several."""
     if asked is None or asked.method != "auto" or not given.said:
         return ""
-    said = given.said.strip()
-    named = [said] if said in asked.candidates else [name for name in asked.candidates if _names(said, name)]
+    named = mentioned(given.said, asked.candidates)
     if len(named) != 1:
         return ""
     return f"next: {named[0]}" + (f" (named at attempt {len(asked.tried) + 1})" if asked.tried else "")
-
-
-def _names(said: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) is not None

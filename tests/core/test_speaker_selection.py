@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.chats.reply_steps import Stop
-from autogen_nb.core.chats.speaker_selection import Selection, called_functions, mentioned
+from autogen_nb.core.chats.speaker_selection import Selection, mentioned
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import Answer, HumanInputAsked, HumanInputGiven, Recorded, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import Message
@@ -132,9 +132,10 @@ def test_call_that_nobody_can_answer_is_told() -> None:
 
 def test_all_called_functions_count() -> None:
     """A message may call several tools; what is no call of a function does not count."""
-    calls = [{"id": "1", "type": "function", "function": {"name": "f"}}, {"id": "2", "type": "custom"}]
+    functions = [{"id": name, "type": "function", "function": {"name": name}} for name in "fg"]
+    message = Message(None, tool_calls=[*functions, {"id": "2", "type": "custom"}])
 
-    assert called_functions(Message(None, tool_calls=calls, function_call={"name": "g"})) == ("f", "g")
+    assert group(functions={"bob": {"f"}, "carol": {"f", "g"}}).candidates("alice", message) == ("carol",)
 
 
 def test_chance_is_asked_for() -> None:

@@ -8,8 +8,8 @@ from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
+    from autogen_nb.agents.teams.message_stream import TeamExchange
     from autogen_nb.agents.teams.team_chats import BaseGroupChat
-    from autogen_nb.agents.teams.team_exchange import TeamExchange
     from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response
 
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
-    from autogen_nb.agents.teams.message_stream import MessageStream
-    from autogen_nb.agents.teams.team_exchange import TeamExchange
+    from autogen_nb.agents.teams.message_stream import MessageStream, TeamExchange
     from autogen_nb.agents.teams.team_messages import TaskResult
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.teams.message_stream import TeamExchange
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.speaker_selector import PROMPT, SpeakerSelector
 from autogen_nb.agents.teams.task_runner import TaskRunner
-from autogen_nb.agents.teams.team_exchange import TeamExchange
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseMessage, flow_message, load_message, task_messages
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler

@@ -205,22 +205,7 @@ class Response(BaseModel):
     inner_messages: Sequence[SerializeAsAny[BaseMessage]] | None = None
 
 
-_KINDS: Mapping[str, type[BaseMessage]] = {
-    cls.__name__: cls
-    for cls in (
-        TextMessage,
-        MultiModalMessage,
-        StopMessage,
-        HandoffMessage,
-        ToolCallSummaryMessage,
-        ToolCallRequestEvent,
-        ToolCallExecutionEvent,
-        CodeGenerationEvent,
-        CodeExecutionEvent,
-        UserInputRequestedEvent,
-        ThoughtEvent,
-    )
-}
+_KINDS = {cls.__name__: cls for base in (BaseChatMessage, BaseAgentEvent) for cls in base.__subclasses__()}
 
 
 def load_message(data: Mapping[str, Any]) -> BaseMessage:

@@ -59,9 +59,10 @@ class RunCode:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         """The reply that tells what the code did, or None where there is no code to run."""
-        found = self._find(state, spec, peer)
-        if found is None:
+        newest = self._newest(state, spec, peer)
+        if newest is None or not state.claim(spec.name, peer, newest[0]):
             return None
+        found = newest[1]
         if not found.blocks:
             return Reply(Message(UNCLOSED))
         run = _Run(self.limit, self.pictures)
@@ -79,10 +80,6 @@ class RunCode:
         blocks = found[1].blocks
         return self._asking(spec, blocks[0], 0, len(blocks))
 
-    def _find(self, state: ConversationState, spec: AgentSpec, peer: str) -> CodeReading | None:
-        found = self._newest(state, spec, peer)
-        return found[1] if found is not None and state.claim(spec.name, peer, found[0]) else None
-
     def _newest(self, state: ConversationState, spec: AgentSpec, peer: str) -> tuple[int, CodeReading] | None:
         """The newest message with code, by its index, and what is read in it."""
         for index in self._within_reach(state.exchanged(spec.name, peer), spec.name):
@@ -97,11 +94,10 @@ class RunCode:
             if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
                 return
             # What code or calls put out may hold a fence; nobody wrote it to be run.
-            if exchanged[index].kind not in ("output", "tools") and self._meant(exchanged[index].sender):
+            if exchanged[index].kind not in ("output", "tools") and (
+                self.sources is None or exchanged[index].sender in self.sources
+            ):
                 yield index
-
-    def _meant(self, sender: str) -> bool:
-        return self.sources is None or sender in self.sources
 
     def _run_blocks(
         self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]

@@ -69,7 +69,8 @@ class Selection:
             case "round_robin":
                 return self.after(last, candidates)
             case "random":
-                return (yield from self._by_chance(last, candidates))
+                given = yield from ask(SpeakerAsked(self.agent, last, candidates, "random"), SpeakerGiven)
+                return among(given.said, candidates)
             case "manual":
                 return (yield from self._by_person(last, candidates))
             case _:
@@ -83,7 +84,7 @@ class Selection:
         ConfigError
             When the message calls functions and nobody has any.
         """
-        able = self._able(called_functions(message))
+        able = self._able([call.name for call in message.calls])
         if able is None:
             able = self.members
         elif len(able) == 1:
@@ -122,10 +123,6 @@ class Selection:
             return given.method
         return Stop("terminated", "The function that chooses the next speaker named nobody, which ends the chat.")
 
-    def _by_chance(self, last: str, candidates: tuple[str, ...]) -> Asking[str]:
-        given = yield from ask(SpeakerAsked(self.agent, last, candidates, "random"), SpeakerGiven)
-        return among(given.said, candidates)
-
     def _by_person(self, last: str, candidates: tuple[str, ...]) -> Asking[str | Stop]:
         prompt = first = _prompt(candidates, self.after(last, candidates))
         for _ in range(ATTEMPTS):
@@ -160,12 +157,6 @@ def mentioned(words: str, names: Sequence[str]) -> tuple[str, ...]:
     A name's underscores may be written as spaces, or escaped as in Markdown; upper and lower case differ.
     """
     return tuple(name for name in names if re.search(rf"(?<!\w)(?:{_spellings(name)})(?!\w)", words))
-
-
-def called_functions(message: Message) -> tuple[str, ...]:
-    """The names of the functions that a message calls."""
-    calls = [call.get("function") for call in message.tool_calls or () if isinstance(call, dict)]
-    return tuple(str(call.get("name")) for call in (*calls, message.function_call) if isinstance(call, dict))
 
 
 def _spellings(name: str) -> str:

@@ -188,8 +188,13 @@ class WriteAndRun:
         desk = TeamState(state.team, [Said(f"{name}'s model", name, written)])
         desk.names = state.names
         codes: list[int] = []
+
+        def see(_: Recorded, answer: AnyAnswer | None) -> None:
+            if isinstance(answer, CodeRan):
+                codes.append(answer.exit_code)
+
         step = self.code(desk, AgentSpec(name), state.team)
-        outcome = yield from observed(step, lambda _, answer: codes.extend(_exit_codes(answer)))
+        outcome = yield from observed(step, see)
         if not isinstance(outcome, Reply):
             # Where there is code, nobody but the person who is asked can keep it from a reply.
             return Stop("stopped")
@@ -226,7 +231,3 @@ def _words(message: Message) -> Message:
     if message.content is not None and not message.carries_calls:
         return message
     return Message(message.text)
-
-
-def _exit_codes(answer: AnyAnswer | None) -> tuple[int, ...]:
-    return (answer.exit_code,) if isinstance(answer, CodeRan) else ()

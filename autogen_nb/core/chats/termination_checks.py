@@ -5,11 +5,15 @@ log never calls it again.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.messages import Message
+
+END_WORD = "TERMINATE"
+"""The word by which an agent says that it is done; it is not shown to the person."""
 
 _SIGNS = "*_`.! \t\r"
 _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
@@ -18,18 +22,15 @@ _MARKS = r"[*_`\s.!]*"
 """What may stand around a word that is alone in its line."""
 
 
-class Condition(Protocol):
-    """A test of the last message that looks at nothing else."""
-
-    def __call__(self, message: Message, /) -> bool:
-        """Whether the message ends the chat."""
+Condition: TypeAlias = Callable[[Message], bool]
+"""Whether a message ends the chat: a test of the message that looks at nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
     """The content is exactly this word: AutoGen's default."""
 
-    word: str = "TERMINATE"
+    word: str = END_WORD
 
     def __call__(self, message: Message, /) -> bool:
         """Whether the message says the word and nothing else."""
@@ -43,7 +44,7 @@ class OwnLine:
     A model that writes code and the word in one message has not seen the code run; its chat goes on.
     """
 
-    word: str = "TERMINATE"
+    word: str = END_WORD
 
     def __call__(self, message: Message, /) -> bool:
         """Whether a line outside of the fences says the word and nothing else."""
