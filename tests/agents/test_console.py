@@ -45,6 +45,19 @@ def test_what_streams_is_written_once(capsys: pytest.CaptureFixture[str]) -> Non
     )
 
 
+@pytest.mark.parametrize("streams", [False, True])
+def test_the_word_that_ends_a_run_is_not_written(streams: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """An agent's line that holds the word alone is left out, streamed or not; the person's own words stay."""
+    team = by_turns(assistant("a", "Done.\n\nTERMINATE", "next", model_client_stream=streams), max_turns=2)
+    finished(Console(team.run_stream(task="Say:\nTERMINATE")))
+    kind = "ModelClientStreamingChunkEvent" if streams else "TextMessage"
+
+    assert capsys.readouterr().out == (
+        "---------- TextMessage (user) ----------\nSay:\nTERMINATE\n"
+        f"---------- {kind} (a) ----------\nDone.\n---------- {kind} (a) ----------\nnext\n"
+    )
+
+
 def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
     """Where they are wanted, tokens and seconds follow."""
     team = by_turns(assistant("a", "one two", system_message=""), max_turns=1)

@@ -13,10 +13,12 @@ from autogen_nb.agents.teams.team_messages import (
     ModelClientStreamingChunkEvent,
     Response,
     TaskResult,
+    TextMessage,
     ToolCallExecutionEvent,
     ToolCallRequestEvent,
     UserInputRequestedEvent,
 )
+from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
 from autogen_nb.core.text.execution_report import plain
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
@@ -79,6 +81,7 @@ class _Written:
     def __init__(self, *, stats: bool) -> None:
         self._stats = stats
         self._streaming = False
+        self._lines = WordFilter(END_WORD)
         self._begun = time.monotonic()
         self._prompt = self._completion = 0
 
@@ -101,10 +104,11 @@ class _Written:
             _write(f"{_RULE} {type(message).__name__} ({visible(message.source)}) {_RULE}\n")
         if isinstance(message, ModelClientStreamingChunkEvent):
             self._streaming = True
-            _write(_shown(message.content))
+            _write(_shown(self._lines.add(message.content)))
             return
-        _write("\n" if self._streaming else f"{_shown(_text(message))}\n")
-        self._streaming = False
+        text = self._lines.end() if self._streaming else _text(message)
+        _write(f"{_shown(text)}\n")
+        self._streaming, self._lines = False, WordFilter(END_WORD)
         self._count(message.models_usage)
 
     def _count(self, usage: RequestUsage | None) -> None:
@@ -130,6 +134,8 @@ def _text(message: BaseMessage) -> str:
             return "\n".join(f"{call.name}({call.arguments})" for call in calls)
         case ToolCallExecutionEvent(content=results):
             return "\n".join(f"{result.name}: {result.content}" for result in results)
+        case TextMessage(source=source, content=text) if source != "user" and END_WORD in text:
+            return without(END_WORD, text)
         case _:
             return message.to_text()
 
