@@ -8,7 +8,6 @@
 """
 
 import os
-import sys
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,17 +61,20 @@ class Cgroup:
     @classmethod
     def made(cls, limits: Limits, own: Path = _OWN, mounted: Path = _MOUNTED) -> "Cgroup | None":
         """A cgroup that keeps what it can of the limits on memory and processes; None where it can keep none."""
-        if sys.platform != "linux":
-            return None
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        values = _values(limits)
+        values: dict[str, int] = {}
+        if limits.memory is not None:
+            # Half the way from the limit to all memory that there is, at most.
+            between = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
+            values["memory"] = int(min(_FURTHER * limits.memory, between))
+        if limits.processes is not None:
+            values["pids"] = int(_FURTHER * limits.processes)
         walls: list[tuple[str, Path, Wall]] = []
         for known, parents in _hierarchies(own, mounted):
-            wanted = {each: known[each] for each in known if each in values}
-            for parent in parents:
-                if wanted and _raised(parent / name, wanted, values):
-                    walls += [(each, parent / name, wall) for each, wall in wanted.items()]
-                    break
+            wanted = {each: wall for each, wall in known.items() if each in values}
+            made = (parent / name for parent in parents if wanted and _raised(parent / name, wanted, values))
+            if folder := next(made, None):
+                walls += [(each, folder, wall) for each, wall in wanted.items()]
         return cls(limits, walls) if walls else None
 
     def begin(self) -> None:
@@ -85,9 +87,14 @@ class Cgroup:
         return next((self._words[each] for each in now if now[each] > self._before.get(each, 0)), "")
 
     def remove(self) -> None:
-        """Takes it away, now that all that ran in it has ended."""
+        """Takes it away, now that all that ran in it has ended; the system may take a moment to see that."""
+        until = time.monotonic() + _PATIENCE
         for folder in self.folders:
-            _removed(folder)
+            while folder.exists() and time.monotonic() < until:
+                with suppress(OSError):
+                    folder.rmdir()
+                    break
+                time.sleep(_PAUSE)
 
     def _counts(self) -> dict[str, int]:
         found = {}
@@ -101,17 +108,6 @@ def parse_counter(text: str, what: str) -> int:
     """The number behind a name, in a file that has one on each line."""
     lines = (line.split() for line in text.splitlines())
     return next((int(line[1]) for line in lines if line[:1] == [what] and line[1:2] and line[1].isdigit()), 0)
-
-
-def _values(limits: Limits) -> dict[str, int]:
-    """Where the walls stand: half the way from the limit to all memory that there is, at most."""
-    found = {}
-    if limits.memory is not None:
-        between = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
-        found["memory"] = int(min(_FURTHER * limits.memory, between))
-    if limits.processes is not None:
-        found["pids"] = int(_FURTHER * limits.processes)
-    return found
 
 
 def _hierarchies(own: Path, mounted: Path) -> Iterator[tuple[Mapping[str, Wall], list[Path]]]:
@@ -153,22 +149,7 @@ def _raised(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) 
                     total = 0 if wall.swap == "memory.swap.max" else values[each]
                     (folder / wall.swap).write_text(str(total), "ascii")
     except OSError:
-        _removed(folder)
+        with suppress(OSError):
+            folder.rmdir()
         return False
     return True
-
-
-def _removed(folder: Path) -> None:
-    """Removes a cgroup; the system may take a moment to see that its last process is gone."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            folder.rmdir()
-        except FileNotFoundError:
-            return
-        except OSError:
-            if time.monotonic() > until:
-                return
-            time.sleep(_PAUSE)
-        else:
-            return
