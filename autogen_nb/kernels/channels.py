@@ -15,8 +15,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Literal
 
-from autogen_nb.kernels.encryption import encrypt_socket
-
 # So many messages in a row, then the loop gets its turn: a kernel that prints without end must not hold it.
 _BURST = 32
 _RECONNECT_MS = 10
@@ -151,7 +149,10 @@ class SocketChannels(KernelChannels):
             socket.subscribe(b"")
         else:
             socket.identity = self._session.bsession
-        encrypt_socket(socket, manager)
+        # Keys (CurveZMQ), where the manager has made some for its kernel.
+        if (public := getattr(manager, "curve_publickey", None)) is not None:
+            socket.curve_secretkey = manager.curve_secretkey
+            socket.curve_publickey = socket.curve_serverkey = public
         separator = "-" if manager.transport == "ipc" else ":"
         socket.connect(f"{manager.transport}://{manager.ip}{separator}{getattr(manager, f'{name}_port')}")
         return socket

@@ -1,6 +1,5 @@
 """A kernel for a notebook that a program executes: of this very Python, and without the person's own Jupyter set-up."""
 
-import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -64,7 +63,7 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
         manager = AsyncKernelManager(
             kernel_name="python3",
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
-            transport="ipc" if hasattr(os, "fork") else "tcp",
+            transport="ipc",
             connection_file=str(folder / "k.json"),
             shutdown_wait_time=_QUIT,
         )

@@ -11,7 +11,7 @@ from autogen_nb.kernels.places.environment import scrub_environment
         "PATH", "HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH",
         "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "GDAL_DATA",
         "PROJ_LIB", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "no_proxy", "XDG_CACHE_HOME",
-        "MPLCONFIGDIR", "SYSTEMROOT", "SystemRoot", "DYLD_LIBRARY_PATH",
+        "MPLCONFIGDIR", "DYLD_LIBRARY_PATH",
     ],
 )  # fmt: skip
 def test_what_programs_need_is_passed(name: str) -> None:

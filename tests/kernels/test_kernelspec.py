@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jupyter_client.kernelspec import KernelSpecManager
 
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
-from autogen_nb.kernels.encryption import declared_encryption
 from autogen_nb.kernels.places.kernelspec import KernelspecPlace
-from autogen_nb.kernels.places.local import manager_for
-from autogen_nb.kernels.places.place import LaunchSpec
 from tests.contract.ways import Agent, Way, plain, running
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-specs")]
@@ -102,9 +100,9 @@ def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
     """A kernel that is reached over tcp gets keys where it can use them, and everything passes under them."""
-    install(
-        "python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared_encryption()
-    )
+    # Without folders to look into there is only the one that comes with ipykernel.
+    declared = KernelSpecManager(kernel_dirs=[]).get_kernel_spec("python3").metadata
+    install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared)
     way = Way("tcp", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("python-over-tcp"))))
     with running(way, tmp_path) as agent:
         text = agent.python("print(6 * 7)").text
@@ -130,16 +128,3 @@ def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
 
     assert launched is not None
     assert "curve_publickey" not in json.loads((launched.folder / "k.json").read_text())
-
-
-def test_our_own_kernels_have_keys_where_there_is_no_ipc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a kernel of ours is reached over tcp, as on Windows, it has keys too; over ipc it needs none."""
-    launch_spec = LaunchSpec(tmp_path, tmp_path, {}, sys.executable)
-    over_ipc = manager_for(launch_spec)
-    # How the system is told from one without.
-    monkeypatch.delattr(os, "fork")
-    over_tcp = manager_for(launch_spec)
-
-    assert (over_ipc.transport, over_ipc.transport_encryption) == ("ipc", "disabled")
-    assert (over_tcp.transport, over_tcp.transport_encryption) == ("tcp", "auto")
-    assert over_tcp._kernel_supports_curve_encryption()

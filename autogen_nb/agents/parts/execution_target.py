@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.places import SANDBOXES, PlaceKind, PlaceOptions, check_net, place_kind, place_label
+from autogen_nb.kernels.places import SANDBOXES, PlaceKind, PlaceOptions, place_kind
 
 if TYPE_CHECKING:
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
@@ -52,7 +53,11 @@ class ExecutionTarget:
                 f"{self.text} cannot run in the sandbox {self.sandbox!r}: what walls a kernel of that kind has "
                 "is its own matter; give either a kernel or a sandbox"
             )
-        check_net(self.kind, net=self.net)
+        if self.net and not self.kind.net:
+            raise ConfigError(
+                "the option net is about a sandbox's network, and there is no sandbox; "
+                "name one with --sandbox (in a program: sandbox=)"
+            )
 
     @property
     def kind(self) -> PlaceKind:
@@ -62,7 +67,9 @@ class ExecutionTarget:
     @property
     def text(self) -> str:
         """The place in a few words; "" for this machine without walls. Of an address, only the host is told."""
-        return place_label(self.kind, self._options(Path()))
+        network = "with network" if self.net else "no network"
+        host = urlsplit(self.kernel).hostname if self.kind.schemes else ""
+        return self.kind.label.format(network=network, kernel=self.kernel, host=host)
 
     @property
     def walled(self) -> bool:

@@ -15,7 +15,7 @@ _OWN = Path("/proc/self/cgroup")
 
 def memory() -> int:
     """Bytes of memory that this process and its children may have: the smaller of the machine's and its cgroups'."""
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * _GIB
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *cgroup_limits(_OWN, _CGROUPS)])
 
 

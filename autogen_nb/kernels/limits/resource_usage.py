@@ -38,7 +38,7 @@ def proportional_memory(usage: ResourceUsage) -> int:
 def kill(pids: Iterable[int]) -> None:
     """Kills the processes; all are stopped first, so that none makes another meanwhile."""
     found = list(pids)
-    for number in (getattr(signal, "SIGSTOP", signal.SIGTERM), getattr(signal, "SIGKILL", signal.SIGTERM)):
+    for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in found:
             with suppress(OSError):
                 os.kill(pid, number)

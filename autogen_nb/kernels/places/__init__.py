@@ -15,10 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from autogen_nb.core.policy.organisation_policy import WALLS, Walls
-from autogen_nb.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,25 +154,3 @@ def place_kind(sandbox: str, kernel: str = "") -> PlaceKind:
         return PLACES[sandbox]
     addressed = (kind for kind in PLACES.values() if kernel.startswith(kind.schemes))
     return next(addressed, PLACES["kernelspec"])
-
-
-def place_label(kind: PlaceKind, options: PlaceOptions) -> str:
-    """The place in a few words; "" for this machine without walls. Of an address, only the host is told."""
-    network = "with network" if options.net else "no network"
-    host = urlsplit(options.kernel).hostname if kind.schemes else ""
-    return kind.label.format(network=network, kernel=options.kernel, host=host)
-
-
-def check_net(kind: PlaceKind, *, net: bool) -> None:
-    """Nothing where the place has a say in whether code may use the network, or nobody asked for it.
-
-    Raises
-    ------
-    ConfigError
-        Where it has none.
-    """
-    if net and not kind.net:
-        raise ConfigError(
-            "the option net is about a sandbox's network, and there is no sandbox; "
-            "name one with --sandbox (in a program: sandbox=)"
-        )

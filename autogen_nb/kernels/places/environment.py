@@ -16,9 +16,6 @@ _NAMES = frozenset(
     OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS NUMEXPR_MAX_THREADS
     BLIS_NUM_THREADS VECLIB_MAXIMUM_THREADS
     SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NO_PROXY
-    SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA
-    PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) COMMONPROGRAMFILES NUMBER_OF_PROCESSORS
-    PROCESSOR_ARCHITECTURE USERNAME OS
     """.split()
 )
 _PREFIXES = (
@@ -52,7 +49,7 @@ def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
 
 
 def _allowed(name: str, value: str) -> bool:
-    # Windows does not tell upper from lower case, and proxies are written both ways.
+    # Proxies are written both ways.
     upper = name.upper()
     if upper in _NEVER or _SECRET.search(upper):
         return False

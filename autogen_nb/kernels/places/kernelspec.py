@@ -6,7 +6,6 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.channels import SocketChannels
-from autogen_nb.kernels.encryption import enable_encryption
 from autogen_nb.kernels.places.local import LocalPlace, is_local, start_kernel
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec
 
@@ -41,11 +40,14 @@ class KernelspecPlace(LocalPlace):
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         """A kernel of this spec."""
+        import zmq
         from jupyter_client.manager import AsyncKernelManager
 
-        # Not every kernel can use Unix sockets.
+        # By tcp: not every kernel can use Unix sockets, in whose folder nobody else may enter.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
-        enable_encryption(manager)
+        # Keys for kernels whose spec declares that they can use them; the trait came with jupyter_client 8.10.
+        if zmq.has("curve") and manager.has_trait("transport_encryption"):
+            manager.transport_encryption = "auto"
         if is_local(manager):
             return await start_kernel(manager, launch_spec, launch_spec.environ)
         await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(launch_spec.environ))

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 from uuid import uuid4
 
 from autogen_nb.kernels.channels import SocketChannels
-from autogen_nb.kernels.encryption import declared_encryption, enable_encryption
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
@@ -115,7 +113,7 @@ def is_local(manager: Any) -> bool:
 def folder_for_sockets() -> str | None:
     """Where a folder that is to hold sockets is made; None where the usual one will do."""
     long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER
-    return "/tmp" if long and hasattr(os, "fork") else None  # noqa: S108 - the folder below it is made anew, for us alone
+    return "/tmp" if long else None  # noqa: S108 - the folder below it is made anew, for us alone
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
@@ -127,20 +125,19 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     if not log.handlers:
         log.addHandler(logging.NullHandler())
     manager = AsyncKernelManager(
-        transport="ipc" if hasattr(os, "fork") else "tcp",
+        transport="ipc",
         connection_file=str(launch_spec.folder / "k.json"),
         log=log,
     )
     # Its own way looks specs up by name, and finds what the person calls so.
-    manager._kernel_spec = _spec(launch_spec.python, encrypted=manager.transport == "tcp")  # noqa: SLF001 - see above
+    manager._kernel_spec = _spec(launch_spec.python)  # noqa: SLF001 - see above
     # The factory would look through all that is installed here, to find this very class.
     manager.kernel_id = uuid4().hex
     manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
-    enable_encryption(manager)
     return manager
 
 
-def _spec(python: str, *, encrypted: bool) -> Any:
+def _spec(python: str) -> Any:
     """A kernelspec of our own: one that the person calls "python3" would win over jupyter_client's."""
     from jupyter_client.kernelspec import KernelSpec
 
@@ -150,10 +147,7 @@ def _spec(python: str, *, encrypted: bool) -> Any:
         argv=[python, "-P", str(START), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
-        metadata={
-            "kernel_provisioner": {"provisioner_name": "local-provisioner"},
-            **(declared_encryption() if encrypted and python == sys.executable else {}),
-        },
+        metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
     )
 
 

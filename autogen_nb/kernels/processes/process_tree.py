@@ -69,10 +69,6 @@ def has_ended(process: "subprocess.Popen[bytes]") -> bool:
 
 def signal_group(pid: int, name: str) -> bool:
     """Sends the signal ("" only asks) to the process group that `pid` leads; False where there is none."""
-    if not hasattr(os, "killpg"):
-        with suppress(OSError):
-            os.kill(pid, signal.SIGTERM)
-        return False
     try:
         os.killpg(pid, signal.Signals[name] if name else 0)
     except (ProcessLookupError, PermissionError):
