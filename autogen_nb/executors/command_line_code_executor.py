@@ -180,8 +180,12 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         cwd = one_directory(work_dir=work_dir)
         bound = None if bind_dir is None else one_directory(bind_dir=bind_dir)
         leaves = container_leaves(auto_remove=auto_remove, stop_container=stop_container)
-        more = {"volumes": extra_volumes, "extra_hosts": extra_hosts, "device_requests": device_requests}
-        given = {name: value for name, value in more.items() if value}
+        more = {
+            "name": container_name,
+            "volumes": extra_volumes or None,
+            "extra_hosts": extra_hosts or None,
+            "device_requests": device_requests or None,
+        }
         super().__init__(
             cwd,
             timeout=timeout,
@@ -190,9 +194,7 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
             execution_policies=execution_policies,
             cleanup_temp_files=delete_tmp_files,
             init_command=init_command,
-            place=ContainerPlace(
-                cwd=cwd, images=[image], net=net, name=container_name, bound=bound, leaves=leaves, more=given
-            ),
+            place=ContainerPlace(cwd=cwd, images=[image], net=net, bound=bound, leaves=leaves, more=more),
         )
 
 

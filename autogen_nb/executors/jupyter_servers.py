@@ -128,10 +128,9 @@ class DockerJupyterServer(_Serving):
         self._settings: dict[str, Any] = {
             "images": [self.image],
             "net": net,
-            "name": container_name,
             "bound": None if bind_dir is None else Path(bind_dir).absolute(),
             "leaves": container_leaves(auto_remove=auto_remove, stop_container=stop_container),
-            "environ": docker_env,
+            "more": {"name": container_name, "environment": docker_env},
         }
 
     def place(self, cwd: Path, kernel: str) -> Place:

@@ -15,9 +15,9 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.policy.organisation_policy import Walls
@@ -27,7 +27,7 @@ from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import parse_counter
 from autogen_nb.kernels.places.container_engine import connect_engine, engine_error, find_image
-from autogen_nb.kernels.places.container_exec import Exec, close_stream, write_line
+from autogen_nb.kernels.places.container_exec import Exec, close_stream
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, by_signal
@@ -63,19 +63,16 @@ class ContainerPlace(Place):
         Names of images; the first that is here or can be pulled is taken.
     net
         Whether the code may use the network.
-    name
-        What the engine calls the container; None leaves that to the engine.
     bound
         The folder of the engine's machine that is the working directory; None where that has the same path there.
     leaves
         What is left of it at the end: nothing, a container that has ended, or one that runs.
-    environ
-        Variables for all that runs in it.
     limits
         What the engine keeps of memory and processes for all in the container; None is the usual limits, as far as
         the engine can keep them.
     more
-        Settings that the engine takes when it makes a container (`docker.models.containers.ContainerCollection.run`).
+        Settings that the engine takes when it makes a container (`docker.models.containers.ContainerCollection.run`),
+        such as its name and environment; those that are None are left to the engine.
 
     Raises
     ------
@@ -92,27 +89,24 @@ class ContainerPlace(Place):
         cwd: Path,
         images: Sequence[str] = (IMAGE,),
         net: bool = False,
-        name: str | None = None,
         bound: Path | None = None,
         leaves: Leaves = "nothing",
-        environ: Mapping[str, str] | None = None,
         limits: Limits | None = None,
-        more: Mapping[str, Any] | None = None,
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         if limits is not None and limits.cpu is not None:
             raise ConfigError("limits['cpu'] cannot be kept in a container: leave it out, or use timeout=")
         self._client = connect_engine()
-        self._more = dict(more or {})
-        self._limits = limits
+        self._more = {name: value for name, value in more.items() if value is not None}
+        self._limits = Limits.usual() if limits is None else limits
+        self._must_keep = limits is not None
         self._counted = (0, 0)
         self.cwd = cwd.absolute()
         self.images = tuple(images)
         self.image = ""
         self._net = net
-        self._name = name
         self._bound = bound
         self._leaves: Leaves = leaves
-        self._environ = dict(environ or {})
         self._folders: Path | None = None
         self._started: Any = None
         self._line: Any = None
@@ -154,22 +148,21 @@ class ContainerPlace(Place):
         options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]
         argv = [_PYTHON, str(script), "-f", manager.connection_file, *options]
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
-        job = await self._executed(argv, environ, log=launch_spec.log)
+        job = await self.spawn(argv, self.cwd, environ, log=launch_spec.log)
         return ContainerKernel(launch_spec.folder, job, manager)
 
     async def met(self) -> str:
         """The limit, in words, at which the engine ended or refused a process since this was asked last."""
-        limits = Limits.usual() if self._limits is None else self._limits
         if self._started is None:
             return ""
         counts = await asyncio.to_thread(_counts, self._started)
         if counts is None:
             # What cannot start one process more cannot count, either.
-            return limits.words["pids"] if await asyncio.to_thread(_runs, self._started) else ""
+            return self._limits.words["pids"] if await asyncio.to_thread(_runs, self._started) else ""
         before, self._counted = self._counted, counts
         for number, was, limit in zip(self._counted, before, ("memory", "pids"), strict=True):
             if number > was:
-                return limits.words[limit]
+                return self._limits.words[limit]
         return ""
 
     async def spawn(
@@ -178,9 +171,18 @@ class ContainerPlace(Place):
         cwd: Path,  # noqa: ARG002 - the container has its own
         environ: Mapping[str, str],
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
+        log: Path | None = None,
     ) -> Exec:
-        """A program in the container, in its working directory."""
-        return await self._executed(argv, environ)
+        """A program in the container, in its working directory; `log` takes what it writes, where it is given."""
+        async with self._making:
+            if self._started is None or not await asyncio.to_thread(_runs, self._started):
+                self._started, self._line = await asyncio.to_thread(self._make)
+                if self._leaves != "running":
+                    atexit.register(self._started.kill)
+            job = Exec(self._started, self._line, self.folders, self.met)
+        environ = {**_portable(environ), **overlay_env.variables(_PACKAGES)}
+        await job.begin(argv, self.cwd.resolve(), environ, log)
+        return job
 
     async def close(self) -> None:
         """Ends the container, which the engine removes then."""
@@ -195,18 +197,6 @@ class ContainerPlace(Place):
                 shutil.rmtree(self._folders, ignore_errors=True)
                 self._folders = None
 
-    async def _executed(self, argv: Sequence[str], environ: Mapping[str, str], log: Path | None = None) -> Exec:
-        async with self._making:
-            if self._started is None or not await asyncio.to_thread(_runs, self._started):
-                self._started, self._line = await asyncio.to_thread(self._make)
-                if self._leaves != "running":
-                    atexit.register(self._started.kill)
-            started, line = self._started, self._line
-        job = Exec(started, self.folders, met=self.met, send=partial(_send, line))
-        environ = {**_portable(environ), **overlay_env.variables(_PACKAGES)}
-        await job.begin(argv, self.cwd.resolve(), environ, log)
-        return job
-
     def _make(self) -> tuple[Any, Any]:
         """A fresh container that runs, and the stream that keeps it running."""
         types = import_module("docker.types")
@@ -218,15 +208,16 @@ class ContainerPlace(Place):
         self._counted = (0, 0)
         try:
             try:
-                return self._begun(mounts, Limits.usual() if self._limits is None else self._limits)
+                return self._begun(mounts, self._limits)
             except engine_error():
-                if self._limits is not None:
+                if self._must_keep:
                     raise
             # Not every engine can keep limits, and these are our own idea.
             return self._begun(mounts, Limits())
         except engine_error() as error:
-            taken = self._name is not None and "already in use" in str(error)
-            way_out = f"; `docker rm --force {self._name}` takes it away, another name leaves it" if taken else ""
+            name = self._more.get("name")
+            taken = name is not None and "already in use" in str(error)
+            way_out = f"; `docker rm --force {name}` takes it away, another name leaves it" if taken else ""
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _begun(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
@@ -234,8 +225,6 @@ class ContainerPlace(Place):
         container = self._client.containers.create(
             self.image,
             ["sh", "-c", _FOR_EVER if self._leaves == "running" else _UNTIL_LEFT],
-            name=self._name,
-            environment=self._environ,
             entrypoint=[],
             stdin_open=True,
             auto_remove=self._leaves == "nothing",
@@ -297,12 +286,6 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
     return {**kept, **own, "HOME": _HOME}
-
-
-def _send(line: Any, name: str, group: int) -> None:
-    """Sends a signal to a group of processes in the container that reads this line, if that still runs."""
-    with suppress(OSError):
-        write_line(line, f"{name} {group}\n")
 
 
 def _runs(container: Any) -> bool:

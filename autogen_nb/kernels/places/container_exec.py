@@ -5,16 +5,13 @@ import itertools
 import os
 import select
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from autogen_nb.errors import ExecutionError
-
-Send: TypeAlias = Callable[[str, int], None]
-"""Sends a signal, by its name without "SIG", to the group of that number in the container."""
 
 _count = itertools.count()
 # A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
@@ -32,18 +29,20 @@ class Exec:
     ----------
     container
         The container that runs, as the Docker library has it.
+    line
+        A stream to what sends signals in it.
     folder
         Seen by both sides, under the same path.
     met
         Tells at which limit the engine has ended or refused a process.
     """
 
-    def __init__(self, container: Any, folder: Path, *, met: Callable[[], Awaitable[str]], send: Send) -> None:
+    def __init__(self, container: Any, line: Any, folder: Path, met: Callable[[], Coroutine[Any, Any, str]]) -> None:
         self._api = container.client.api
         self._container = container.id
         self._number = folder / f"exec-{next(_count)}"
-        self._met = met
-        self._send = send
+        self.met = met
+        self._line = line
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
         self.pipe, self._writing = os.pipe()
@@ -80,18 +79,14 @@ class Exec:
         """
         await self._to_group("SIGKILL")
 
-    async def met(self) -> str:
-        """The limit, in words, at which the engine ended or refused a process since this was asked last."""
-        return await self._met()
-
     def close(self) -> None:
         """Removes the file with its number."""
         self._number.unlink(missing_ok=True)
 
     async def _to_group(self, name: str) -> None:
         with suppress(OSError, ValueError):
-            number = int(self._number.read_text("ascii"))
-            await asyncio.to_thread(self._send, name.removeprefix("SIG"), number)
+            line = f"{name.removeprefix('SIG')} {int(self._number.read_text('ascii'))}\n"
+            await asyncio.to_thread(_socket(self._line).sendall, line.encode())
 
     def _begin(self, command: list[str], cwd: str, environ: dict[str, str]) -> None:
         made = self._api.exec_create(self._container, command, environment=environ, workdir=cwd)["Id"]
@@ -117,11 +112,6 @@ class Exec:
         except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so
             return {}
         return found
-
-
-def write_line(stream: Any, text: str) -> None:
-    """Writes to what reads at the other end of a stream of the engine's; OSError where nobody does."""
-    _socket(stream).sendall(text.encode())
 
 
 def close_stream(stream: Any) -> None:
