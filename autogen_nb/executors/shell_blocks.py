@@ -134,7 +134,7 @@ class Shell:
         job = program.job
         if not isinstance(job, LocalJob) or self._limits == Limits():
             return None
-        watch = LimitWatch(job, self._limits, lambda passed: program.end_at(passed.limit))
+        watch = LimitWatch(job, self._limits, lambda limit, _: program.end_at(limit))
         watch.begin()
         return watch
 

@@ -21,7 +21,7 @@ from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckBlock
 from autogen_nb.kernels.launch import launch
 from autogen_nb.kernels.lifecycle import KernelLifecycle
 from autogen_nb.kernels.limits.block_limits import Limits, readable
-from autogen_nb.kernels.limits.limit_watch import LimitPassed, LimitWatch
+from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
 from autogen_nb.kernels.message_decoding import size
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, death
@@ -191,7 +191,7 @@ class Kernel:
         try:
             while (output := await request.next()) is not None:
                 if room >= 0 and (room := room - size(output)) < 0:
-                    request.exceed(LimitPassed(f"output limit of {readable(self.limits.output or 0)}", "interrupt"))
+                    request.exceed(f"output limit of {readable(self.limits.output or 0)}", "interrupt")
                 if room >= 0 or isinstance(output, Failure):
                     yield output
             finished = await self._conclude(request)
@@ -339,11 +339,11 @@ class Kernel:
                     variables = variable_transfer.variables(found)
         return await self.on_stuck(StuckBlock(variables))
 
-    def _limit(self, passed: LimitPassed) -> None:
+    def _limit(self, limit: str, step: Literal["interrupt", "kill"]) -> None:
         if self._current is not None:
-            self._current.exceed(passed)
-        elif passed.step == "kill":
-            self._lost = f"The kernel passed its {passed.limit} between blocks; it was killed and restarted; {LOST}."
+            self._current.exceed(limit, step)
+        elif step == "kill":
+            self._lost = f"The kernel passed its {limit} between blocks; it was killed and restarted; {LOST}."
             self._behind(self._life.end(grace=0))
 
     async def _launch(self) -> KernelHandle:

@@ -25,7 +25,6 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.effects import EffectJudged
 from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
-from autogen_nb.kernels.limits.limit_watch import LimitPassed
 from autogen_nb.kernels.message_decoding import exit_code, output
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
@@ -156,10 +155,10 @@ class ExecuteRequest:
             self._later(self._grace / 2, self._remind)
             self._later(self._grace, self._wonder, stuck)
 
-    def exceed(self, passed: LimitPassed) -> None:
-        """Has the code that passed a limit interrupted, or its kernel killed."""
-        self.passed = self.passed or passed.limit
-        if passed.step == "kill":
+    def exceed(self, limit: str, step: Literal["interrupt", "kill"]) -> None:
+        """Has the code that passed a limit, in words, interrupted, or its kernel killed."""
+        self.passed = self.passed or limit
+        if step == "kill":
             self._inbox.put_nowait("stuck")
         else:
             self.interrupt("kill")

@@ -9,15 +9,16 @@
 """
 
 import asyncio
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
 
-Step = Literal["interrupt", "kill"]
+Passed = Callable[[str, Literal["interrupt", "kill"]], None]
+"""Told of a limit that was passed, in words, and what has to be done to the code that runs."""
 
 _OFTEN = 0.1
 _SELDOM = 2.0
@@ -25,14 +26,6 @@ _SELDOM = 2.0
 _SHARE = 20
 _PATIENCE = 1.0
 _FAR = 1.25
-
-
-@dataclass(frozen=True, slots=True)
-class LimitPassed:
-    """A limit that was passed, in words, and what has to be done to the code that runs."""
-
-    limit: str
-    step: Step
 
 
 class Watched(Protocol):
@@ -67,7 +60,7 @@ class LimitWatch:
         Called when a limit is passed, and again when more has to be done.
     """
 
-    def __init__(self, watched: Watched, limits: Limits, passed: Callable[[LimitPassed], None]) -> None:
+    def __init__(self, watched: Watched, limits: Limits, passed: Passed) -> None:
         self._watched = watched
         self._cgroup = watched.cgroup
         self._root = watched.root or 0
@@ -112,52 +105,41 @@ class LimitWatch:
             except TimeoutError:
                 pass
             started = self._loop.time()
-            usage = measure(self._root)
-            self._look(usage)
+            self._look(measure(self._root))
             cost = self._loop.time() - started
 
     def _look(self, usage: ResourceUsage) -> None:
-        limits = self._limits
-        if (
-            limits.memory is not None
-            and usage.memory > limits.memory
-            and (used := proportional_memory(usage)) > limits.memory
-        ):
-            self._too_much_memory(usage, used, limits.memory)
-        elif limits.processes is not None and usage.tasks > limits.processes:
-            self._too_many(usage, limits.words["pids"])
-        elif self._cgroup is not None and (met := self._cgroup.met()):
-            self._at_the_wall(usage, met)
-        elif limits.cpu is not None and self._busy and usage.cpu - self._spent > limits.cpu:
-            self._tell(f"processor time limit of {limits.cpu:g} s", "interrupt")
+        words, met = self._limits.words, "" if self._cgroup is None else self._cgroup.met()
+        memory, processes, cpu = (
+            math.inf if limit is None else limit
+            for limit in (self._limits.memory, self._limits.processes, self._limits.cpu)
+        )
+        if usage.memory > memory and (used := proportional_memory(usage)) > memory:
+            self._too_much_memory(usage, words["memory"], far=used > _FAR * memory)
+        elif usage.tasks > processes or (met == words["pids"] and self._since is None):
+            self._end_others(usage)
+            self._tell(words["pids"])
+        elif met:
+            # Of what took the memory, the system has made an end already.
+            self._tell(met)
+        elif self._busy and usage.cpu - self._spent > cpu:
+            self._tell(f"processor time limit of {cpu:g} s")
         else:
             self._since = None
-
-    def _too_many(self, usage: ResourceUsage, told: str) -> None:
-        self._end_others(usage)
-        self._tell(told, "interrupt")
 
     def _end_others(self, usage: ResourceUsage) -> None:
         spared = {self._root, *self._watched.own}
         kill(pid for pid in usage.pids if pid not in spared)
 
-    def _at_the_wall(self, usage: ResourceUsage, met: str) -> None:
-        if met == self._limits.words["pids"] and self._since is None:
-            self._too_many(usage, met)
-        # Of what took the memory, the system has made an end already.
-        self._tell(met, "interrupt")
-
-    def _too_much_memory(self, usage: ResourceUsage, used: int, limit: int) -> None:
-        told = self._limits.words["memory"]
-        first = self._since is None
+    def _too_much_memory(self, usage: ResourceUsage, told: str, *, far: bool) -> None:
         own = self._watched.own
-        if first and usage.largest not in (self._root, *own):
+        if self._since is None and usage.largest not in (self._root, *own):
             kill([usage.largest])
-        hard = used > _FAR * limit or (self._since is not None and self._loop.time() > self._since + _PATIENCE)
+        hard = far or (self._since is not None and self._loop.time() > self._since + _PATIENCE)
         self._tell(told, "kill" if hard and usage.largest in own else "interrupt")
 
-    def _tell(self, limit: str, step: Step) -> None:
+    def _tell(self, limit: str, step: Literal["interrupt", "kill"] = "interrupt") -> None:
         if self._since is None or step == "kill":
-            self._passed(LimitPassed(limit, step))
+            self._passed(limit, step)
         if self._since is None:
             self._since = self._loop.time()
