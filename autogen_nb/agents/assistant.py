@@ -1,13 +1,13 @@
 """The agent that thinks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
 from autogen_nb.agents.parts.tool_schema import with_typed_arguments
-from autogen_nb.agents.teams.function_tool import FunctionTool, Handoff, read_handoffs, read_tools
+from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
 from autogen_nb.core.chats.team_replies import Respond, Think
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import FunctionCall
@@ -94,29 +94,22 @@ class AssistantAgent(ConversableAgent):
             silent=silent,
         )
         self.streams = model_client_stream
-        targets = {handoff.tool.call_name: handoff.target for handoff in read_handoffs(handoffs)}
-        summary = ToolCallSummary(tool_call_summary_format)
+        handed = read_handoffs(handoffs)
+        found = read_tools([*read_tools(tools), *(handoff.tool for handoff in handed)])
+        if found and self.model is None:
+            raise ConfigError(f"{self.name} has tools and no model to call them; give it a model_client")
+        for tool in found:
+            self.definitions["tool"][tool.call_name] = dict(tool.schema)
+            self.function_map[tool.call_name] = with_typed_arguments(tool.func)
+        targets = {handoff.tool.call_name: handoff.target for handoff in handed}
+        summary = partial(_summary, tool_call_summary_format)
         self._think = Think(max_tool_iterations, bool(reflect_on_tool_use), summary, targets)
-        self._take_tools(read_tools([*read_tools(tools), *(handoff.tool for handoff in read_handoffs(handoffs))]))
 
     def team_step(self) -> Respond:
         """How it answers in a team: by its model and its tools."""
         return super().team_step() if self.model is None or self.code is not None else self._think
 
-    def _take_tools(self, tools: Sequence[FunctionTool]) -> None:
-        if tools and self.model is None:
-            raise ConfigError(f"{self.name} has tools and no model to call them; give it a model_client")
-        for tool in tools:
-            self.tools.add(dict(tool.schema), "tool")
-            self.function_map[tool.call_name] = with_typed_arguments(tool.func)
 
-
-@dataclass(frozen=True, slots=True)
-class ToolCallSummary:
-    """What an answer says of a call: a template with ``{tool_name}``, ``{arguments}`` and ``{result}`` in it."""
-
-    template: str
-
-    def __call__(self, call: FunctionCall, content: str) -> str:
-        """What it says."""
-        return fill_template(self.template, tool_name=call.name, arguments=call.arguments, result=content)
+def _summary(template: str, call: FunctionCall, content: str) -> str:
+    """What an answer says of a call."""
+    return fill_template(template, tool_name=call.name, arguments=call.arguments, result=content)

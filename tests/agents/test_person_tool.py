@@ -69,11 +69,11 @@ def test_tool_is_told_to_the_model() -> None:
     """The model reads what the tool is for and what it takes."""
     _, other = pair()
 
-    (definition,) = other.tools.definitions
+    definition = other.definitions["tool"]["ask_person"]
 
-    assert definition["function"]["name"] == "ask_person"
-    assert set(definition["function"]["parameters"]["properties"]) == {"question", "choices"}
-    assert definition["function"]["parameters"]["required"] == ["question"]
+    assert definition["name"] == "ask_person"
+    assert set(definition["parameters"]["properties"]) == {"question", "choices"}
+    assert definition["parameters"]["required"] == ["question"]
     assert autogen_nb.ask_person is ask_person
 
 

@@ -269,7 +269,7 @@ def test_stacked_decorators_share_the_name() -> None:
         return a + 1
 
     assert proxy.can_execute_function("plus")
-    assert json.dumps(teacher.tools.definitions).count("plus") == 1
+    assert json.dumps(teacher.definitions["tool"]["plus"]).count("plus") == 1
     assert stacked(1) == 2
 
 
@@ -283,7 +283,7 @@ def test_the_docstring_describes() -> None:
 
     teacher.register_for_llm()(double)
 
-    assert teacher.tools.definitions[0]["function"]["description"] == "Doubles a number."
+    assert teacher.definitions["tool"]["double"]["description"] == "Doubles a number."
 
 
 def test_the_older_functions() -> None:
@@ -306,14 +306,14 @@ def test_update_tool_signature() -> None:
 
     teacher.update_tool_signature(one, is_remove=False)
     teacher.update_tool_signature(other, is_remove=False)
-    replaced = teacher.tools.definitions
+    replaced = {**teacher.definitions["tool"]}
     teacher.update_tool_signature("one", is_remove=True)
-    removed = teacher.tools.definitions
+    removed = {**teacher.definitions["tool"]}
     teacher.update_tool_signature(one, is_remove=False)
     teacher.update_tool_signature(one, is_remove=True)
 
-    assert replaced == (other,)
-    assert removed == teacher.tools.definitions == ()
+    assert replaced == {"one": other["function"]}
+    assert removed == teacher.definitions["tool"] == {}
 
 
 def test_update_function_signature() -> None:
@@ -321,11 +321,11 @@ def test_update_function_signature() -> None:
     teacher = assistant()
 
     teacher.update_function_signature({"name": "f", "parameters": {}}, is_remove=False)
-    added = teacher.tools.functions
+    added = {**teacher.definitions["function"]}
     teacher.update_function_signature("f", is_remove=True)
 
-    assert added == ({"name": "f", "parameters": {}},)
-    assert teacher.tools.functions == ()
+    assert added == {"f": {"name": "f", "parameters": {}}}
+    assert teacher.definitions["function"] == {}
 
 
 @pytest.mark.parametrize(

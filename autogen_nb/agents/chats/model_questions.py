@@ -15,8 +15,11 @@ from autogen_nb.messages import Reasoning
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
     """What the agent's model is asked: its system message, then the conversation; `calls` says whether it may call."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
-    tools, functions = (agent.tools.definitions, agent.tools.functions) if calls else ((), ())
-    return ModelRequest((*system, *wire(messages)), tools, functions)
+    told = (*system, *wire(messages))
+    if not calls:
+        return ModelRequest(told)
+    tools = tuple({"type": "function", "function": each} for each in agent.definitions["tool"].values())
+    return ModelRequest(told, tools, tuple(agent.definitions["function"].values()))
 
 
 async def ask_model(

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from autogen_nb.errors import ConfigError
 
@@ -18,7 +18,6 @@ _TOLD = "_autogen_nb_tool"
 F = TypeVar("F", bound=Callable[..., Any])
 _FIELD = "parameter_"
 """Before a field's name, so that a parameter may be called `json` or `_x`, which fields of pydantic may not."""
-Style: TypeAlias = Literal["tool", "function"]
 
 
 def tool_name_and_description(
@@ -36,54 +35,6 @@ def tool_name_and_description(
     with contextlib.suppress(AttributeError):  # a bound method takes no attribute
         setattr(function, _TOLD, found)
     return found
-
-
-class Toolbox:
-    """The definitions that an agent's model is told, by name, in the two forms of OpenAI's API."""
-
-    def __init__(self) -> None:
-        self._tools: dict[str, dict[str, Any]] = {}
-        self._functions: dict[str, dict[str, Any]] = {}
-
-    @property
-    def definitions(self) -> tuple[dict[str, Any], ...]:
-        """The ``tools`` of a request."""
-        return tuple({"type": "function", "function": each} for each in self._tools.values())
-
-    @property
-    def functions(self) -> tuple[dict[str, Any], ...]:
-        """The ``functions`` of a request."""
-        return tuple(self._functions.values())
-
-    def add(self, definition: dict[str, Any], style: Style) -> None:
-        """Takes a definition in; one of the same name is replaced."""
-        self._of(style)[definition["name"]] = definition
-
-    def update(self, signature: str | dict[str, Any], style: Style, *, remove: bool) -> None:
-        """Takes a definition in, or removes the one that is named or given.
-
-        Raises
-        ------
-        ConfigError
-            When there is nothing of that name to remove, or the definition has no name.
-        """
-        name = signature if isinstance(signature, str) else _inner(signature).get("name")
-        if not name or (isinstance(signature, str) and not remove):
-            raise ConfigError(f"{signature!r} is no definition of a {style}: it has no 'name' and no 'parameters'")
-        if not remove:
-            self._of(style)[name] = dict(_inner(signature))  # type: ignore[arg-type]  # a text was refused above
-        elif self._of(style).pop(name, None) is None:
-            raise ConfigError(
-                f"there is no {style} {name!r} to remove; known are {', '.join(self._of(style)) or 'none'}"
-            )
-
-    def _of(self, style: Style) -> dict[str, dict[str, Any]]:
-        return self._tools if style == "tool" else self._functions
-
-
-def _inner(signature: dict[str, Any]) -> dict[str, Any]:
-    inner = signature.get("function")
-    return inner if isinstance(inner, dict) else signature
 
 
 def function_schema(function: Callable[..., Any], name: str, description: str) -> dict[str, Any]:
@@ -114,23 +65,14 @@ def with_typed_arguments(function: F) -> F:
     model = _model(function)
     names = list(inspect.signature(function).parameters)
 
-    def read(keywords: dict[str, Any]) -> dict[str, Any]:
-        given = model.model_validate(keywords)
-        return {each: getattr(given, _FIELD + each) for each in names if _FIELD + each in given.model_fields_set}
-
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def awaited(**keywords: Any) -> Any:
-            return await function(**read(keywords))
-
-        return awaited  # type: ignore[return-value]  # it is called as the function is
-
     @functools.wraps(function)
     def called(**keywords: Any) -> Any:
-        return function(**read(keywords))
+        given = model.model_validate(keywords)
+        return function(
+            **{each: getattr(given, _FIELD + each) for each in names if _FIELD + each in given.model_fields_set}
+        )
 
-    return called  # type: ignore[return-value]  # as above
+    return called  # type: ignore[return-value]  # it is called as the function is
 
 
 def _model(function: Callable[..., Any]) -> "type[BaseModel]":

@@ -3,16 +3,19 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import is_dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from autogen_nb.agents.parts import tool_schema
 from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.parts.both_forms import both_forms
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
-from autogen_nb.run import settle
+from autogen_nb.run import Waits, settle
 
 F = TypeVar("F", bound=Callable[..., Any])
 FunctionMap: TypeAlias = dict[str, Callable[..., Any]]
+Style: TypeAlias = Literal["tool", "function"]
+"""The two forms of OpenAI's API in which a model can be told of a function."""
 
 FAILED = "Error: "
 """How the text begins that tells a model of a failure."""
@@ -25,20 +28,25 @@ class ToolUser(Agent):
     ----------
     function_map
         Functions by the name that models call them by.
+
+    Attributes
+    ----------
+    definitions
+        What the agent's model is told of each function, by its name, in either form.
     """
 
     model: Model | None
 
     def __init__(self, function_map: Mapping[str, Callable[..., Any]] | None = None) -> None:
         self.function_map: FunctionMap = dict(function_map or {})
-        self.tools = tool_schema.Toolbox()
+        self.definitions: dict[Style, dict[str, dict[str, Any]]] = {"tool": {}, "function": {}}
 
     def register_for_llm(
         self,
         *,
         name: str | None = None,
         description: str | None = None,
-        api_style: tool_schema.Style = "tool",
+        api_style: Style = "tool",
     ) -> Callable[[F], F]:
         """A decorator that tells the agent's model of a function; the description is its docstring by default.
 
@@ -57,7 +65,7 @@ class ToolUser(Agent):
                     f"{self.name} has no model that could be told of {called!r}; give it an llm_config, or register "
                     "the function with the agent that has one"
                 )
-            self.tools.add(tool_schema.function_schema(function, called, about), api_style)
+            self.definitions[api_style][called] = tool_schema.function_schema(function, called, about)
             return function
 
         return decorated
@@ -91,36 +99,38 @@ class ToolUser(Agent):
 
     def update_tool_signature(self, tool_sig: str | dict[str, Any], is_remove: bool) -> None:
         """Adds a tool's definition to what the model is told, or removes the one of that name."""
-        self.tools.update(tool_sig, "tool", remove=is_remove)
+        self._update_signature("tool", tool_sig, is_remove)
 
     def update_function_signature(self, func_sig: str | dict[str, Any], is_remove: bool) -> None:
         """The same for the older ``function_calls``."""
-        self.tools.update(func_sig, "function", remove=is_remove)
+        self._update_signature("function", func_sig, is_remove)
 
-    def execute_function(self, func_call: Mapping[str, Any], verbose: bool = False) -> tuple[bool, dict[str, Any]]:
+    def _update_signature(self, style: Style, given: str | dict[str, Any], remove: bool) -> None:
+        told = self.definitions[style]
+        signature = {"name": given} if isinstance(given, str) else given
+        inner = signature.get("function")
+        definition = dict(inner) if isinstance(inner, dict) else dict(signature)
+        name = definition.get("name")
+        if not name or (isinstance(given, str) and not remove):
+            raise ConfigError(f"{given!r} is no definition of a {style}: it has no 'name' and no 'parameters'")
+        if not remove:
+            told[name] = definition
+        elif told.pop(name, None) is None:
+            raise ConfigError(f"there is no {style} {name!r} to remove; known are {', '.join(told) or 'none'}")
+
+    async def _execute_function(
+        self, waits: Waits, /, func_call: Mapping[str, Any], verbose: bool = False
+    ) -> tuple[bool, dict[str, Any]]:
         """Whether a call went well, and the message that answers it; `verbose` is accepted and changes nothing."""
         del verbose
-        good, result = self._called(func_call)
+        name = str(func_call.get("name", ""))
+        good, result = call_function(self.function_map, name, str(func_call.get("arguments", "")))
         if isinstance(result, Awaitable):
-            good, result = settle(await_function(result))
-        return good, _answer(func_call, result)
+            work = await_function(result)
+            good, result = settle(work) if waits == "sync" else await work
+        return good, {"name": name, "role": "function", "content": result_text(result)}
 
-    async def a_execute_function(
-        self, func_call: Mapping[str, Any], verbose: bool = False
-    ) -> tuple[bool, dict[str, Any]]:
-        """The same, awaited."""
-        del verbose
-        good, result = self._called(func_call)
-        if isinstance(result, Awaitable):
-            good, result = await await_function(result)
-        return good, _answer(func_call, result)
-
-    def _called(self, func_call: Mapping[str, Any]) -> tuple[bool, Any]:
-        return call_function(self.function_map, str(func_call.get("name", "")), str(func_call.get("arguments", "")))
-
-
-def _answer(func_call: Mapping[str, Any], result: Any) -> dict[str, Any]:
-    return {"name": str(func_call.get("name", "")), "role": "function", "content": result_text(result)}
+    execute_function, a_execute_function = both_forms(_execute_function)
 
 
 def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str | None = None, description: str) -> F:
@@ -143,18 +153,18 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
     """Whether the call went well, and its result (which may be awaitable) or a text that begins with "Error: "."""
     function = functions.get(name)
     if function is None:
-        return False, f"Error: there is no function {name!r}; known are: {', '.join(functions) or 'none'}"
+        return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"
     try:
         keywords = json.loads(arguments or "{}")
     except (ValueError, RecursionError) as error:
-        return False, f"Error: the arguments of {name!r} are not JSON: {error}"
+        return False, f"{FAILED}the arguments of {name!r} are not JSON: {error}"
     if not isinstance(keywords, dict):
-        return False, f"Error: the arguments of {name!r} are not a JSON object"
+        return False, f"{FAILED}the arguments of {name!r} are not a JSON object"
     try:
         return True, function(**keywords)
     # Whatever the function raises is told to the model, which may do better.
     except Exception as error:  # noqa: BLE001
-        return False, error_text(error)
+        return False, f"{FAILED}{type(error).__name__}: {error}"
 
 
 async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
@@ -163,12 +173,7 @@ async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
         return True, await result
     # As above.
     except Exception as error:  # noqa: BLE001
-        return False, error_text(error)
-
-
-def error_text(error: Exception) -> str:
-    """The text that tells a model of an exception."""
-    return f"Error: {type(error).__name__}: {error}"
+        return False, f"{FAILED}{type(error).__name__}: {error}"
 
 
 def result_text(result: Any) -> str:
@@ -180,15 +185,11 @@ def result_text(result: Any) -> str:
     try:
         return json.dumps(result, ensure_ascii=False)
     except (TypeError, ValueError):
-        return _by_pydantic(result)
-
-
-def _by_pydantic(result: Any) -> str:
-    """JSON of what holds models, dataclasses, dates and the like."""
+        # What holds models, dates and the like is for pydantic.
+        if not isinstance(result, list | tuple | dict | set | frozenset) and not is_dataclass(result):
+            return str(result)
     from pydantic_core import PydanticSerializationError, to_json
 
-    if not isinstance(result, list | tuple | dict | set | frozenset) and not is_dataclass(result):
-        return str(result)
     try:
         return to_json(result, fallback=str).decode()
     except (PydanticSerializationError, ValueError):
