@@ -59,7 +59,7 @@ def held(
         return list(talk.exchange().events())
 
     async def main() -> list[Event]:
-        return [event async for event in talk.exchange().aevents()]
+        return [event async for event in talk.exchange().happening()]
 
     return asyncio.run(main())
 
@@ -226,7 +226,7 @@ def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> 
         )
 
         async def run() -> None:
-            async for _ in talk.exchange().aevents():
+            async for _ in talk.exchange().happening():
                 pass
 
         task = asyncio.ensure_future(run())

@@ -311,7 +311,7 @@ def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: An
 
 
 async def _awaited(talk: TwoAgentChat) -> None:
-    async for _ in talk.exchange().aevents():
+    async for _ in talk.exchange().happening():
         pass
 
 

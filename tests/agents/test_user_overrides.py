@@ -238,7 +238,7 @@ def test_log_goes_on_without_asking_again(way: Way) -> None:
 
 
 async def _all(running: TwoAgentChat) -> None:
-    async for _ in running.exchange().aevents():
+    async for _ in running.exchange().happening():
         pass
 
 

@@ -63,43 +63,32 @@ class ChatExchange:
         self._asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked | None = None
 
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
-        """The events as they happen, for a caller that waits."""
+        """The events as they happen, for a caller that waits; `tick` is called ten times a second meanwhile."""
         try:
             for event in run.events(self._flow, self._handler, self._log, tick):
-                self._note(event)
-                yield event
-        finally:
-            self._count()
-
-    async def aevents(self) -> AsyncGenerator[Event, None]:
-        """The events as they happen, for a caller that awaits."""
-        try:
-            async with aclosing(run.aevents(self._flow, self._handler, self._log)) as happening:
-                async for event in happening:
-                    self._note(event)
-                    yield event
+                yield from self._noted(event)
         finally:
             self._count()
 
     async def happening(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
-        """The events for either caller: a sync flow's are waited for and do not suspend.
-
-        `tick` is called ten times a second meanwhile.
-        """
+        """The events for either caller: a sync flow's are waited for and do not suspend."""
         if self._waits == "sync":
             with closing(self.events(tick)) as waited:
                 for event in waited:
-                    for each in self._again(event):
-                        yield each
+                    yield event
             return
-        with run.ticking(tick):
-            async with aclosing(self.aevents()) as awaited:
-                async for event in awaited:
-                    for each in self._again(event):
-                        yield each
+        try:
+            with run.ticking(tick):
+                async with aclosing(run.aevents(self._flow, self._handler, self._log)) as happening:
+                    async for event in happening:
+                        for each in self._noted(event):
+                            yield each
+        finally:
+            self._count()
 
-    def _again(self, event: Event) -> Iterator[Event]:
+    def _noted(self, event: Event) -> Iterator[Event]:
         """The event, and before one of an earlier run what happened in the chats within it: they are not held again."""
+        self._note(event)
         if self._earlier > 0:
             self._earlier -= 1
             yield from call_context.nested_events(event)

@@ -35,28 +35,7 @@ SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] 
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What ``initiate_chat`` takes.
-
-    Parameters
-    ----------
-    message
-        The first message: a str, a dict, a callable of sender, recipient and context, or None to ask the person.
-    clear_history
-        Whether the two forget what they said to each other before.
-    silent
-        Whether the chat is not shown.
-    max_turns
-        How many messages the initiator sends at most; None for no limit.
-    summary_method
-        "last_msg", "reflection_with_llm", a callable of sender, recipient and `summary_args`, or None.
-    summary_args
-        ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a callable.
-    carryover
-        What is told of earlier chats, below the message.
-    context
-        What a function that gives the message, or an overridden `generate_init_message`, is told beside.
-    cache
-        Where the agents' models keep their replies meanwhile, in place of caches of their own.
+    """What ``initiate_chat`` takes, where it is told what each of it means.
 
     Raises
     ------
