@@ -8,6 +8,7 @@ from typing import Any
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.parts.both_forms import both_forms
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, step_forms
 from autogen_nb.core.chats.group_flow import RunGroup, spoken_by
 from autogen_nb.core.chats.message_roles import to_stored_message
@@ -16,7 +17,7 @@ from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import SpeakerAsked
 from autogen_nb.messages import Message
-from autogen_nb.run import OnCaller, OnEngine
+from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class GroupChatManager(ConversableAgent):
@@ -29,6 +30,11 @@ class GroupChatManager(ConversableAgent):
     ----------
     groupchat
         The group that it leads.
+
+    Attributes
+    ----------
+    last_speaker
+        Who really said what the manager passed on last.
     """
 
     # The group's step stands where AutoGen 0.2 registers it, after the place of its async twin.
@@ -71,18 +77,8 @@ class GroupChatManager(ConversableAgent):
             chat_messages=chat_messages,
             silent=silent,
         )
-        self._groupchat = groupchat
-        self._last_speaker: ConversableAgent | None = None
-
-    @property
-    def groupchat(self) -> GroupChat:
-        """The group that the manager leads."""
-        return self._groupchat
-
-    @property
-    def last_speaker(self) -> ConversableAgent | None:
-        """Who really said what the manager passed on last."""
-        return self._last_speaker
+        self.groupchat = groupchat
+        self.last_speaker: ConversableAgent | None = None
 
     # What a chat must know
 
@@ -94,14 +90,14 @@ class GroupChatManager(ConversableAgent):
         ConfigError
             When the settings of the group do not fit together any more.
         """
-        self._groupchat.check_settings()
-        return self._groupchat.agents
+        self.groupchat.check_settings()
+        return self.groupchat.agents
 
     def builtin_step(self, step: BuiltinStep) -> Step | None:
         """One of the manager's own steps; that of its group comes before all others."""
         if step != "group":
             return super().builtin_step(step)
-        group = self._groupchat
+        group = self.groupchat
         if self in group.nested_agents():
             raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, nor of one within that")
         return RunGroup(
@@ -120,7 +116,7 @@ class GroupChatManager(ConversableAgent):
         through: Callable[[Model], Model],
     ) -> OnCaller | OnEngine:
         """Who says who speaks next; `through` is what is put around a model before it is asked."""
-        group = self._groupchat
+        group = self.groupchat
         return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), through)
 
     # What it remembers
@@ -131,9 +127,9 @@ class GroupChatManager(ConversableAgent):
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         """Has the group remember what a speaker said, and those who heard it."""
-        self._last_speaker = speaker
+        self.last_speaker = speaker
         # A subclass's own `append` is not called: to replay a chat runs nothing of the caller's.
-        GroupChat.append(self._groupchat, to_stored_message(message, speaker.name, own=False), speaker)
+        GroupChat.append(self.groupchat, to_stored_message(message, speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
             member.remember(message, self, sent=False)
@@ -141,13 +137,13 @@ class GroupChatManager(ConversableAgent):
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
         """What was said in the group, whoever asks."""
         del agent
-        return self._groupchat.messages
+        return self.groupchat.messages
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
         """Forgets what was exchanged with an agent, without one with all, and what was said in the group."""
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
-            self._groupchat.reset()
+            self.groupchat.reset()
 
     # The group's chat, where AutoGen 0.2's own programs call it
 
@@ -155,8 +151,10 @@ class GroupChatManager(ConversableAgent):
 
     # Going on with an earlier chat
 
-    def resume(
+    async def _resume(
         self,
+        waits: Waits,
+        /,
         messages: str | Sequence[Mapping[str, Any]],
         remove_termination_string: str | Callable[[str], str] | None = None,
         silent: bool | None = False,
@@ -182,8 +180,8 @@ class GroupChatManager(ConversableAgent):
         ConfigError
             When there is no message, or one of somebody who is neither in the group nor its manager.
         """
-        del silent
-        group = self._groupchat
+        del waits, silent
+        group = self.groupchat
         earlier = [dict(message) for message in (json.loads(messages) if isinstance(messages, str) else messages)]
         speakers = [self._speaker_of(message) for message in earlier]
         if not earlier:
@@ -196,14 +194,7 @@ class GroupChatManager(ConversableAgent):
         group.send_introductions = False
         return speakers[-1], _without(earlier[-1], remove_termination_string)
 
-    async def a_resume(
-        self,
-        messages: str | Sequence[Mapping[str, Any]],
-        remove_termination_string: str | Callable[[str], str] | None = None,
-        silent: bool | None = False,
-    ) -> tuple[ConversableAgent, dict[str, Any]]:
-        """The same for programs that await it."""
-        return self.resume(messages, remove_termination_string, silent)
+    resume, a_resume = both_forms(_resume)
 
     def messages_to_string(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """The messages as a JSON text."""
@@ -215,16 +206,16 @@ class GroupChatManager(ConversableAgent):
 
     def _speaker_of(self, message: Mapping[str, Any]) -> ConversableAgent:
         name = message.get("name", self.name)
-        speaker = self._groupchat.agent_by_name(name)
-        if speaker is None and name not in (self.name, self._groupchat.admin_name):
+        speaker = self.groupchat.agent_by_name(name)
+        if speaker is None and name not in (self.name, self.groupchat.admin_name):
             raise ConfigError(
                 f"a message to resume from is by {name!r}, who is not in the group of "
-                f"{', '.join(self._groupchat.agent_names)}"
+                f"{', '.join(self.groupchat.agent_names)}"
             )
         return speaker or self
 
     def _recall(self, message: Message, speaker: ConversableAgent) -> None:
-        others = [agent for agent in self._groupchat.agents if agent is not speaker]
+        others = [agent for agent in self.groupchat.agents if agent is not speaker]
         if speaker is not self:
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)

@@ -137,7 +137,7 @@ def test_folding() -> None:
     whole = [{"content": str(number)} for number in range(5)]
     new = {"content": "new"}
 
-    assert list(without_repeats([whole[0], new, *whole[3:]], whole)) == [Kept(0, 1), Message("new"), Kept(3, 5)]
-    assert list(without_repeats(whole, whole)) == [Kept(0, 5)]
-    assert list(without_repeats([new], whole)) == [Message("new")]
-    assert list(without_repeats([whole[0], whole[4]], whole)) == [Kept(0, 1), Kept(4, 5)]
+    assert without_repeats([whole[0], new, *whole[3:]], whole) == (Kept(0, 1), Message("new"), Kept(3, 5))
+    assert without_repeats(whole, whole) == (Kept(0, 5),)
+    assert without_repeats([new], whole) == (Message("new"),)
+    assert without_repeats([whole[0], whole[4]], whole) == (Kept(0, 1), Kept(4, 5))

@@ -1,6 +1,6 @@
 """Functions of the caller's own that change messages on their way, where AutoGen 0.2 lets them be hooked in."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -60,7 +60,7 @@ class MessageHooks(Agent):
                     f"the hook {_name(hook)} of {self.name} returned {changed!r}; it must return a list of messages"
                 )
         changed[-1] = self._hooked_last(changed[-1])
-        return tuple(without_repeats(changed, messages))
+        return without_repeats(changed, messages)
 
     def hooked_before_send(self, message: Any, recipient: Agent, silent: bool) -> Any:
         """What the hooks make of a message that the agent sends."""
@@ -84,22 +84,20 @@ class MessageHooks(Agent):
 
 def without_repeats(
     changed: Sequence[Mapping[str, Any]], whole: Sequence[Mapping[str, Any]]
-) -> Iterator[Kept | Message]:
+) -> tuple[Kept | Message, ...]:
     """The changed messages; those that are in the whole, at the same place from either end, are not repeated."""
     missing = len(whole) - len(changed)
-    run: Kept | None = None
+    parts: list[Kept | Message] = []
     for index, message in enumerate(changed):
         found = next((at for at in (index, index + missing) if 0 <= at < len(whole) and whole[at] == message), None)
-        if run is not None and found == run.stop:
-            run = Kept(run.start, run.stop + 1)
-            continue
-        if run is not None:
-            yield run
-        run = None if found is None else Kept(found, found + 1)
+        last = parts[-1] if parts else None
         if found is None:
-            yield Message.of(message)
-    if run is not None:
-        yield run
+            parts.append(Message.of(message))
+        elif isinstance(last, Kept) and last.stop == found:
+            parts[-1] = Kept(last.start, found + 1)
+        else:
+            parts.append(Kept(found, found + 1))
+    return tuple(parts)
 
 
 def _name(hook: Hook) -> str:
