@@ -212,7 +212,7 @@ class GroupChat(GroupSettings):
             return OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 
         exchange = ChatExchange((selector,), flow(), handler, state=ConversationState(), log=[], waits=waits)
-        await exchange.show(call_context.NoView())
+        await exchange.show(call_context.NestedView())
         return self.agent_by_name(found) if isinstance(found, str) else None
 
     select_speaker, a_select_speaker = both_forms(_select_speaker)

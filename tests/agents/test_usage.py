@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.parts.usage_tracker import UsageTotals, gather_usage_summary, paid_replies
+from autogen_nb.agents.chats.call_context import all_events
+from autogen_nb.agents.parts.usage_tracker import Paid, UsageTotals, gather_usage_summary
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ModelReplied, ReplyGiven, SpeakerGiven, SummaryGiven
+from autogen_nb.events import Event, ModelReplied, ReplyGiven, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Message, Usage
 from tests.agents.chatting import assistant, chat, user
 
@@ -47,12 +48,9 @@ def test_reply_without_usage_counts_nothing() -> None:
 def test_every_kind_of_reply_in_a_log_is_found() -> None:
     """Speakers that a model chose, summaries and chats within the chat are paid for too."""
     speaker, summary = SpeakerGiven("a", model="m", usage=Usage(1, 1)), SummaryGiven("s", 0.1)
+    log: list[Event] = [REPLY, ReplyGiven(None, 0, (speaker, ReplyGiven(None, 0, (summary,))))]
 
-    assert list(paid_replies([REPLY, ReplyGiven(None, 0, (speaker, ReplyGiven(None, 0, (summary,))))])) == [
-        REPLY,
-        speaker,
-        summary,
-    ]
+    assert [each for each in all_events(log) if isinstance(each, Paid)] == [REPLY, speaker, summary]
 
 
 def test_sums_of_several_agents() -> None:

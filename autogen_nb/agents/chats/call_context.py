@@ -5,7 +5,7 @@ method then starts is shown where the chat is shown, asks the same person, and i
 the method hands on by ``super().send`` or ``super().receive`` is taken for the answer, for the chat itself delivers it.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -86,11 +86,19 @@ def showing(show: Callable[[Event], None]) -> Generator[None, None, None]:
         _show.reset(token)
 
 
-class NoView:
-    """Shows nothing."""
+class NestedView:
+    """The view of a chat that is held within another one: what is said in it, but neither its beginning nor its end.
+
+    Without one that it is shown in, nothing is. Ticking and closing are the outer view's own.
+    """
+
+    def __init__(self, show: Callable[[Event], None] = lambda _: None) -> None:
+        self._show = show
 
     def show(self, event: Event) -> None:
-        """Does nothing."""
+        """Shows an event."""
+        if not isinstance(event, ChatStarted | Ended):
+            self._show(event)
 
     def tick(self) -> None:
         """Does nothing."""
@@ -99,25 +107,10 @@ class NoView:
         """Does nothing."""
 
 
-class NestedView(NoView):
-    """The view of a chat that is held within another one: what is said in it, but neither its beginning nor its end.
-
-    Ticking and closing are the outer view's own.
-    """
-
-    def __init__(self, show: Callable[[Event], None]) -> None:
-        self._show = show
-
-    def show(self, event: Event) -> None:
-        """Shows an event."""
-        if not isinstance(event, ChatStarted | Ended):
-            self._show(event)
-
-
 def chat_view(*, silent: bool | None) -> run.View:
     """Where a chat is shown: nowhere, within the one that goes on, or where the caller is."""
     if silent:
-        return NoView()
+        return NestedView()
     show = _show.get()
     return run.surface().view() if show is None or current_call() is None else NestedView(show)
 
@@ -125,28 +118,26 @@ def chat_view(*, silent: bool | None) -> run.View:
 def current_human() -> Human:
     """Who is asked: the person of the chat that goes on, or the one where the caller is, with their rules."""
     call = current_call()
-    return with_rules(run.surface().human()) if call is None else call.human
-
-
-def with_rules(person: Human) -> Human:
-    """The person with the rules that they keep, for one chat."""
+    if call is not None:
+        return call.human
     from autogen_nb.human.rule_based_approver import RuleBasedApprover
     from autogen_nb.human.rules_file import RulesFile
 
     # A chat's agents may run code in different folders: a relative path is nothing that a rule can be for.
-    return RuleBasedApprover(person, RulesFile(), scope=PathScope(home=str(Path("~").expanduser())), tell=_tell)
+    scope = PathScope(home=str(Path("~").expanduser()))
+    return RuleBasedApprover(run.surface().human(), RulesFile(), scope=scope, tell=print)
 
 
-def _tell(text: str) -> None:
-    print(text)  # noqa: T201  # it stands where the chat is shown
+def all_events(log: Iterable[Event]) -> Iterator[Event]:
+    """The events of a log, and before each what happened in the chats within it."""
+    for event in log:
+        yield from all_events(getattr(event, "inner", ()))
+        yield event
 
 
 def nested_events(event: Event) -> Iterator[Event]:
     """What happened in the chats within an event, as it is shown."""
-    for each in getattr(event, "inner", ()):
-        yield from nested_events(each)
-        if not isinstance(each, ChatStarted | Ended):
-            yield each
+    return (each for each in all_events(getattr(event, "inner", ())) if not isinstance(each, ChatStarted | Ended))
 
 
 def keep_event(event: Event) -> None:

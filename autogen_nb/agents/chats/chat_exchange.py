@@ -1,13 +1,12 @@
 """A flow between agents, run and remembered: what every chat, and every single message, goes through."""
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, closing, nullcontext
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import aclosing, closing
 from itertools import permutations
 from typing import cast
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.call_context import NestedView
 from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.core.chats.group_flow import relayed
 from autogen_nb.core.chats.reply_steps import ConversationState
@@ -60,7 +59,8 @@ class ChatExchange:
         self._earlier = len(log)
         self._waits = waits
         self._offsets = {} if offsets is None else offsets
-        self._asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked | None = None
+        self._hooked: tuple[Participant, Participant] | None = None
+        self._payer: Participant | None = None
 
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
         """The events as they happen, for a caller that waits; `tick` is called ten times a second meanwhile."""
@@ -96,44 +96,38 @@ class ChatExchange:
 
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view; what happens in chats within it is shown there too."""
-        # A chat within a chat is shown where that one is, and it may hold further ones.
-        shown = nullcontext() if isinstance(view, NestedView) else call_context.showing(view.show)
-        with closing(view), shown:
+        with closing(view), call_context.showing(view.show):
             async with aclosing(self.happening(view.tick)) as happening:
                 async for event in happening:
                     view.show(event)
 
     def _note(self, event: Event) -> None:
         call_context.keep_event(event)
+        agents = self._agents
         match event:
             case Said(sender=sender, recipient=recipient):
-                self._said(event, self._agents[sender], self._agents[recipient])
-            case Relayed(speaker=speaker, recipients=recipients):
-                self._relayed(event.agent, self._agents[speaker], [self._agents[name] for name in recipients])
-            case MessagesAsked() | ModelAsked() | SpeakerAsked() | SummaryAsked():
-                self._asked = event
-            case MessagesGiven(messages=messages, lasting=lasting) if isinstance(self._asked, MessagesAsked):
-                agent, peer = self._agents[self._asked.agent], self._agents[self._asked.peer]
-                agent.set_reply_messages(peer, messages, self._offsets.get(agent.name, 0), lasting=lasting)
-            case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._asked is not None:
-                self._payer(self._asked).count_usage(event)
-
-    def _payer(self, asked: MessagesAsked | ModelAsked | SpeakerAsked | SummaryAsked) -> Participant:
-        """Whose model was asked; a chat is summed up by its recipient's, where it has one."""
-        if isinstance(asked, SummaryAsked) and self._agents[asked.recipient].model is not None:
-            return self._agents[asked.recipient]
-        return self._agents[asked.agent]
-
-    def _said(self, said: Said, sender: Participant, recipient: Participant) -> None:
-        sender.remember(said.message, recipient, sent=True)
-        if said.taken:
-            recipient.remember(said.by(recipient.name), sender, sent=False)
-        self._count()
-
-    def _relayed(self, agent: str, speaker: Participant, recipients: "Sequence[Participant]") -> None:
-        # Only the flow of a group's manager passes messages on.
-        manager = cast("GroupLeader", self._agents[agent])
-        manager.pass_on(relayed(self._scene, agent, speaker.name), speaker, recipients)
+                agents[sender].remember(event.message, agents[recipient], sent=True)
+                if event.taken:
+                    agents[recipient].remember(event.by(recipient), agents[sender], sent=False)
+                self._count()
+            case Relayed(agent=agent, speaker=speaker, recipients=recipients):
+                # Only the flow of a group's manager passes messages on.
+                leader = cast("GroupLeader", agents[agent])
+                leader.pass_on(
+                    relayed(self._scene, agent, speaker), agents[speaker], [agents[each] for each in recipients]
+                )
+            case MessagesAsked(agent=agent, peer=peer):
+                self._hooked = agents[agent], agents[peer]
+            case MessagesGiven(messages=messages, lasting=lasting) if self._hooked is not None:
+                hooked, other = self._hooked
+                hooked.set_reply_messages(other, messages, self._offsets.get(hooked.name, 0), lasting=lasting)
+            case ModelAsked(agent=agent) | SpeakerAsked(agent=agent):
+                self._payer = agents[agent]
+            case SummaryAsked(agent=agent, recipient=recipient):
+                # A chat is summed up by its recipient's model, where it has one.
+                self._payer = agents[agent if agents[recipient].model is None else recipient]
+            case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None:
+                self._payer.count_usage(event)
 
     def _count(self) -> None:
         """Tells the agents their counts; a reply that stops changes them without a message."""

@@ -1,12 +1,10 @@
 """What is left when a chat is over."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from autogen_nb.core.chats.person_question import NO_ONE
-from autogen_nb.events import HumanInputGiven, Recorded
+from autogen_nb.events import Recorded
 
 _SHOWN = 200
 """Characters of a summary in the result's own text."""
@@ -42,14 +40,3 @@ class ChatResult:
         # asyncio makes the text of a task's result: that of a long chat would take as much room again.
         summary = self.summary if len(str(self.summary)) <= _SHOWN else f"{str(self.summary)[:_SHOWN]}…"
         return f"<ChatResult of {len(self.chat_history)} messages: {summary!r}>"
-
-
-def typed_inputs(log: Iterable[Recorded]) -> list[str]:
-    """What persons typed, in chats within the chat too."""
-    typed: list[str] = []
-    for event in log:
-        if isinstance(event, HumanInputGiven):
-            typed += [] if event.by == NO_ONE else [event.text]
-        else:
-            typed += typed_inputs(getattr(event, "inner", ()))
-    return typed

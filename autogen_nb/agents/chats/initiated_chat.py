@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from autogen_nb import run
@@ -13,21 +14,21 @@ from autogen_nb.agents.chats.chat_exchange import (
     speaking_pairs,
     state_between,
 )
-from autogen_nb.agents.chats.chat_result import ChatResult, typed_inputs
+from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
-from autogen_nb.agents.parts.callbacks import naming_errors
+from autogen_nb.agents.parts.callbacks import call_user_code, naming_errors
 from autogen_nb.agents.parts.outgoing_messages import checked_message
 from autogen_nb.agents.parts.prompts import REFLECT
-from autogen_nb.agents.parts.usage_tracker import UsageTotals, paid_replies
+from autogen_nb.agents.parts.usage_tracker import Paid, UsageTotals
 from autogen_nb.core.chats.message_roles import wire
-from autogen_nb.core.chats.reply_steps import ConversationState
-from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
+from autogen_nb.core.chats.person_question import NO_ONE
+from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import OpeningAsked, OpeningGiven, Question, Said, SummaryAsked, SummaryGiven
+from autogen_nb.events import HumanInputGiven, OpeningAsked, OpeningGiven, Question, Said, SummaryAsked, SummaryGiven
 from autogen_nb.messages import Message
 
 SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
@@ -133,9 +134,18 @@ class TwoAgentChat:
                 return run.OnCaller(lambda: OpeningGiven(self._opened()))
             return self._summarised() if isinstance(question, SummaryAsked) else handler(question)
 
+        asks = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
+        flow = two_agent_chat(
+            one.spec(),
+            other.spec(),
+            opening=self._opening(),
+            max_turns=self.options.max_turns,
+            state=state,
+            summarise="ask" if asks else "no",
+        )
         return ChatExchange(
             self._agents.values(),
-            self._flow(state),
+            flow,
             answered,
             state=state,
             log=self.log,
@@ -146,24 +156,14 @@ class TwoAgentChat:
     def result(self) -> ChatResult:
         """What the log comes to."""
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
-        log = tuple(self.log)
+        events = list(call_context.all_events(self.log))
+        typed = (each for each in events if isinstance(each, HumanInputGiven) and each.by != NO_ONE)
         return ChatResult(
             chat_history=history,
             summary=self._summary(),
-            cost=UsageTotals(paid_replies(log)).by_kind,
-            human_input=typed_inputs(log),
-            log=log,
-        )
-
-    def _flow(self, state: ConversationState) -> Flow:
-        asked = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
-        return two_agent_chat(
-            self.initiator.spec(),
-            self.recipient.spec(),
-            opening=self._opening(),
-            max_turns=self.options.max_turns,
-            state=state,
-            summarise="ask" if asked else "no",
+            cost=UsageTotals(each for each in events if isinstance(each, Paid)).by_kind,
+            human_input=[each.text for each in typed],
+            log=tuple(self.log),
         )
 
     def _opening(self) -> Message | Literal["ask", "person"]:
@@ -190,7 +190,8 @@ class TwoAgentChat:
     def _summarised(self) -> run.OnCaller | run.OnEngine:
         method, args = self.options.summary_method, self.options.summary_args
         if callable(method):
-            return run.OnCaller(lambda: self._called_summary(method, args))
+            work = partial(method, self.initiator, self.recipient, args)
+            return run.OnCaller(lambda: call_user_code(work, "summary_method", lambda said: SummaryGiven(str(said))))
         model = self.recipient.model or self.initiator.model
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
@@ -198,10 +199,6 @@ class TwoAgentChat:
         instruction = {"role": args.get("summary_role", "system"), "content": args.get("summary_prompt", REFLECT)}
         asked, request = self._through(model), ModelRequest((*wire(messages), instruction))
         return run.OnEngine(lambda: ask_for_words(asked, request, SummaryGiven))
-
-    def _called_summary(self, method: Callable[..., Any], args: Mapping[str, Any]) -> SummaryGiven:
-        with naming_errors("summary_method"):
-            return SummaryGiven(str(method(self.initiator, self.recipient, args)))
 
     def _summary(self) -> str:
         if self.options.summary_method is None:

@@ -41,21 +41,19 @@ def answer_or_nobody(
     ask: Callable[[], HumanInputGiven | Awaitable[HumanInputGiven]],
 ) -> HumanInputGiven | Awaitable[HumanInputGiven]:
     """The person's answer; where nobody is there, one that says so."""
+    nobody = HumanInputGiven(NOBODY, by=NO_ONE)
+
+    async def awaited(given: Awaitable[HumanInputGiven]) -> HumanInputGiven:
+        try:
+            return await given
+        except NobodyThere:
+            return nobody
+
     try:
         given = ask()
     except NobodyThere:
-        return _NOBODY
-    return _awaited(given) if isinstance(given, Awaitable) else given
-
-
-_NOBODY = HumanInputGiven(NOBODY, by=NO_ONE)
-
-
-async def _awaited(given: Awaitable[HumanInputGiven]) -> HumanInputGiven:
-    try:
-        return await given
-    except NobodyThere:
-        return _NOBODY
+        return nobody
+    return awaited(given) if isinstance(given, Awaitable) else given
 
 
 async def _later(given: Awaitable[HumanInputGiven]) -> str:

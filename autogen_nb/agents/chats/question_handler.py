@@ -7,8 +7,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias, assert_never, cast
+from typing import Any, assert_never, cast
 
+from autogen_nb import events
 from autogen_nb.agents.chats import call_context, person_tool
 from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
@@ -19,46 +20,9 @@ from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.events import (
-    Answer,
-    ApprovalAsked,
-    CandidatesAsked,
-    CodeAsked,
-    CodeInputAsked,
-    CodeRan,
-    EffectAsked,
-    EndingAsked,
-    FunctionsAsked,
-    FunctionsReturned,
-    HumanInputAsked,
-    HumanInputGiven,
-    Kept,
-    MessagesAsked,
-    MessagesGiven,
-    ModelAsked,
-    OpeningAsked,
-    Question,
-    ReceiveAsked,
-    ReceiveGiven,
-    ReplyAsked,
-    ReplyFunctionAsked,
-    ReplyFunctionReturned,
-    ReplyGiven,
-    SendAsked,
-    SendGiven,
-    SpeakerAsked,
-    SummaryAsked,
-    TerminationAsked,
-    TerminationJudged,
-)
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
 from autogen_nb.run import OnCaller, OnEngine, Waits
-
-_AskedOfTwo: TypeAlias = (
-    MessagesAsked | ModelAsked | ReceiveAsked | ReplyAsked | ReplyFunctionAsked | SendAsked | TerminationAsked
-)
-"""What one agent is asked about another one."""
 
 
 class QuestionHandler:
@@ -97,56 +61,56 @@ class QuestionHandler:
         self._silent = silent
         self._through = through
 
-    def __call__(self, question: Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one row for each question
+    def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one row for each question
         """Who answers the question."""
         match question:
-            case ModelAsked():
+            case events.ModelAsked():
                 return self._model(question)
-            case CodeAsked():
+            case events.CodeAsked():
                 return self._code(question)
-            case HumanInputAsked():
+            case events.HumanInputAsked():
                 return OnCaller(lambda: self._words(question))
-            case ApprovalAsked():
+            case events.ApprovalAsked():
                 return OnCaller(lambda: self._human.approve(question))
-            case EffectAsked() | CodeInputAsked():
+            case events.EffectAsked() | events.CodeInputAsked():
                 return OnCaller(lambda: code_execution.answer_code_question(self._human, question))
-            case FunctionsAsked():
+            case events.FunctionsAsked():
                 return OnCaller(lambda: self._functions(question))
-            case TerminationAsked():
+            case events.TerminationAsked():
                 return OnCaller(lambda: self._terminated(question))
-            case ReplyAsked():
+            case events.ReplyAsked():
                 return OnCaller(lambda: self._reply(question))
-            case SendAsked():
+            case events.SendAsked():
                 return OnCaller(lambda: self._send(question))
-            case ReceiveAsked():
+            case events.ReceiveAsked():
                 return OnCaller(lambda: self._receive(question))
-            case ReplyFunctionAsked():
+            case events.ReplyFunctionAsked():
                 return OnCaller(lambda: self._reply_function(question))
-            case MessagesAsked():
+            case events.MessagesAsked():
                 return OnCaller(lambda: self._hooked(question))
-            case SpeakerAsked():
+            case events.SpeakerAsked():
                 # Only the flow of a group's manager asks this.
                 leader, last = cast("GroupLeader", self._agents[question.agent]), self._agents[question.last]
                 awaits = self._waits == "async"
                 return leader.answer_speaker_question(question, last, awaits=awaits, through=self._through)
-            case OpeningAsked() | SummaryAsked() | CandidatesAsked() | EndingAsked():
+            case events.OpeningAsked() | events.SummaryAsked() | events.CandidatesAsked() | events.EndingAsked():
                 raise AssertionError("only the flow of a chat between two agents, or of a team, asks this")
             case _:
                 assert_never(question)
 
-    def _model(self, asked: ModelAsked) -> OnEngine:
+    def _model(self, asked: events.ModelAsked) -> OnEngine:
         agent = self._agents[asked.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
         model, request = self._through(agent.model), model_request(agent, self._replied_to(asked))
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
-    def _replied_to(self, asked: ModelAsked | TerminationAsked) -> list[dict[str, Any]]:
+    def _replied_to(self, asked: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
         """The messages that a question is about."""
-        agent, peer = self._pair(asked)
+        agent, peer = self._pair(asked.agent, asked.peer)
         return agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))
 
-    def _code(self, asked: CodeAsked) -> OnCaller | OnEngine:
+    def _code(self, asked: events.CodeAsked) -> OnCaller | OnEngine:
         agent = self._agents[asked.agent]
         config = agent.code
         assert config is not None
@@ -154,7 +118,7 @@ class QuestionHandler:
             return OnCaller(lambda: _own_run(agent, asked))
         return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human))
 
-    def _words(self, asked: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
+    def _words(self, asked: events.HumanInputAsked) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
         agent = self._agents[asked.agent]
         if self._waits == "async" and agent.overrides("a_get_human_input"):
             return _words_awaited(agent, asked.prompt)
@@ -164,93 +128,94 @@ class QuestionHandler:
             return person_tool.answer_or_nobody(lambda: self._human.input(asked))
         return self._human.input(asked)
 
-    def _functions(self, asked: FunctionsAsked) -> Answer | Awaitable[Answer]:
+    def _functions(self, asked: events.FunctionsAsked) -> events.Answer | Awaitable[events.Answer]:
         agent = self._agents[asked.agent]
         if agent.overrides("execute_function"):
             calls = ({"name": call.name, "arguments": call.arguments} for call in asked.calls)
-            return FunctionsReturned(tuple(str(agent.execute_function(call)[1]["content"]) for call in calls))
+            return events.FunctionsReturned(tuple(str(agent.execute_function(call)[1]["content"]) for call in calls))
         results = [tool_use.call_function(agent.function_map, call.name, call.arguments)[1] for call in asked.calls]
         if any(isinstance(result, Awaitable) for result in results):
             return _finished(results)
-        return FunctionsReturned(tuple(map(tool_use.result_text, results)))
+        return events.FunctionsReturned(tuple(map(tool_use.result_text, results)))
 
-    def _terminated(self, asked: TerminationAsked) -> TerminationJudged:
+    def _terminated(self, asked: events.TerminationAsked) -> events.TerminationJudged:
         agent, message = self._agents[asked.agent], self._replied_to(asked)[-1]
         try:
-            return TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
+            return events.TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
         except Exception as error:
             raise CallbackError(
                 f"is_termination_msg of {agent.name} raised {type(error).__name__} on the message "
                 f"{message.get('content')!r}: {error}"
             ) from error
 
-    def _reply(self, asked: ReplyAsked) -> Answer | Awaitable[Answer]:
-        agent, peer = self._pair(asked)
+    def _reply(self, asked: events.ReplyAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(asked.agent, asked.peer)
         replied = agent.replies_to(peer)
 
-        def read(said: Any, call: UserCodeCall) -> Answer:
+        def read(said: Any, call: UserCodeCall) -> events.Answer:
             if said is not None and not isinstance(said, str | Mapping | Message):
                 raise CallbackError(
                     f"generate_reply of {agent.name} returned {said!r}; it must return a str, a dict or None"
                 )
             message = None if said is None else Message.of(said)
             replying = agent.replies_to(peer) or not replied
-            return ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept), replying)
+            return events.ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept), replying)
 
         given = {"messages": agent.chat_messages[peer], "sender": peer}
-        return self._called("generate_reply", asked, lambda: self._method(agent, "generate_reply")(**given), read)
+        return self._called("generate_reply", agent, peer, lambda: self._method(agent, "generate_reply")(**given), read)
 
-    def _send(self, asked: SendAsked) -> Answer | Awaitable[Answer]:
-        agent, peer = self._pair(asked)
+    def _send(self, asked: events.SendAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(asked.agent, asked.peer)
 
-        def read(_: Any, call: UserCodeCall) -> Answer:
+        def read(_: Any, call: UserCodeCall) -> events.Answer:
             wanted = call.passed[-1][1] if call.passed else None
-            return SendGiven(tuple(message for message, _ in call.passed), wanted, tuple(call.kept))
+            return events.SendGiven(tuple(message for message, _ in call.passed), wanted, tuple(call.kept))
 
         send, message = self._method(agent, "send"), plain_message(asked.message)
-        return self._called("send", asked, lambda: send(message, peer, silent=self._silent), read)
+        return self._called("send", agent, peer, lambda: send(message, peer, silent=self._silent), read)
 
-    def _receive(self, asked: ReceiveAsked) -> Answer | Awaitable[Answer]:
-        agent, peer = self._pair(asked)
+    def _receive(self, asked: events.ReceiveAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(asked.agent, asked.peer)
 
-        def read(_: Any, call: UserCodeCall) -> Answer:
+        def read(_: Any, call: UserCodeCall) -> events.Answer:
             message, wanted = call.passed[-1] if call.passed else (None, None)
-            return ReceiveGiven(message, wanted, tuple(call.kept))
+            return events.ReceiveGiven(message, wanted, tuple(call.kept))
 
         receive, message = self._method(agent, "receive"), plain_message(asked.message)
-        return self._called("receive", asked, lambda: receive(message, peer, None, self._silent), read)
+        return self._called("receive", agent, peer, lambda: receive(message, peer, None, self._silent), read)
 
-    def _reply_function(self, asked: ReplyFunctionAsked) -> Answer | Awaitable[Answer]:
-        agent, peer = self._pair(asked)
+    def _reply_function(self, asked: events.ReplyFunctionAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(asked.agent, asked.peer)
         replied = agent.replies_to(peer)
 
-        def read(said: tuple[bool, Message | None], call: UserCodeCall) -> Answer:
-            return ReplyFunctionReturned(*said, tuple(call.kept), agent.replies_to(peer) or not replied)
+        def read(said: tuple[bool, Message | None], call: UserCodeCall) -> events.Answer:
+            return events.ReplyFunctionReturned(*said, tuple(call.kept), agent.replies_to(peer) or not replied)
 
         awaits = self._waits == "async"
         work = partial(agent.call_reply_function, asked.number, peer, awaits=awaits)
-        return self._called("reply function", asked, work, read)
+        return self._called("reply function", agent, peer, work, read)
 
-    def _hooked(self, asked: MessagesAsked) -> MessagesGiven:
-        agent, peer = self._pair(asked)
+    def _hooked(self, asked: events.MessagesAsked) -> events.MessagesGiven:
+        agent, peer = self._pair(asked.agent, asked.peer)
         offset = self._offsets.get(agent.name, 0)
         remembered = agent.chat_messages[peer][: asked.count + offset]
         made = agent.hooked_before_reply(remembered)
         # AutoGen 0.2 has what was made of the last message stay in the history, unless other messages changed too.
         lasting = not agent.hook_lists[ALL] and isinstance(made[-1], Message)
-        return MessagesGiven(tuple(_shifted(made, remembered, offset)), lasting)
+        return events.MessagesGiven(tuple(_shifted(made, remembered, offset)), lasting)
 
     def _called(
         self,
         method: call_context.Method,
-        asked: _AskedOfTwo,
+        agent: Participant,
+        peer: Participant,
         work: Callable[[], Any],
-        read: Callable[[Any, UserCodeCall], Answer],
-    ) -> Answer | Awaitable[Answer]:
+        read: Callable[[Any, UserCodeCall], events.Answer],
+    ) -> events.Answer | Awaitable[events.Answer]:
         """What is made of what the caller's own code says, and of what it did meanwhile."""
-        call = UserCodeCall(method, *self._pair(asked), self._human, self._waits)
+        call = UserCodeCall(method, agent, peer, self._human, self._waits)
 
-        async def awaited(said: Awaitable[Any]) -> Answer:
+        async def awaited(said: Awaitable[Any]) -> events.Answer:
             with call_context.in_call(call):
                 return read(await said, call)
 
@@ -258,8 +223,8 @@ class QuestionHandler:
             said = work()
         return awaited(said) if isinstance(said, Awaitable) else read(said, call)
 
-    def _pair(self, asked: _AskedOfTwo) -> tuple[Participant, Participant]:
-        return self._agents[asked.agent], self._agents[asked.peer]
+    def _pair(self, agent: str, peer: str) -> tuple[Participant, Participant]:
+        return self._agents[agent], self._agents[peer]
 
     def _method(self, agent: Participant, name: str) -> Callable[..., Any]:
         awaited = f"a_{name}"
@@ -268,23 +233,23 @@ class QuestionHandler:
         return method
 
 
-def _own_run(agent: Participant, asked: CodeAsked) -> CodeRan:
+def _own_run(agent: Participant, asked: events.CodeAsked) -> events.CodeRan:
     begun = time.monotonic()
     exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in asked.blocks])[:2]
     outputs = (Stream("stdout", str(log)),) if log else ()
-    return CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - begun)
+    return events.CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - begun)
 
 
-async def _words_awaited(agent: Participant, prompt: str) -> HumanInputGiven:
+async def _words_awaited(agent: Participant, prompt: str) -> events.HumanInputGiven:
     return _words(agent, await agent.a_get_human_input(prompt))
 
 
-def _words(agent: Participant, text: str | None) -> HumanInputGiven:
+def _words(agent: Participant, text: str | None) -> events.HumanInputGiven:
     """What an overridden method said; None is taken for saying nothing, as AutoGen 0.2 takes it."""
-    return HumanInputGiven("" if text is None else str(text), by=agent.name)
+    return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 
-async def _finished(results: list[Any]) -> FunctionsReturned:
+async def _finished(results: list[Any]) -> events.FunctionsReturned:
     """The results, once all that are awaited at the same time have come."""
 
     async def text(result: Any) -> str:
@@ -292,12 +257,12 @@ async def _finished(results: list[Any]) -> FunctionsReturned:
             (await tool_use.await_function(result))[1] if isinstance(result, Awaitable) else result
         )
 
-    return FunctionsReturned(tuple(await asyncio.gather(*map(text, results))))
+    return events.FunctionsReturned(tuple(await asyncio.gather(*map(text, results))))
 
 
 def _shifted(
-    messages: Sequence[Kept | Message], remembered: Sequence[Mapping[str, Any]], offset: int
-) -> Iterator[Kept | Message]:
+    messages: Sequence[events.Kept | Message], remembered: Sequence[Mapping[str, Any]], offset: int
+) -> Iterator[events.Kept | Message]:
     """The messages with places as the flow counts them; what it does not know of is written out."""
     for each in messages:
         if isinstance(each, Message):
@@ -305,4 +270,4 @@ def _shifted(
             continue
         yield from (Message.of(remembered[at]) for at in range(each.start, min(each.stop, offset)))
         if each.stop > offset:
-            yield Kept(max(each.start, offset) - offset, each.stop - offset)
+            yield events.Kept(max(each.start, offset) - offset, each.stop - offset)

@@ -1,13 +1,13 @@
 """Tokens and dollars by model, as AutoGen 0.2 sums them up."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ModelReplied, Recorded, SpeakerGiven, SummaryGiven
+from autogen_nb.events import ModelReplied, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Usage
 
 Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
@@ -83,14 +83,6 @@ class UsageTracker(Agent):
                 for model, one in models
             ]
         sys.stdout.write("\n".join(lines) + "\n")
-
-
-def paid_replies(log: Iterable[Recorded]) -> Iterator[Paid]:
-    """The replies of models in a log, those in chats within the chat among them."""
-    for event in log:
-        if isinstance(event, Paid):
-            yield event
-        yield from paid_replies(getattr(event, "inner", ()))
 
 
 def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:
