@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
-from autogen_nb.notebook.options import CellOptions, documented, read_options
+from autogen_nb.notebook.options import documented
 from autogen_nb.notebook.settings import Defaults
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class AutogenMagics(Magics, Defaults):
 
     def __init__(self, shell: InteractiveShell, session: "Callable[[], Session]") -> None:
         super().__init__(shell)
-        self._session = session
+        self.session = session
 
     # Braces and dollars are the task's own, also where code calls the magic.
     @no_var_expand
@@ -30,25 +30,9 @@ class AutogenMagics(Magics, Defaults):
     @cell_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
     def autogen_cell(self, line: str, cell: str = "") -> None:
         """Has an assistant write code for the task, asks you, and runs it in a kernel of its own."""
-        self.run_blocking(line, cell)
+        self.session().run_blocking(line, cell)
 
     @line_magic("autogen")  # type: ignore[arg-type]  # as above
     def autogen_line(self, line: str) -> None:
         """Copies variables and lists chats; without a word it says how."""
-        self._session().command(line)
-
-    async def run_awaited(self, line: str, cell: str) -> None:
-        """Runs a cell that is awaited, as the input transformer calls it."""
-        await self._session().run_awaited(lambda: _options(line, cell))
-
-    async def run_show(self, line: str) -> None:
-        """Shows a chat again and asks its open question, as the input transformer calls it."""
-        await self._session().run_show(line)
-
-    def run_blocking(self, line: str, cell: str) -> None:
-        """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
-        self._session().run_blocking(lambda: _options(line, cell))
-
-
-def _options(line: str, cell: str) -> CellOptions:
-    return read_options(AutogenMagics.autogen_cell.parser, line, cell)
+        self.session().command(line)

@@ -338,7 +338,12 @@ def documented(magic: F) -> F:
     return magic_arguments()(magic)  # type: ignore[no-any-return]  # IPython's decorators are untyped
 
 
-def read_options(parser: MagicArgumentParser, line: str, cell: str | None) -> CellOptions:
+_PARSER = MagicArgumentParser()
+for _name, _row in OPTIONS.items():
+    _PARSER.add_argument(*_row.flags, dest=_name, **_row.argument)
+
+
+def read_options(line: str, cell: str | None) -> CellOptions:
     """The options that the first line of a cell gives, with the task.
 
     Raises
@@ -349,7 +354,7 @@ def read_options(parser: MagicArgumentParser, line: str, cell: str | None) -> Ce
     words, text = _split(line)
     try:
         # IPython's parser raises UsageError in place of argparse's exit.
-        parsed = vars(parser.parse_args([_unquoted(word) for word in words]))
+        parsed = vars(_PARSER.parse_args([_unquoted(word) for word in words]))
     except UsageError as error:
         raise ConfigError(f"%%autogen: {str(error).strip().splitlines()[-1]}") from None
     given = {name: parsed[name] for name, option in OPTIONS.items() if parsed[name] not in (None, option.default)}

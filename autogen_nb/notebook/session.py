@@ -23,7 +23,7 @@ from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.notebook import CellStage, Notebook
-from autogen_nb.notebook.options import CellOptions
+from autogen_nb.notebook.options import CellOptions, read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
 from autogen_nb.notebook.team_cell import run_team, team_of
@@ -94,13 +94,27 @@ class Session:
         if waiting is None:
             return
         options = replace(waiting.settings.given, chat=chat.name, new=False)
-        await self.run_awaited(lambda: options, waiting.origin.cell or "")
+        await self._run_awaited(lambda: options, waiting.origin.cell or "")
 
-    async def run_awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
-        """Runs a cell that is awaited: the notebook's loop goes on meanwhile.
+    async def run_awaited(self, line: str, cell: str) -> None:
+        """Runs a cell that is awaited: the notebook's loop goes on meanwhile."""
+        await self._run_awaited(lambda: read_options(line, cell))
 
-        `cell` is the id of the cell that this one stands for, "" where that had none.
-        """
+    def run_blocking(self, line: str, cell: str) -> None:
+        """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
+        with one_line():
+            try:
+                run.unsuspended(self._run(read_options(line, cell), "sync"))
+            except KeyboardInterrupt:
+                raise CellInterrupted("Stopped.") from None
+
+    def command(self, line: str) -> None:
+        """Does what ``%autogen`` is told."""
+        with one_line():
+            self._commands.run(line)
+
+    async def _run_awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
+        """Runs a cell; `cell` is the id of the one that it stands for, "" where that had none."""
         with run.heartbeat(), one_line():
             try:
                 await self._run(options(), "async", cell)
@@ -109,19 +123,6 @@ class Session:
             except (asyncio.CancelledError, KeyboardInterrupt):
                 # ipykernel cancels an awaited cell where a plain one would have been interrupted.
                 raise CellInterrupted("Stopped.") from None
-
-    def run_blocking(self, options: Callable[[], CellOptions]) -> None:
-        """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
-        with one_line():
-            try:
-                run.unsuspended(self._run(options(), "sync"))
-            except KeyboardInterrupt:
-                raise CellInterrupted("Stopped.") from None
-
-    def command(self, line: str) -> None:
-        """Does what ``%autogen`` is told."""
-        with one_line():
-            self._commands.run(line)
 
     async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         found = delivery(self._shell, held=waits == "sync")

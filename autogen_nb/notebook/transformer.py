@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _CALLS = ("get_ipython().run_cell_magic('autogen', ", "get_ipython().run_line_magic('autogen', 'show")
-_MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
+_SESSION = "get_ipython().magics_manager.registry['AutogenMagics'].session()"
 
 
 class Transformer:
@@ -43,10 +43,10 @@ class Transformer:
             return lines
         match _magic_words("".join(lines)):
             case [line, cell]:
-                call = f"await {_MAGICS}.run_awaited" if self._awaitable() else f"{_MAGICS}.run_blocking"
+                call = f"await {_SESSION}.run_awaited" if self._awaitable() else f"{_SESSION}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]
             case [line] if self._awaitable() and line.split()[0] == "show":
-                return [f"await {_MAGICS}.run_show({line!r})\n"]
+                return [f"await {_SESSION}.run_show({line!r})\n"]
             case _:
                 return lines
 

@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.magics import AutogenMagics
 from autogen_nb.notebook.options import CellOptions, read_options
 
 
 def read(line: str, cell: str | None = None) -> CellOptions:
     """The order that a cell gives."""
-    return read_options(AutogenMagics.autogen_cell.parser, line, cell)
+    return read_options(line, cell)
 
 
 @pytest.mark.parametrize(
