@@ -64,12 +64,10 @@ class ChatCell:
         task = self._notebook.task(self._settings)
         inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
         with closing(self._view), ticking(self._view.tick) if self._stage.waits == "async" else nullcontext():
-            model, budgets = self._limit_by_budgets(await self._choose_model())
+            model = await self._choose_model()
             chat, kept = self._notebook.conversations.open(self._settings, self._stage.origin)
             chat.move_to(self._where, self._notebook.defaults.where)
-            for budget in budgets:
-                for reply in chat.paid_replies():
-                    budget.spend(reply.usage, reply.cost)
+            model = self._limit_by_budgets(model, chat)
             if kept is not None:
                 self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
             await self._settle_stuck_code(chat)
@@ -104,14 +102,16 @@ class ChatCell:
         self._settings = replace(self._settings, pictures=model_connection.sees(spec), ask_person=asks)
         return notebook.model(spec or "")
 
-    def _limit_by_budgets(self, model: Model) -> tuple[Model, list[Budget]]:
-        """The model as the budgets let it be asked; what the chat has spent already is still to be counted."""
+    def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
+        """The model as the budgets let it be asked, after what the chat has spent already."""
         budgets = [Budget.parse(text) for text in (self._settings.budget, self._settings.policy_budget) if text]
         for budget in budgets:
+            for reply in chat.paid_replies():
+                budget.spend(reply.usage, reply.cost)
             model = budgeted(model, budget)
         if budgets:
             self._view.meter(lambda: f"{budgets[0].spent} spent")
-        return model, budgets
+        return model
 
     async def _offer_variables(
         self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]
@@ -128,11 +128,11 @@ class ChatCell:
         sizes = ", ".join(f"`{name}` ({in_units(size_of(namespace[name]))})" for name in open_)
         live, them = ("lives", "it") if len(open_) == 1 else ("live", "them")
         question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
-        names = ", ".join(f"`{name}`" for name in open_)
-        if await _await_answer(lambda: self._person.copying(question)) == "copy":
-            self._view.note(f"Copied to the agent's kernel: {names}.", kind="decision")
+        copied = await _await_answer(lambda: self._person.copying(question)) == "copy"
+        what = "Copied to the agent's kernel" if copied else "Not copied"
+        self._view.note(f"{what}: {variable_choice.quoted(open_)}.", kind="decision")
+        if copied:
             return {name: namespace[name] for name in open_}
-        self._view.note(f"Not copied: {names}.", kind="decision")
         chat.declined_variables.update(open_)
         return {}
 

@@ -96,26 +96,29 @@ def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) ->
 
 def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
     """That the agent's copies of these variables are older than the notebook's."""
-    quoted = _quoted(names)
     have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
-    push = f"%autogen push {' '.join(names)}" + (f" -c {chat}" if chat else "")
-    return (
-        f"{quoted} {have} changed since: the agent's {copy} older. `-i {','.join(names)}` or `{push}` brings the new."
-    )
+    push = _command("push", names, chat)
+    ways = f"`-i {','.join(names)}` or `{push}` brings the new"
+    return f"{quoted(names)} {have} changed since: the agent's {copy} older. {ways}."
 
 
 def replaced_variables_line(names: Sequence[str], whose: str) -> str:
     """That values under these names were replaced, so that no clash is silent."""
-    return f"Replaced in {whose}, where the name was taken: {_quoted(names)}."
+    return f"Replaced in {whose}, where the name was taken: {quoted(names)}."
 
 
-def _quoted(names: Sequence[str]) -> str:
+def quoted(names: Sequence[str]) -> str:
+    """The names as code, with commas between."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def pull_command(name: str, chat: str | None) -> str:
     """The command that copies a variable to the notebook."""
-    return f"%autogen pull {name}" + (f" -c {chat}" if chat else "")
+    return _command("pull", [name], chat)
+
+
+def _command(verb: str, names: Sequence[str], chat: str | None) -> str:
+    return " ".join(("%autogen", verb, *names, *(("-c", chat) if chat else ())))
 
 
 def _kind(variable: HandedVariable) -> str:

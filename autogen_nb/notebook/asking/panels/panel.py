@@ -70,7 +70,7 @@ class Panel:
         self._box = widgets.VBox(layout=widget_parts.BOX)
         self._head = widget_parts.head(shown or chat_html.question(question))
         self._countdown = widget_parts.html("")
-        self._counting = False
+        self._countdown.layout.display = "none"
         self._shown: list[widgets.Widget] = [self._head, self._countdown]
 
     async def ask(self, foot: Foot, superseded: Callable[[], bool], patience: float | None = None) -> Any:
@@ -100,7 +100,7 @@ class Panel:
 
     def show(self, *rows: widgets.Widget) -> None:
         """Puts these rows below the question, in place of those that are shown there."""
-        self._box.children = (self._head, *rows, *([self._countdown] if self._counting else []))
+        self._box.children = (self._head, *rows, self._countdown)
         self._shown += rows
 
     def answer(self, value: Any) -> None:
@@ -123,10 +123,7 @@ class Panel:
         rounded = seconds if seconds <= _CLOSE else -(-seconds // 5) * 5
         text = chat_html.line(f"Without an answer this is given up in {rounded} s.")
         if self._countdown.value != text:
-            self._countdown.value = text
-        if not self._counting:
-            self._counting = True
-            self._box.children = (*self._box.children, self._countdown)
+            self._countdown.value, self._countdown.layout.display = text, None
 
     def _settle(self, value: Any) -> None:
         if not self._answer.done():
