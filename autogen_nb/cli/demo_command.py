@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,9 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     import nbformat
 
     begun = time.monotonic()
-    _check_needed()
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        names = " and ".join(missing)
+        raise ConfigError(f"the demo needs {names}: {sys.executable} -m pip install {' '.join(missing)}")
     path = notebook or examples() / _QUICKSTART
     book = nbformat.read(path, as_version=4)
     environment = {**os.environ, "AUTOGEN_NB_CONFIRM": "never"}
@@ -85,15 +88,6 @@ def examples() -> Path:
     here = Path(__file__).resolve().parent
     installed = here / "examples"
     return installed if installed.is_dir() else here.parent.parent / "notebooks"
-
-
-def _check_needed() -> None:
-    from importlib.util import find_spec
-
-    if missing := [name for name in _NEEDED if find_spec(name) is None]:
-        raise ConfigError(
-            f"the demo needs {' and '.join(missing)}: {sys.executable} -m pip install {' '.join(missing)}"
-        )
 
 
 def _reading(book: Any) -> str:

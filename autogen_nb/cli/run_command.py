@@ -146,17 +146,13 @@ def _environment() -> dict[str, str]:
 
 
 def _code(ending: ExecutionEnd) -> int:
-    match ending.how:
-        case "done":
-            return exit_codes.ANSWERED
-        case "late":
-            return exit_codes.UNFINISHED
-        case "signal":
-            return 128 + ending.by
-        case "died":
-            return exit_codes.FAILED
-        case _:
-            return exit_codes.code_for(ending.classes)
+    known = {
+        "done": exit_codes.ANSWERED,
+        "late": exit_codes.UNFINISHED,
+        "signal": 128 + ending.by,
+        "died": exit_codes.FAILED,
+    }
+    return known[ending.how] if ending.how in known else exit_codes.code_for(ending.classes)
 
 
 def _report(ending: ExecutionEnd, place: Path, timeout: float | None, *, quiet: bool) -> None:

@@ -27,10 +27,6 @@ from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.views.plain_view import PlainView
 
-_NO_MODEL = (
-    "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
-    "or choose the built-in analysis with -m offline"
-)
 _MOST_TURNS = 20
 
 
@@ -141,7 +137,7 @@ class TerminalConversation:
     def _model(self, options: TaskOptions, tell: Callable[[str], None]) -> Model:
         spec = model_connection.choose(options.model, None, os.environ)
         if spec is None:
-            raise ConfigError(_NO_MODEL)
+            raise ConfigError(model_connection.NO_MODEL)
         for host in model_connection.hosts(spec, os.environ):
             tell(model_connection.receives(host, rows=self._share == "rows").replace("`", ""))
         model = model_for(spec)

@@ -1,17 +1,16 @@
 """The conversation of a running notebook as plain text: each output once, in order, as soon as it stays."""
 
 import base64
-import re
 import struct
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, TextIO
 
+from autogen_nb.core.text.visible_text import without_controls
+
 _PASSING = frozenset({"empty", "status", "partial", "panel"})
 """Kinds of outputs whose place something else takes."""
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _PNG_SIZE = slice(16, 24)
 
 
@@ -46,9 +45,11 @@ class Transcript:
             case "display_data" | "update_display_data" | "execute_result":
                 self._display(content)
             case "stream":
-                self.line(_plain(content["text"]))
+                self.line(without_controls(content["text"]))
             case "error":
-                self.line(_plain("\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}"))
+                self.line(
+                    without_controls("\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}")
+                )
 
     def close(self) -> None:
         """Takes nothing more: what comes now is the end that was asked for."""
@@ -67,7 +68,7 @@ class Transcript:
         if kind in _PASSING:
             return
         if kind == "stream":
-            self._grow(place, _plain(content["data"].get("text/plain", "")))
+            self._grow(place, without_controls(content["data"].get("text/plain", "")))
         elif place not in self._shown:
             self._shown |= {place} - {""}
             self.line(_described(content["data"]))
@@ -112,7 +113,7 @@ class _Growing:
 
 
 def _described(data: Mapping[str, Any]) -> str:
-    text = _plain(data.get("text/plain", ""))
+    text = without_controls(data.get("text/plain", ""))
     picture = next((kind for kind in data if kind.startswith("image/")), None)
     if picture is None:
         return text
@@ -121,8 +122,3 @@ def _described(data: Mapping[str, Any]) -> str:
         width, height = struct.unpack(">II", base64.b64decode(data[picture])[_PNG_SIZE])
         size = f", {width} x {height} pixels"
     return f"[picture: {picture}{size}] {text}".rstrip()
-
-
-def _plain(text: str) -> str:
-    """The text without colours and other signs that a terminal would obey."""
-    return _CONTROL.sub("", _ANSI.sub("", text))

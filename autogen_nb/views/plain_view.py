@@ -1,12 +1,11 @@
 """A chat as plain text, written as it goes: for scripts and terminals."""
 
-import re
 import sys
 from collections.abc import Callable, Sequence
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
 from autogen_nb.core.text.execution_report import plain, text_of
-from autogen_nb.core.text.visible_text import visible
+from autogen_nb.core.text.visible_text import visible, without_controls
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     CodeAsked,
@@ -32,7 +31,6 @@ from autogen_nb.outputs import Stream
 from autogen_nb.views import calls_in_words, images_in_words
 from autogen_nb.views.reply_sources import answered_by, chosen, thought
 
-_CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _RULE = "-" * 80
 _LONG = 300
 """Characters of a line about a decision."""
@@ -192,7 +190,7 @@ class PlainView:
 
     def _write(self, text: str) -> None:
         # A lone carriage return would let a later text take the place of what is written here.
-        text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = without_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
         if text:
             self._fresh = text.endswith("\n")
             self._raw(text)

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from autogen_nb.messages import FunctionCall
-from autogen_nb.notebook.rendering.chat_html import card, markdown
+from autogen_nb.notebook.rendering.chat_html import card
+from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.view.function_calls import asked_html, returned_html
 from tests.notebook.corpus import HOSTILE

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering.chat_html import card, code, line, markdown
+from autogen_nb.notebook.rendering.chat_html import card, code, line
+from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html
 from tests.notebook.corpus import DANGEROUS_TEX, HOSTILE

@@ -91,11 +91,11 @@ def _text(output: Kept) -> str:
             return _described(output.data)
 
 
-def _joined_text(value: object) -> str:
+def joined_text(value: object) -> str | None:
     """Text as Jupyter has it: one, or a list of lines; anything else is none, whatever the code displayed."""
-    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+    if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
         return "".join(value)
-    return value if isinstance(value, str) else ""
+    return value if isinstance(value, str) else None
 
 
 def _compact(text: str) -> str:
@@ -108,10 +108,10 @@ def _compact(text: str) -> str:
 
 def _described(data: Bundle) -> str:
     """A rich output's text form; pictures and interactive ones are named, since the text does not hold them."""
-    text = plain(_joined_text(data.get("text/markdown")) or _joined_text(data.get("text/plain")))
+    text = plain(joined_text(data.get("text/markdown")) or joined_text(data.get("text/plain")) or "")
     kinds = [kind for kind in data if kind not in ("text/plain", "text/html", "text/latex", "text/markdown")]
     if not kinds:
-        if 'class="dataframe"' in _joined_text(data.get("text/html"))[:_HTML_HEAD]:
+        if 'class="dataframe"' in (joined_text(data.get("text/html")) or "")[:_HTML_HEAD]:
             return _compact(text)
         return text or f"[shown to the person: {', '.join(data) or 'nothing'}]"
     first = text.strip().splitlines()[0] if text.strip() else "no description"

@@ -14,6 +14,10 @@ from urllib.parse import urlsplit
 
 from autogen_nb.models.config.config_list import LIST, found
 
+NO_MODEL = (
+    "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
+    "or choose the built-in analysis with -m offline"
+)
 DEFAULT_MODEL = "gpt-4o-mini"
 """The model that a key alone is used with."""
 

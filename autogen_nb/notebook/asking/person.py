@@ -14,7 +14,7 @@ from autogen_nb.events import ApprovalGiven, Recorded
 from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
-from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
+from autogen_nb.models.config.model_connection import DEFAULT_MODEL, NO_MODEL, ModelConnection
 
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
 StopAnswer: TypeAlias = Literal["wait", "kill"]
@@ -52,10 +52,7 @@ class AbsentPerson(NobodyToAsk):
     def connection(self, proposed: str) -> NoReturn:
         """Says that there is no model."""
         del proposed
-        raise ConfigError(
-            "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
-            "or choose the built-in analysis with -m offline"
-        )
+        raise ConfigError(NO_MODEL)
 
     def copying(self, what: str) -> CopyAnswer:
         """Leaves the variables where they are, since nobody allows otherwise."""

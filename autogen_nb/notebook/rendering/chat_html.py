@@ -11,22 +11,6 @@ from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 
-__all__ = [
-    "bundle",
-    "card",
-    "code",
-    "folded",
-    "line",
-    "linked",
-    "markdown",
-    "opened_by",
-    "picture",
-    "preformatted",
-    "question",
-    "sign",
-    "warm_up",
-]
-
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 
 

@@ -8,9 +8,7 @@ partner, so `escape_text` puts it there; the text that a person reads or copies 
 import re
 from html import escape
 
-from autogen_nb.core.text.visible_text import encodable, visible
-
-__all__ = ["encodable", "escape_plain", "escape_text", "still", "still_markup", "visible"]
+from autogen_nb.core.text.visible_text import encodable
 
 WEB_OR_MAIL = re.compile(r"https?://[^/?#\s]|mailto:", re.IGNORECASE)
 """How a link begins that may be followed: never a relative one, which would reach the notebook's own server."""

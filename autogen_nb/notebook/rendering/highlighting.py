@@ -14,8 +14,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.notebook.rendering import styles
-from autogen_nb.notebook.rendering.escaping import escape_plain, visible
+from autogen_nb.notebook.rendering.escaping import escape_plain
 
 LONGEST = 100_000
 """Characters of code that are highlighted; longer code is shown plain, since lexing it would be felt."""

@@ -10,8 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import styles, tex
-from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, encodable, escape_plain, escape_text
+from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, escape_plain, escape_text
 from autogen_nb.notebook.rendering.highlighting import code_html
 
 if TYPE_CHECKING:

@@ -12,10 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.core.text.output_images import MAGIC, image_base64
+from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import tex
-from autogen_nb.notebook.rendering.chat_html import line, markdown, picture, preformatted
-from autogen_nb.notebook.rendering.escaping import encodable
+from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
+from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.views.images_in_words import held, in_words
@@ -90,7 +92,7 @@ class _KeptTypes:
 
     def take(self, mime: str, value: object) -> None:
         """Adds the checked form of one entry of a bundle, or the sentence about it."""
-        text, limit = (_json_text if mime == _JSON else _text)(value), _limit(mime)
+        text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
         checked = None
         if text is not None and limit is not None:
             if len(text) > limit:
@@ -144,7 +146,7 @@ def _checked(mime: str, text: str) -> str | None:
         case "text/markdown":
             return markdown(text)
         case "text/latex":
-            return text if tex.harmless(text) else None
+            return encodable(text) if tex.harmless(text) else None
         case "image/svg+xml":
             return _svg_image(text)
         case "application/json":
@@ -167,17 +169,8 @@ def _json_text(value: object) -> str | None:
         return None
 
 
-def _text(value: object) -> str | None:
-    """Text, or the lines of text that nbformat splits it into."""
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
-        return encodable("".join(value))
-    return None
-
-
 def _plain(value: object) -> str:
-    text = _text(value) or ""
+    text = joined_text(value) or ""
     shown = only_colours(text[:TEXT_LIMIT])
     cut = len(text) - TEXT_LIMIT
     return f"{shown}\n\u2026 {cut:,} more characters are not shown." if cut > 0 else shown

@@ -12,7 +12,8 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, encodable, still_markup
+from autogen_nb.core.text.visible_text import encodable
+from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, still_markup
 
 _TAGS = frozenset(
     "a abbr b blockquote br caption code col colgroup dd del details div dl dt em figcaption figure h1 h2 h3 h4 "

@@ -81,13 +81,12 @@ LIST = "margin:0 0 8px;padding-left:24px"
 QUOTE = f"margin:0 0 8px;padding:0 0 0 10px;border-left:2px solid {FAINT};color:{MUTED}"
 TABLE = "margin:0 0 8px;border-collapse:collapse"
 RULE = f"margin:10px 0;border:0;border-top:1px solid {FAINT}"
+_SMALL_HEADING = "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"
 HEADINGS = {
     "h1": ("h3", "margin:10px 0 6px;font-size:1.2em;line-height:1.3;font-weight:600"),
     "h2": ("h4", "margin:10px 0 6px;font-size:1.1em;line-height:1.3;font-weight:600"),
-    "h3": ("h5", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
-    "h4": ("h6", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
-    "h5": ("h6", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
-    "h6": ("h6", "margin:8px 0 4px;font-size:1em;line-height:1.3;font-weight:600"),
+    "h3": ("h5", _SMALL_HEADING),
+    **dict.fromkeys(("h4", "h5", "h6"), ("h6", _SMALL_HEADING)),
 }
 """A model's heading has to fit a cell: its tag and style by the tag that Markdown gives it."""
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from autogen_nb.core.text.bounded_output import HeadAndTail
-from autogen_nb.notebook.rendering.escaping import encodable
+from autogen_nb.core.text.visible_text import encodable
 
 _ESCAPE = (
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI, SGR among them

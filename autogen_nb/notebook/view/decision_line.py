@@ -19,7 +19,7 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.notebook.view.status_line import about, capital, joined, shortened
+from autogen_nb.notebook.view.status_line import about, joined, shortened
 
 PersonAsked: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInputAsked
 PersonGiven: TypeAlias = HumanInputGiven | ApprovalGiven | EffectJudged | CodeInputGiven
@@ -30,7 +30,8 @@ def render(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | N
     line = decision_text(given, asked, datetime.now().astimezone().strftime("%H:%M"))
     if not line:
         return None
-    html = chat_html.line(line, tone="good" if _lets(given) else "muted")
+    runs = given.allowed if isinstance(given, EffectJudged) else getattr(given, "decision", "") == "run"
+    html = chat_html.line(line, tone="good" if runs else "muted")
     code = _edited(given, asked)
     if code is None:
         return html, line
@@ -56,16 +57,6 @@ def decision_text(given: PersonGiven, asked: PersonAsked | None, clock: str) -> 
     return joined(what, f"by {given.by}" if given.by else "", clock)
 
 
-def _lets(given: PersonGiven) -> bool:
-    match given:
-        case ApprovalGiven(decision=decision):
-            return decision == "run"
-        case EffectJudged(allowed=allowed):
-            return allowed
-        case _:
-            return False
-
-
 def _edited(given: PersonGiven, asked: PersonAsked | None) -> CodeBlock | None:
     if not isinstance(given, ApprovalGiven) or not isinstance(asked, ApprovalAsked):
         return None
@@ -81,8 +72,8 @@ def _block(given: ApprovalGiven, asked: ApprovalAsked | None) -> str:
         "skip": f"skipped{_why(given.reason)}",
         "stop": "stopped",
     }[given.decision]
-    onwards = ", and so will all later code of this chat be" if given.onwards else ""
-    return joined(capital(which + what + onwards), *_ruled(given.rules))
+    line = which + what + (", and so will all later code of this chat be" if given.onwards else "")
+    return joined(line[:1].upper() + line[1:], *_ruled(given.rules))
 
 
 def _act(given: EffectJudged, asked: EffectAsked | None) -> str:

@@ -5,9 +5,10 @@ Names, arguments and results are untrusted: they are shown as text.
 
 from collections.abc import Callable, Sequence
 
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.messages import FunctionCall
 from autogen_nb.notebook.rendering import chat_html, styles
-from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text, visible
+from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
 from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.views import calls_in_words as wording
@@ -66,17 +67,13 @@ class CallsShown:
 
 def asked_html(call: FunctionCall) -> str:
     """A call with its arguments, which are folded where they are long."""
-    name, arguments = wording.name_of(call), wording.arguments_of(call)
+    name, arguments = f"<strong>{escape_plain(wording.name_of(call))}</strong>", wording.arguments_of(call)
     if len(arguments) <= wording.SHORT and "\n" not in arguments:
-        return f'<div style="{styles.CALL}"><code>{_named(name)}({escape_plain(arguments)})</code></div>'
+        return f'<div style="{styles.CALL}"><code>{name}({escape_plain(arguments)})</code></div>'
     preview = " ".join(visible(call.arguments[: 2 * _PREVIEW]).split())[:_PREVIEW]
     size = f'<span style="{styles.DETAIL}">\u00b7 {len(call.arguments):,} characters</span>'
-    head = f"<code>{_named(name)}({escape_plain(preview)}\u2026)</code> {size}"
+    head = f"<code>{name}({escape_plain(preview)}\u2026)</code> {size}"
     return chat_html.opened_by(head, chat_html.preformatted(arguments, inset=styles.INSET), style=styles.CALL)
-
-
-def _named(name: str) -> str:
-    return f"<strong>{escape_plain(name)}</strong>"
 
 
 def _state(state: str) -> str:
@@ -102,9 +99,6 @@ def returned_html(content: str) -> str:
     shown = f"{first[:_PREVIEW]}\u2026" if len(first) > _PREVIEW else first
     head = escape_text(shown) if bad else f"<code>{escape_plain(shown)}</code>"
     body = chat_html.preformatted(text, inset=styles.INSET)
-    return chat_html.opened_by(f"{mark} {head} {_size(content, lines)}", body, style=styles.RETURNED)
-
-
-def _size(content: str, lines: int) -> str:
     counted = f"{lines:,} lines, " if lines > 1 else ""
-    return f'<span style="{styles.DETAIL}">\u00b7 {counted}{len(content):,} characters</span>'
+    size = f'<span style="{styles.DETAIL}">\u00b7 {counted}{len(content):,} characters</span>'
+    return chat_html.opened_by(f"{mark} {head} {size}", body, style=styles.RETURNED)

@@ -41,6 +41,7 @@ from autogen_nb.events import (
     SummaryAsked,
 )
 from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
@@ -278,7 +279,7 @@ class NotebookView:
         if not (text or thought or slot or calls or notes or urls):
             return
         detail = status_line.origin(reply, status_line.addressed(said, self._pair))
-        body = (folded_thought(thought) if thought else "") + chat_html.markdown(text) + message_pictures(urls)
+        body = (folded_thought(thought) if thought else "") + markdown(text) + message_pictures(urls)
         told = status_line.thought(thought) if thought else ""
         tone = self._tones.get(said.sender) or ("assistant" if reply else "user")
 

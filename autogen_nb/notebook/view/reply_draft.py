@@ -6,6 +6,7 @@ from autogen_nb.core.chats.termination_checks import WordFilter
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import Reasoning
 from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import status_line
@@ -63,7 +64,7 @@ class ReplyDraft:
             above, detail = _inset(thought.text), "thinking"
         elif thought.text:
             above = folded_thought(thought)
-        html = chat_html.card(self.writer, above + chat_html.markdown(text), detail=detail, tone=tone)
+        html = chat_html.card(self.writer, above + markdown(text), detail=detail, tone=tone)
         told = status_line.thought(thought) if thought.text and detail != "thinking" else ""
         plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", told, only_colours(text))))
         return styles.FULL_HEIGHT + html, plain
@@ -75,4 +76,4 @@ def folded_thought(thought: Reasoning) -> str:
 
 
 def _inset(thought: str) -> str:
-    return f'<div style="{styles.THOUGHT}">{chat_html.markdown(thought)}</div>'
+    return f'<div style="{styles.THOUGHT}">{markdown(thought)}</div>'

@@ -16,7 +16,7 @@ from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
-_LONG_TRACEBACK = 20
+_LONG_TRACEBACK = 21
 """Lines of a traceback that are shown at once; a longer one is folded below its last line."""
 
 _RATE = 250_000
@@ -113,9 +113,12 @@ class RunOutputs:
         self.part()
         text = only_colours("\n".join(failure.traceback) or f"{failure.ename}: {failure.evalue}")
         data, metadata = {"text/plain": text}, _about("error")
-        if text.count("\n") > _LONG_TRACEBACK:
+        lines = text.count("\n") + 1
+        if lines > _LONG_TRACEBACK:
             # What went on inside of a library is rarely what a person wants to scroll past.
-            data["text/html"] = folded(status_line.failed(failure, text.count("\n") + 1), without_colours(text))
+            what = f"`{status_line.shortened(f'{failure.ename}: {failure.evalue}')}`"
+            head = status_line.joined(what, f"traceback of {lines} lines")
+            data["text/html"] = folded(head, without_colours(text))
         self._next().show(data, metadata)
 
     def _fill(self, slot: Slot, output: Display | Result) -> None:

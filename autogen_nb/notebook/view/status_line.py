@@ -6,7 +6,6 @@ from autogen_nb.messages import Reasoning
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view.totals import Totals
-from autogen_nb.outputs import Failure
 
 _LONG = 300
 
@@ -68,16 +67,6 @@ def addressed(said: Said, pair: ChatStarted | None) -> str:
 def about(effect: Effect) -> str:
     """What code does, for the middle of a sentence."""
     return shortened(effect.words or effect.kind.replace("_", " "))
-
-
-def capital(text: str) -> str:
-    """The text as a sentence begins."""
-    return text[:1].upper() + text[1:]
-
-
-def failed(failure: Failure, lines: int) -> str:
-    """The exception that ended a block, above its traceback."""
-    return joined(f"`{shortened(f'{failure.ename}: {failure.evalue}')}`", f"traceback of {lines} lines")
 
 
 def duration(seconds: float) -> str:
