@@ -15,7 +15,7 @@ from autogen_nb._version import __version__
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import AutogenError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.places import PLACES, SANDBOXES, PlaceOptions
+from autogen_nb.kernels.places import SANDBOXES
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.local_servers import USUAL, LocalServers
 from autogen_nb.models.config.model_connection import known_models
@@ -133,11 +133,10 @@ def _sandboxes() -> Iterator[Finding]:
     text = f"the default: code has your rights; --sandbox {' or '.join(walls)} gives walls"
     yield Finding("sandboxes", none, "ok", text)
     for name in walls:
-        kind = PLACES[name]
         try:
             # Any folder but the home would do; this one is ours.
             with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
-                (kind.check or kind.make)(PlaceOptions(Path(folder)))
+                ExecutionTarget(name).check(Path(folder))
         except AutogenError as error:
             what, _, mend = str(error).partition(": ")
             yield Finding("sandboxes", name, "note", what, mend)

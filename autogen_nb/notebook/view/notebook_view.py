@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
 
-from autogen_nb.core.chats.termination_checks import without
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
@@ -48,7 +48,7 @@ from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.function_calls import CallsShown
-from autogen_nb.notebook.view.reply_draft import END_WORD, ReplyDraft, folded_thought
+from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import Slot, Slots
 from autogen_nb.notebook.view.totals import Totals

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from autogen_nb.core.chats.termination_checks import WordFilter
+from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import Reasoning
 from autogen_nb.notebook.rendering import chat_html, styles
@@ -10,9 +10,6 @@ from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import status_line
-
-END_WORD = "TERMINATE"
-"""The word that ends a chat; a line that holds it alone says nothing to a person."""
 
 
 class ReplyDraft:
