@@ -8,6 +8,7 @@
 """
 
 import hashlib
+import math
 import pickle
 import sys
 from collections.abc import Callable
@@ -39,53 +40,58 @@ class Fingerprint:
         return now.digest != self.digest or (not self.whole and now.identity != self.identity)
 
 
+class _Full(Exception):
+    """Enough was hashed."""
+
+
 class _Hash:
     """Hashes what is written to it; beyond its room it says so by raising."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
-        self._left = _WHOLE
+        self._room = math.inf
         self.whole = True
 
     def write(self, data: Any) -> int:
-        length = memoryview(data).nbytes
-        self._hash.update(data if length <= self._left else memoryview(data).cast("B")[: self._left])
-        self._left -= length
-        if self._left < 0:
+        view = memoryview(data).cast("B")
+        self._hash.update(view if view.nbytes <= self._room else view[: int(self._room)])
+        self._room -= view.nbytes
+        if self._room < 0:
             raise _Full
-        return length
+        return view.nbytes
 
     def text(self, *parts: object) -> None:
         for part in parts:
             self._hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
+
+    def dump(self, value: Any, room: float = math.inf) -> None:
+        """The value's pickle, up to so many bytes; without an end, buffers are part of it."""
+        self._room = room
+        apart = None if room == math.inf else self.buffer
+        pickle.Pickler(self, protocol=5, buffer_callback=apart).dump(value)
 
     def buffer(self, buffer: pickle.PickleBuffer) -> None:
         """All of a small buffer; pieces of a large one."""
         with buffer.raw() as raw:
             step = max(1, -(-raw.nbytes // _WHOLE))
             self.whole = self.whole and step == 1
-            if step == 1:
-                self._hash.update(raw)
-                return
-            piece = 4096
+            piece = 4096 if step > 1 else max(1, raw.nbytes)
             for start in range(0, raw.nbytes, piece * step):
                 self._hash.update(raw[start : start + piece])
-            self._hash.update(raw[-piece:])
+            if step > 1:
+                self._hash.update(raw[-piece:])
 
     @property
     def digest(self) -> bytes:
         return self._hash.digest()
 
 
-class _Full(Exception):
-    """Enough was hashed."""
-
-
 def fingerprint(value: Any) -> Fingerprint:
     """What the value is like now; a few milliseconds, however large it is."""
     found = _Hash()
+    kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     try:
-        _reader(value)(value, found)
+        _READERS.get(kind, _any)(value, found)
     except _Full:
         found.whole = False
     except Exception:  # noqa: BLE001 - it is the value's own code that is called
@@ -93,83 +99,55 @@ def fingerprint(value: Any) -> Fingerprint:
     return Fingerprint(id(value), found.digest, found.whole)
 
 
-def _reader(value: Any) -> Callable[[Any, _Hash], None]:
-    package = type(value).__module__.partition(".")[0]
-    return _READERS.get(f"{package}.{type(value).__name__}", _pickled)
-
-
-def _pickled(value: Any, into: _Hash) -> None:
+def _any(value: Any, into: _Hash) -> None:
     """Any other value, by its pickle, which ends early where the value is large."""
     into.text(type(value))
     try:
-        pickle.Pickler(into, protocol=5, buffer_callback=into.buffer).dump(value)
+        into.dump(value, _WHOLE)
     except _Full:
+        if hasattr(value, "__len__"):
+            into.text(len(value))
         # The end of a long list is where most changes are.
         if isinstance(value, list | tuple):
-            into.text(len(value))
-            into._left = _WHOLE  # noqa: SLF001 - its own module
-            pickle.Pickler(into, protocol=5).dump(value[-_FEW:])
-        elif hasattr(value, "__len__"):
-            into.text(len(value))
+            into.dump(value[-_FEW:], _WHOLE)
         raise
 
 
-def _frame(frame: Any, into: _Hash) -> None:
-    into.text(frame.shape, list(frame.columns[:_COLUMNS]))
-    rows, into.whole = _rows(frame, len(frame))
+def _pandas(values: Any, into: _Hash) -> None:
+    """A frame or a series, column by column: how the columns lie in memory changes without their content."""
+    frame = values if values.ndim > 1 else values.to_frame()
+    into.text(values.shape, list(frame.columns[:_COLUMNS]))
+    rows, into.whole = _rows(frame)
     into.whole = into.whole and rows.shape[1] <= _COLUMNS
-    _column(rows.index, into)
-    for position in range(min(rows.shape[1], _COLUMNS)):
-        _column(rows.iloc[:, position], into)
+    for column in (rows.index, *(rows.iloc[:, position] for position in range(min(rows.shape[1], _COLUMNS)))):
+        into.text(column.dtype)
+        plain = column.to_numpy()
+        if plain.dtype.kind == "O":
+            into.dump(plain.tolist())
+        else:
+            into.buffer(_bytes_of(plain))
 
 
-def _series(series: Any, into: _Hash) -> None:
-    into.text(series.shape, series.name)
-    rows, into.whole = _rows(series, len(series))
-    _column(rows.index, into)
-    _column(rows, into)
-
-
-def _rows(values: Any, count: int) -> tuple[Any, bool]:
-    size = size_of(values)
+def _rows(frame: Any) -> tuple[Any, bool]:
+    """All rows of a frame, or evenly spread ones and both ends; and whether it is all."""
+    size, count = size_of(frame), len(frame)
     if size is not None and size <= _WHOLE:
-        return values, True
+        return frame, True
     numpy = sys.modules["numpy"]
-    columns = values.shape[1] if len(values.shape) > 1 else 1
     # No more than so many values in all, however many columns there are.
-    spread = min(count, max(_ENDS, _SPREAD // max(1, columns)))
+    spread = min(count, max(_ENDS, _SPREAD // max(1, frame.shape[1])))
     ends = numpy.arange(min(_ENDS, count))
     places = numpy.unique(
         numpy.concatenate([ends, count - 1 - ends, numpy.linspace(0, count - 1, spread).astype("i8")])
     )
-    return values.take(places), len(places) == count
-
-
-def _column(column: Any, into: _Hash) -> None:
-    into.text(column.dtype)
-    values = column.to_numpy()
-    if values.dtype.kind == "O":
-        pickle.Pickler(_Through(into), protocol=5).dump(values.tolist())
-    else:
-        into.buffer(_bytes_of(values))
-
-
-class _Through:
-    """Hashes all that is written to it: a sample has an end."""
-
-    def __init__(self, into: _Hash) -> None:
-        self._hash = into
-
-    def write(self, data: Any) -> int:
-        self._hash._hash.update(data)  # noqa: SLF001 - its own module
-        return memoryview(data).nbytes
+    return frame.take(places), len(places) == count
 
 
 def _array(array: Any, into: _Hash) -> None:
     numpy = sys.modules["numpy"]
     into.text(array.shape, array.dtype)
     if array.dtype.hasobject:
-        _pickled(array, into)
+        _any(array, into)
         return
     if array.nbytes > _WHOLE and not array.flags.forc:
         into.whole = False
@@ -188,14 +166,13 @@ def _polars(frame: Any, into: _Hash) -> None:
     into.text(frame.shape, frame.schema)
     step = max(1, -(-frame.estimated_size() // _WHOLE))
     into.whole = step == 1
-    sample = frame if step == 1 else frame.gather_every(step)
-    pickle.Pickler(_Through(into), protocol=5).dump(sample)
-    pickle.Pickler(_Through(into), protocol=5).dump(frame.tail(_ENDS))
+    into.dump(frame if step == 1 else frame.gather_every(step))
+    into.dump(frame.tail(_ENDS))
 
 
 _READERS: dict[str, Callable[[Any, _Hash], None]] = {
-    "pandas.DataFrame": _frame,
-    "pandas.Series": _series,
+    "pandas.DataFrame": _pandas,
+    "pandas.Series": _pandas,
     "numpy.ndarray": _array,
     "polars.DataFrame": _polars,
 }
