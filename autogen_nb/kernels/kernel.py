@@ -30,8 +30,8 @@ from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import KernelHandle, Place
 from autogen_nb.kernels.preparation import pack_modules, prepare, warm
 from autogen_nb.kernels.request import Ask, ExecuteRequest
-from autogen_nb.kernels.transfer import variable_transfer
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
+from autogen_nb.kernels.transfer.variable_transfer import parse_variables
 from autogen_nb.outputs import Failure, Output
 
 __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
@@ -41,7 +41,7 @@ _LISTING = 1.0
 _PREPARING = 10.0
 
 
-class Kernel:
+class Kernel(VariableExchange):
     """A Jupyter kernel in a place, private to its owner.
 
     Parameters
@@ -98,7 +98,6 @@ class Kernel:
         self._folders = tuple(folders)
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
-        self._exchange = VariableExchange(self.start, lambda: self._life.launched, self.execute)
         self._blocks = 0
         self._since = 0.0
         self._lost = ""
@@ -224,35 +223,6 @@ class Kernel:
         async with self._turn:
             self._lost = told
 
-    async def put(
-        self, values: Mapping[str, Any], *, limit: float = variable_transfer.LIMIT
-    ) -> variable_transfer.Handed:
-        """Binds copies of the values to their names in the kernel: all of them, or none.
-
-        Raises
-        ------
-        TransferError
-            When a name is not a plain variable name, a value cannot be pickled here or unpickled there, or all
-            together are larger than `limit` bytes.
-        """
-        return await self._exchange.put(values, limit=limit)
-
-    async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """A copy of a variable's value, as data only: nothing that the kernel wrote is unpickled or run.
-
-        With `unpickle`, anything that pickles comes back: code of the agent's may then run in this process.
-
-        Raises
-        ------
-        TransferError
-            When there is no such variable, or its value would not come back exactly as it is.
-        """
-        return await self._exchange.get(name, unpickle=unpickle)
-
-    async def variables(self) -> tuple[variable_transfer.HandedVariable, ...]:
-        """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
-        return await self._exchange.variables()
-
     async def _open(self, code: str, *, silent: bool, permissions: BlockPermissions, **more: Any) -> ExecuteRequest:
         """Sends a request as soon as it is its turn, to a kernel that runs; `more` is what `ExecuteRequest` takes."""
         await self._turn.acquire()
@@ -336,7 +306,7 @@ class Kernel:
                 # On the control channel, which a kernel reads in a thread of its own, past the code that runs.
                 reply = await self._life.launched.channels.ask("control", "autogen_nb_variables", {})
                 if (found := reply.get("variables")) is not None:
-                    variables = variable_transfer.variables(found)
+                    variables = parse_variables(found)
         return await self.on_stuck(StuckBlock(variables))
 
     def _limit(self, limit: str, step: Literal["interrupt", "kill"]) -> None:

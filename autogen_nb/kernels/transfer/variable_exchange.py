@@ -1,101 +1,169 @@
-"""What passes between a notebook and one kernel: values there and back, by files of the kernel's private folder."""
+"""What passes between a notebook and one kernel: values there and back, by files of the kernel's private folder.
+
+What comes from the kernel is not trusted: no file of it is unpickled, no text of it is run.
+"""
 
 import asyncio
-import itertools
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
-from typing import Any, Protocol
+import json
+import keyword
+import shutil
+import tempfile
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+from typing import Any
 
-from autogen_nb.errors import ExecutionError, TransferError
+from autogen_nb.errors import TransferError
+from autogen_nb.kernels.inside.pickles import load
+from autogen_nb.kernels.lifecycle import KernelLifecycle
 from autogen_nb.kernels.outcome import BlockOutcome
-from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
+from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.kernels.preparation import call_source
-from autogen_nb.kernels.transfer import variable_transfer
+from autogen_nb.kernels.transfer.decode import decode
+from autogen_nb.kernels.transfer.value_reader import open_plain
+from autogen_nb.kernels.transfer.variable_transfer import (
+    LIMIT,
+    Handed,
+    HandedVariable,
+    pack,
+    parse_variables,
+    printable,
+)
 from autogen_nb.outputs import Failure, Output
 
-
-class Execute(Protocol):
-    """Runs code of ours between blocks: `Kernel.execute`."""
-
-    def __call__(self, code: str, *, silent: bool) -> AsyncGenerator[Output | BlockOutcome]:
-        """Outputs as they come, then one `BlockOutcome`."""
+_REPLY_BYTES = 16 * 2**20
 
 
-class VariableExchange:
-    """Calls of `service` in the kernel that runs, with what goes in and comes out as files.
+class VariableExchange(ABC):
+    """The part of a kernel by which values pass: calls of `service`, with what goes in and comes out as files."""
 
-    Parameters
-    ----------
-    start
-        Starts the kernel where none runs.
-    launched
-        The kernel that was started last, if any.
-    execute
-        Runs code in it.
-    """
+    _life: KernelLifecycle
 
-    def __init__(
-        self, start: Callable[[], Awaitable[None]], launched: Callable[[], KernelHandle | None], execute: Execute
-    ) -> None:
-        self._start = start
-        self._launched = launched
-        self._execute = execute
-        self._count = itertools.count()
+    @abstractmethod
+    def execute(self, code: str, *, silent: bool = False) -> AsyncGenerator[Output | BlockOutcome]:
+        """Outputs as they come, then exactly one `BlockOutcome`."""
 
-    async def put(self, values: Mapping[str, Any], *, limit: float) -> variable_transfer.Handed:
-        """Binds copies of the values in the kernel: all of them, or none."""
-        variable_transfer.check_names(values)
-        await self._start()
-        with variable_transfer.folder(self._there().folder) as folder:
-            files = await asyncio.to_thread(variable_transfer.pack, values, folder, limit=limit)
-            await self._files().send(folder)
-            overwritten = variable_transfer.check_loaded(await self._call("load", files=files))
-            await self._files().drop(folder)
-        return await asyncio.to_thread(variable_transfer.Handed.of, values, overwritten)
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
+        """Binds copies of the values to their names in the kernel: all of them, or none.
 
-    async def get(self, name: str, *, unpickle: bool) -> Any:
-        """A copy of a variable's value; as data only, unless `unpickle`."""
-        variable_transfer.check_names((name,))
-        await self._start()
-        save, read = ("save_pickled", variable_transfer.read_pickled) if unpickle else ("save", variable_transfer.read)
-        with variable_transfer.folder(self._there().folder) as folder:
-            await self._files().send(folder)
-            variable_transfer.check_saved(name, await self._call(save, name=name, folder=str(folder)))
-            await self._files().fetch(folder)
-            return await asyncio.to_thread(read, name, folder)
+        Raises
+        ------
+        TransferError
+            When a name is not a plain variable name, a value cannot be pickled here or unpickled there, or all
+            together are larger than `limit` bytes.
+        """
+        _check_names(values)
+        kernel = await self._python_kernel()
+        with _folder(kernel) as folder:
+            files = await asyncio.to_thread(pack, values, folder, limit=limit)
+            await kernel.files.send(folder)
+            overwritten = _overwritten(await self._call(kernel, "load", files=files))
+            await kernel.files.drop(folder)
+        return await asyncio.to_thread(Handed.of, values, overwritten)
 
-    async def variables(self) -> tuple[variable_transfer.HandedVariable, ...]:
-        """The variables that the agent's code made."""
-        await self._start()
-        return variable_transfer.variables(await self._call("variables"))
+    async def get(self, name: str, *, unpickle: bool = False) -> Any:
+        """A copy of a variable's value, as data only: nothing that the kernel wrote is unpickled or run.
 
-    async def _call(self, function: str, **arguments: Any) -> Any:
+        With `unpickle`, anything that pickles comes back: code of the agent's may then run in this process.
+
+        Raises
+        ------
+        TransferError
+            When there is no such variable, or its value would not come back exactly as it is.
+        """
+        _check_names((name,))
+        kernel = await self._python_kernel()
+        with _folder(kernel) as folder:
+            await kernel.files.send(folder)
+            save = "save_pickled" if unpickle else "save"
+            reply = await self._call(kernel, save, name=name, folder=str(folder))
+            if not isinstance(reply, dict) or reply.get("missing"):
+                raise TransferError(f"the agent's kernel has no variable `{name}`")
+            if "refused" in reply:
+                raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}"))
+            await kernel.files.fetch(folder)
+            return await asyncio.to_thread(_read_pickled if unpickle else _read, name, folder)
+
+    async def variables(self) -> tuple[HandedVariable, ...]:
+        """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
+        return parse_variables(await self._call(await self._python_kernel(), "variables"))
+
+    async def _python_kernel(self) -> KernelHandle:
+        """The kernel, which is started where none runs."""
+        kernel = await self._life.start()
+        if not kernel.python:
+            raise TransferError(
+                f"the agent's kernel runs {kernel.language or 'no Python'}: only a Python kernel has variables "
+                "that can be handed over, taken back or listed"
+            )
+        return kernel
+
+    async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
         """What a function of `service` returns; it runs between blocks."""
-        reply = self._there().folder / f"reply-{next(self._count)}.json"
-        await self._run(self._files().there(call_source(function, arguments, reply)))
-        await self._files().fetch(reply)
-        return variable_transfer.read_reply(reply)
-
-    async def _run(self, code: str) -> None:
+        reply = kernel.folder / f"reply-{uuid.uuid4().hex}.json"
+        source = kernel.files.there(call_source(function, arguments, reply))
         why = "the agent's kernel did not answer"
-        async with aclosing(self._execute(code, silent=True)) as items:
+        async with aclosing(self.execute(source, silent=True)) as items:
             async for item in items:
                 if isinstance(item, Failure):
                     why = f"{item.ename}: {item.evalue}"
                 if isinstance(item, BlockOutcome) and not item.ok:
-                    raise TransferError(variable_transfer.printable(item.note or why))
+                    raise TransferError(printable(item.note or why))
+        await kernel.files.fetch(reply)
+        try:
+            with open_plain(reply) as file:
+                return json.loads(file.read(_REPLY_BYTES))
+        except (OSError, ValueError, RecursionError) as error:
+            raise TransferError(f"the agent's kernel gave no answer that can be read: {error}") from error
+        finally:
+            reply.unlink(missing_ok=True)
 
-    def _files(self) -> KernelFiles:
-        launched = self._there()
-        if not launched.python:
-            raise TransferError(
-                f"the agent's kernel runs {launched.language or 'no Python'}: only a Python kernel has variables "
-                "that can be handed over, taken back or listed"
-            )
-        return launched.files
 
-    def _there(self) -> KernelHandle:
-        launched = self._launched()
-        if launched is None:
-            raise ExecutionError("the agent's kernel is gone")
-        return launched
+def _check_names(names: Iterable[str]) -> None:
+    """Refuses what is not a plain variable name."""
+    for name in names:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise TransferError(f"{name!r} is not a variable name")
+
+
+@contextmanager
+def _folder(kernel: KernelHandle) -> Iterator[Path]:
+    """A fresh folder that the kernel sees, and that is gone afterwards."""
+    made = Path(tempfile.mkdtemp(prefix="hand-", dir=kernel.folder))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _overwritten(reply: Any) -> tuple[str, ...]:
+    """The names that had a value in the kernel before; raises where the kernel could not load a value."""
+    found = reply if isinstance(reply, dict) else {}
+    if "name" in found:
+        raise TransferError(
+            f"`{printable(found['name'])}` cannot be handed over: the agent's kernel could not load it "
+            f"({printable(found.get('why'))}); nothing was handed over"
+        )
+    names = found.get("overwritten")
+    return tuple(str(name) for name in names if str(name).isidentifier()) if isinstance(names, list) else ()
+
+
+def _read(name: str, folder: Path) -> Any:
+    """The value that the kernel wrote into the folder."""
+    try:
+        return decode(folder)
+    except TransferError as error:
+        raise TransferError(f"`{name}` does not come back: {error}") from error
+
+
+def _read_pickled(name: str, folder: Path) -> Any:
+    """The value that the kernel pickled into the folder; only for whoever trusts all that the agent ran."""
+    try:
+        return load(str(folder / "value"))
+    except Exception as error:
+        # Any exception may come out of a class's own code.
+        raise TransferError(
+            f"`{name}` does not come back: it cannot be unpickled here ({type(error).__name__}: {error})"
+        ) from error

@@ -1,29 +1,19 @@
-"""Handing variables over: into the kernel as pickles, back from it as data only.
+"""Variables that are handed over: as pickles on their way into the kernel, and as the kernel tells of them."""
 
-What comes from the kernel is not trusted: no file of it is unpickled, no text of it is run.
-"""
-
-import json
-import keyword
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.inside.pickles import TooLarge, Unseen, dump, load
-from autogen_nb.kernels.transfer.decode import decode
+from autogen_nb.kernels.inside.pickles import TooLarge, Unseen, dump
 from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
-from autogen_nb.kernels.transfer.value_reader import open_plain
 
 LIMIT = 4 * 2**30
 """Bytes that are handed over at once at most."""
 
-_REPLY_BYTES = 16 * 2**20
 _MESSAGE = 400
 
 
@@ -64,23 +54,6 @@ class Handed:
         )
 
 
-def check_names(names: Iterable[str]) -> None:
-    """Refuses what is not a plain variable name."""
-    for name in names:
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise TransferError(f"{name!r} is not a variable name")
-
-
-@contextmanager
-def folder(parent: Path) -> Iterator[Path]:
-    """A fresh folder that is gone afterwards."""
-    made = Path(tempfile.mkdtemp(prefix="hand-", dir=parent))
-    try:
-        yield made
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-
-
 def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict[str, str]:
     """Writes each value to files, whose common beginning is returned; nothing is handed over before all are written.
 
@@ -90,7 +63,9 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
         When a value cannot be pickled, or all together are larger than `limit` bytes or than there is room for.
     """
     estimated = {name: size_of(value) for name, value in values.items()}
-    _check_room(estimated, min(limit, shutil.disk_usage(into).free))
+    room = min(limit, shutil.disk_usage(into).free)
+    if sum(size or 0 for size in estimated.values()) > room:
+        raise _too_large(estimated, room)
     stems = {name: str(into / str(number)) for number, name in enumerate(values)}
     left = limit
     for name, value in values.items():
@@ -107,62 +82,12 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
     return stems
 
 
-def check_loaded(reply: Any) -> tuple[str, ...]:
-    """The names that had a value in the kernel before; raises where the kernel could not load a value."""
-    found = reply if isinstance(reply, dict) else {}
-    if "name" in found:
-        raise TransferError(
-            f"`{printable(found['name'])}` cannot be handed over: the agent's kernel could not load it "
-            f"({printable(found.get('why'))}); nothing was handed over"
-        )
-    names = found.get("overwritten")
-    return tuple(str(name) for name in names if str(name).isidentifier()) if isinstance(names, list) else ()
-
-
 def clashes(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[str, ...]:
     """Those of the names that have a value already, which would be overwritten."""
     return tuple(name for name in names if name in namespace)
 
 
-def check_saved(name: str, reply: Any) -> None:
-    """Raises where there is no such variable, or its value is refused."""
-    if not isinstance(reply, dict) or reply.get("missing"):
-        raise TransferError(f"the agent's kernel has no variable `{name}`")
-    if "refused" in reply:
-        raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}"))
-
-
-def read(name: str, saved: Path) -> Any:
-    """The value that the kernel wrote into the folder."""
-    try:
-        return decode(saved)
-    except TransferError as error:
-        raise TransferError(f"`{name}` does not come back: {error}") from error
-
-
-def read_pickled(name: str, saved: Path) -> Any:
-    """The value that the kernel pickled into the folder; only for whoever trusts all that the agent ran."""
-    try:
-        return load(str(saved / "value"))
-    except Exception as error:
-        # Any exception may come out of a class's own code.
-        raise TransferError(
-            f"`{name}` does not come back: it cannot be unpickled here ({type(error).__name__}: {error})"
-        ) from error
-
-
-def read_reply(path: Path) -> Any:
-    """The JSON that the kernel wrote as its answer."""
-    try:
-        with open_plain(path) as file:
-            return json.loads(file.read(_REPLY_BYTES))
-    except (OSError, ValueError, RecursionError) as error:
-        raise TransferError(f"the agent's kernel gave no answer that can be read: {error}") from error
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def variables(reply: Any) -> tuple[HandedVariable, ...]:
+def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
     """The variables that the kernel listed; entries of another shape are left out."""
     return tuple(
         HandedVariable(
@@ -180,11 +105,6 @@ def printable(value: Any) -> str:
     """Text from the kernel as one short line without control characters."""
     text = "".join(char if char.isprintable() else " " for char in str(value)[: 2 * _MESSAGE])
     return text if len(text) <= _MESSAGE else text[:_MESSAGE] + "…"
-
-
-def _check_room(sizes: Mapping[str, int | None], limit: float) -> None:
-    if sum(size or 0 for size in sizes.values()) > limit:
-        raise _too_large(sizes, limit)
 
 
 def _too_large(sizes: Mapping[str, int | None], limit: float) -> TransferError:
