@@ -32,7 +32,8 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
     """Lays down a policy for this machine."""
-    monkeypatch.setattr(policy_file, "_file", run.PolicyFile(file, ME))
+    monkeypatch.setattr(policy_file, "PATH", file)
+    monkeypatch.setattr(policy_file, "OWNERS", ME)
 
     def laid(text: str) -> None:
         file.write_text(text)
@@ -41,23 +42,25 @@ def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
     return laid
 
 
-def test_no_file_is_no_policy(file: Path) -> None:
+def test_no_file_is_no_policy(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is none, nothing is laid down."""
-    assert run.PolicyFile(file).policy() == NO_POLICY
-    assert run.PolicyFile(file.parent / "none" / "policy.toml").policy() == NO_POLICY
+    for path in (file, file.parent / "none" / "policy.toml"):
+        monkeypatch.setattr(policy_file, "PATH", path)
+        assert run.policy() == NO_POLICY
 
 
-def test_file_of_somebody_else_stops_everything(file: Path, lay: Lay) -> None:
+def test_file_of_somebody_else_stops_everything(file: Path, lay: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is not root's is no policy, and passing it over would loosen it: nothing runs."""
     lay("[code]\nconfirm = 'always'")
 
+    file.chmod(0o664)
+    with pytest.raises(ConfigError, match=r"nothing runs, .*others may write it"):
+        run.policy()
+    monkeypatch.setattr(policy_file, "OWNERS", frozenset({os.geteuid() + 1}))
     with pytest.raises(
         ConfigError, match=r"nothing runs, since your organisation's policy cannot be used: .*belongs to"
     ):
-        run.PolicyFile(file, frozenset({os.geteuid() + 1})).policy()
-    file.chmod(0o664)
-    with pytest.raises(ConfigError, match=r"nothing runs, .*others may write it"):
-        run.PolicyFile(file, ME).policy()
+        run.policy()
 
 
 def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> None:

@@ -14,7 +14,7 @@ from autogen_nb.run.cancellation import CancellationToken
 from autogen_nb.run.driver import Inquired, Inquiry, Log, OnCaller, OnEngine, World, aevents, drive, events, kept
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
 from autogen_nb.run.sync_bridge import Waits, heartbeat, held, interruptible, result, settle, ticking, unsuspended
-from autogen_nb.trusted.policy_file import PolicyFile, policy
+from autogen_nb.trusted.policy_file import policy
 
 __all__ = [
     "CancellationToken",
@@ -24,7 +24,6 @@ __all__ = [
     "Log",
     "OnCaller",
     "OnEngine",
-    "PolicyFile",
     "StreamBridge",
     "Surface",
     "View",

@@ -11,7 +11,6 @@ import pytest
 from autogen_nb.cli.doctor_checks import _policy, probe
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.trusted import policy_file
-from autogen_nb.trusted.policy_file import PolicyFile
 from tests.cli.commands import ran
 from tests.models.local import models, serving
 
@@ -119,7 +118,8 @@ def test_an_organisations_policy_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     file = tmp_path / "policy.toml"
     file.write_text('[code]\nsandbox = "bwrap"\nconfirm = "risky"\n')
     file.chmod(0o644)
-    monkeypatch.setattr(policy_file, "_file", PolicyFile(file, frozenset({os.getuid()})))
+    monkeypatch.setattr(policy_file, "PATH", file)
+    monkeypatch.setattr(policy_file, "OWNERS", frozenset({os.getuid()}))
 
     told = [next(iter(_policy()))]
     file.write_text("[code]\nwalls = 1\n")

@@ -4,21 +4,18 @@ A policy that cannot be read to the last word is no policy to go by: what it say
 been a wall.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.policy import effect_targets
-from autogen_nb.effects import Confirm
+from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError
 
 Walls: TypeAlias = Literal["none", "bwrap", "docker"]
 WALLS: tuple[Walls, ...] = ("none", "bwrap", "docker")
 """Sandboxes, from the least on."""
-CONFIRMS: tuple[Confirm, ...] = ("never", "risky", "always")
-"""When code is asked about, from the least on."""
-
-_SHAPE: Mapping[str, tuple[str, ...]] = {"models": ("hosts",), "code": ("sandbox", "confirm"), "cells": ("budget",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class OrganisationPolicy:
 
     def confirmed(self, wanted: Confirm) -> Confirm:
         """What is asked about where a person wants this: never less than the policy's."""
-        return max(wanted, self.confirm, key=CONFIRMS.index)
+        return min(wanted, self.confirm, key=CONFIRMS.index)
 
     def suffices(self, walls: Walls) -> bool:
         """Whether these walls are enough."""
@@ -91,39 +88,38 @@ class OrganisationPolicy:
 NO_POLICY = OrganisationPolicy()
 
 
-def parse(text: str) -> OrganisationPolicy:
+def parse(text: str, path: str = "the policy") -> OrganisationPolicy:
     """The policy in the words of a TOML file.
 
     Raises
     ------
     ConfigError
-        When there is anything in it that is not known, or has another type or value than it may.
+        When there is anything in it that is not known, or has another type or value than it may; `path` is named.
     """
     # Most machines have no policy to read.
     import tomllib
 
     try:
-        found = tomllib.loads(text)
+        return OrganisationPolicy(**_values(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"it is no TOML: {error}") from None
+        raise ConfigError(f"{path!r}: it is no TOML: {error}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path!r}: {error}") from None
+
+
+def _values(found: Mapping[str, Any]) -> dict[str, Any]:
+    values = {}
     for table, given in found.items():
-        if table not in _SHAPE or not isinstance(given, Mapping):
-            raise ConfigError(f"it holds {table!r}, where only the tables {', '.join(_SHAPE)} are known")
-        for key in given:
-            if key not in _SHAPE[table]:
-                raise ConfigError(f"[{table}] holds {key!r}, where only {', '.join(_SHAPE[table])} is known")
-    code = found.get("code", {})
-    return OrganisationPolicy(
-        _hosts(found.get("models", {}).get("hosts")),
-        _one_of(code.get("sandbox", "none"), WALLS, "sandbox"),
-        _one_of(code.get("confirm", "never"), CONFIRMS, "confirm"),
-        _budget(found.get("cells", {}).get("budget", "")),
-    )
+        if table not in _READERS or not isinstance(given, Mapping):
+            raise ConfigError(f"it holds {table!r}, where only the tables {', '.join(_READERS)} are known")
+        for key, value in given.items():
+            if key not in _READERS[table]:
+                raise ConfigError(f"[{table}] holds {key!r}, where only {', '.join(_READERS[table])} is known")
+            values[key] = _READERS[table][key](value)
+    return values
 
 
-def _hosts(given: Any) -> tuple[str, ...] | None:
-    if given is None:
-        return None
+def _hosts(given: Any) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(host, str) and _is_host(host) for host in given):
         raise ConfigError(f"hosts is {given!r}; it must be a list such as ['api.openai.com', '*.example.org']")
     return tuple(given)
@@ -133,7 +129,7 @@ def _is_host(text: str) -> bool:
     return "://" not in text and effect_targets.address(text.removeprefix("*."))[0] != ""
 
 
-def _one_of(given: Any, known: tuple[Any, ...], name: str) -> Any:
+def _one_of(name: str, known: tuple[Any, ...], given: Any) -> Any:
     if given not in known:
         raise ConfigError(f"{name} is {given!r}; it must be one of {', '.join(known)}")
     return given
@@ -145,3 +141,11 @@ def _budget(given: Any) -> str:
     if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
         return str(given)
     raise ConfigError(f"budget is {given!r}; it must be dollars (5.0) or tokens ('20000 tokens')")
+
+
+_READERS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
+    "models": {"hosts": _hosts},
+    "code": {"sandbox": partial(_one_of, "sandbox", WALLS), "confirm": partial(_one_of, "confirm", CONFIRMS[::-1])},
+    "cells": {"budget": _budget},
+}
+"""What reads each key of each table."""
