@@ -1,7 +1,8 @@
 """What a log tells of who decided what: every question to a person, all code as it ran, all that went to models."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from autogen_nb.effects import EffectJudged
@@ -35,7 +36,7 @@ UNASKED = "nobody was asked"
 POLICY = "the policy"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PersonAsked:
     """One thing that was asked, or that ran unasked.
 
@@ -62,7 +63,7 @@ class PersonAsked:
     came_to: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sent:
     """One request to a model.
 
@@ -108,74 +109,57 @@ def _flat(log: Iterable[Recorded]) -> Iterator[Recorded]:
         yield event
 
 
-@dataclass(slots=True)
 class _Decisions:
-    rows: list[PersonAsked] = field(default_factory=list)
-    _asked: _Question | None = None
-    _cleared: list[int] = field(default_factory=list)
-    _running: list[list[int]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.rows: list[PersonAsked] = []
+        self._secret = False
+        self._cleared: list[PersonAsked] = []
+        self._running: list[list[PersonAsked]] = []
 
     def add(self, event: Recorded) -> None:
         match event:
             case ApprovalAsked() | EffectAsked() | CodeInputAsked() | HumanInputAsked():
-                self._asked = event
+                self._secret = isinstance(event, CodeInputAsked) and event.password
                 self.rows.append(_opened(event))
             case ApprovalGiven():
-                self._approved(event)
-            case EffectJudged():
-                answer = "allowed" if event.allowed else "denied, and the chat stopped" if event.stop else "denied"
-                self._answer(_with(answer, event.reason), event.by)
-            case CodeInputGiven():
-                self._answer(self._typed(event), event.by)
-            case HumanInputGiven(text=text):
-                self._answer(f"said: {text}" if text else "said nothing", event.by)
+                self._approve(self.rows[-1], event)
+            case EffectJudged() | CodeInputGiven() | HumanInputGiven():
+                row = self.rows[-1]
+                row.answer, row.by = _answer(event, secret=self._secret), event.by
             case CodeAsked():
-                self._runs(event)
-            case CodeRan():
-                self._ran(event)
+                self._running.append([self._begun(event, block) for block in event.blocks])
+            case CodeRan() if self._running:
+                _finish(self._running.pop(), event)
             case _:
                 pass
 
-    def _approved(self, given: ApprovalGiven) -> None:
-        asked, row = self._asked, self.rows[-1]
-        before = asked.block.code if isinstance(asked, ApprovalAsked) else ""
-        code = before if given.code is None else given.code
+    def _approve(self, row: PersonAsked, given: ApprovalGiven) -> None:
+        edited = given.code not in (None, row.code)
+        words = {"run": "edited and run" if edited else "run", "skip": "skipped", "stop": "stopped"}
+        onwards = ", and all that follows" if given.onwards else ""
+        kept = f"; from now on: {'; '.join(given.rules)}" if given.rules else ""
+        row.answer = f"{_with(words[given.decision], given.reason)}{onwards}{kept}"
+        row.by = given.by
+        row.code = row.code if given.code is None else given.code
         if given.decision == "run":
-            self._cleared.append(len(self.rows) - 1)
-        words = {"run": "run" if code == before else "edited and run", "skip": "skipped", "stop": "stopped"}
-        answer = _with(words[given.decision], given.reason)
-        self.rows[-1] = replace(row, code=code)
-        self._answer(f"{answer}, and all that follows" if given.onwards else answer, given.by, given.rules)
+            self._cleared.append(row)
 
-    def _typed(self, given: CodeInputGiven) -> str:
-        if given.text is None:
-            return "no input"
-        password = isinstance(self._asked, CodeInputAsked) and self._asked.password
-        return "a password" if password else f"typed: {given.text}"
+    def _begun(self, asked: CodeAsked, block: CodeBlock) -> PersonAsked:
+        """The row of a block that was let through; the others run unasked."""
+        row = next((row for row in self._cleared if row.code == block.code), None)
+        if row is None:
+            why = "confirm is never" if asked.permissions is None else "nothing risky was read in it"
+            row = PersonAsked(asked.agent, f"{block.language} code", (why,), UNASKED, POLICY, block.code)
+            self.rows.append(row)
+        else:
+            self._cleared.remove(row)
+        return row
 
-    def _answer(self, answer: str, by: str, rules: Sequence[str] = ()) -> None:
-        kept = f"; from now on: {'; '.join(rules)}" if rules else ""
-        self.rows[-1] = replace(self.rows[-1], answer=answer + kept, by=by)
 
-    def _runs(self, asked: CodeAsked) -> None:
-        """Each block that was let through has its row; the others ran unasked."""
-        rows = []
-        for block in asked.blocks:
-            found = next((row for row in self._cleared if self.rows[row].code == block.code), None)
-            if found is None:
-                self.rows.append(_unasked(asked, block))
-                rows.append(len(self.rows) - 1)
-            else:
-                self._cleared.remove(found)
-                rows.append(found)
-        self._running.append(rows)
-
-    def _ran(self, ran: CodeRan) -> None:
-        rows = self._running.pop() if self._running else []
-        for number, row in enumerate(rows, 1):
-            last = number == min(max(ran.ran, 1), len(rows))
-            ended = f"exit code {ran.exit_code}" if last else "exit code 0" if number < ran.ran else "did not run"
-            self.rows[row] = replace(self.rows[row], came_to=ended)
+def _finish(rows: list[PersonAsked], ran: CodeRan) -> None:
+    for number, row in enumerate(rows, 1):
+        last = number == min(max(ran.ran, 1), len(rows))
+        row.came_to = f"exit code {ran.exit_code}" if last else "exit code 0" if number < ran.ran else "did not run"
 
 
 def _opened(asked: _Question) -> PersonAsked:
@@ -185,55 +169,70 @@ def _opened(asked: _Question) -> PersonAsked:
             return PersonAsked(agent, f"{block.language} code{which}", asked.reasons, code=block.code)
         case EffectAsked(agent=agent, effect=effect):
             what = effect.words or f"{effect.kind} {effect.target}".strip()
-            return PersonAsked(
-                agent, f"running code {what}", (f"at the line {asked.line.strip()}",) if asked.line else ()
-            )
+            line = (f"at the line {asked.line.strip()}",) if asked.line else ()
+            return PersonAsked(agent, f"running code {what}", line)
         case CodeInputAsked(agent=agent, prompt=prompt):
             return PersonAsked(agent, _with("input of running code", prompt))
         case _:
             return PersonAsked(asked.agent, _with("your words", asked.prompt))
 
 
-def _unasked(asked: CodeAsked, block: CodeBlock) -> PersonAsked:
-    why = "confirm is never" if asked.permissions is None else "nothing risky was read in it"
-    return PersonAsked(asked.agent, f"{block.language} code", (why,), UNASKED, POLICY, block.code)
+def _answer(given: EffectJudged | CodeInputGiven | HumanInputGiven, *, secret: bool) -> str:
+    match given:
+        case EffectJudged(allowed=allowed, stop=stop):
+            answer = "allowed" if allowed else "denied, and the chat stopped" if stop else "denied"
+            return _with(answer, given.reason)
+        case CodeInputGiven(text=None):
+            return "no input"
+        case CodeInputGiven(text=text):
+            return "a password" if secret else f"typed: {text}"
+        case _:
+            return f"said: {given.text}" if given.text else "said nothing"
 
 
 def _with(text: str, more: str) -> str:
     return f"{text} ({more.strip()})" if more.strip() else text
 
 
-@dataclass(slots=True)
 class _Requests:
-    rows: list[Sent] = field(default_factory=list)
-    _said: list[Said] = field(default_factory=list)
-    _passed_on: dict[int, frozenset[str]] = field(default_factory=dict)
-    _open: list[int] = field(default_factory=list)
-    _seen: dict[tuple[str, str], int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.rows: list[Sent] = []
+        self._open: list[Sent] = []
+        self._said: list[Said] = []
+        self._passed_on: defaultdict[int, set[str]] = defaultdict(set)
+        self._seen: dict[tuple[str, str], int] = {}
 
     def add(self, event: Recorded) -> None:
         match event:
             case Said():
                 self._said.append(event)
             case Relayed():
-                self._relayed(event)
+                self._pass_on(event)
             case ModelAsked(agent=agent, peer=peer):
                 self._ask(Sent(agent, "a reply", new=self._new(agent, peer)))
             case SpeakerAsked(agent=agent, method="auto"):
                 self._ask(Sent(agent, "who speaks next"))
             case SummaryAsked(agent=agent):
                 self._ask(Sent(agent, "a summary"))
-            case ModelReplied() | SpeakerGiven() | SummaryGiven():
-                self._reply(event)
+            case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._open:
+                row = self._open.pop()
+                row.host, row.model, row.cached = event.host, event.model, event.cached
+                if not isinstance(event, ModelReplied) and not event.model:
+                    # The caller's own function answered, or chance.
+                    self.rows = [each for each in self.rows if each is not row]
             case _:
                 pass
 
-    def _relayed(self, event: Relayed) -> None:
+    def _ask(self, row: Sent) -> None:
+        self.rows.append(row)
+        self._open.append(row)
+
+    def _pass_on(self, event: Relayed) -> None:
         """What the speaker said last is in the members' conversations with the manager too."""
         places = range(len(self._said) - 1, -1, -1)
         last = next((place for place in places if self._said[place].sender == event.speaker), None)
         if last is not None:
-            self._passed_on[last] = self._passed_on.get(last, frozenset()) | frozenset(event.recipients)
+            self._passed_on[last].update(event.recipients)
 
     def _new(self, agent: str, peer: str) -> tuple[tuple[str, Message], ...]:
         begin = self._seen.get((agent, peer), 0)
@@ -245,21 +244,6 @@ class _Requests:
             if said.sender != agent
             and (
                 {said.sender, said.recipient} == {agent, peer}
-                or (team and said.recipient == peer)
-                or (said.recipient == peer and agent in self._passed_on.get(place, ()))
+                or (said.recipient == peer and (team or agent in self._passed_on[place]))
             )
         )
-
-    def _ask(self, row: Sent) -> None:
-        self.rows.append(row)
-        self._open.append(len(self.rows) - 1)
-
-    def _reply(self, event: ModelReplied | SpeakerGiven | SummaryGiven) -> None:
-        if not self._open:
-            return
-        place = self._open.pop()
-        if isinstance(event, SpeakerGiven | SummaryGiven) and not event.model:
-            # The caller's own function answered, or chance.
-            del self.rows[place]
-            return
-        self.rows[place] = replace(self.rows[place], host=event.host, model=event.model, cached=event.cached)
