@@ -185,7 +185,7 @@ class _Writer:
                 codes,
                 [self.value(name) for name in index.names],
             ]
-        frequency = getattr(index, "freqstr", None) if not _is_period(index) else None
+        frequency = getattr(index, "freqstr", None) if type(index) is not pandas.PeriodIndex else None
         return ["Index", self.column(index.array), self.value(index.name), frequency]
 
     def column(self, array: Any) -> Any:
@@ -248,10 +248,6 @@ _MASKED = frozenset(
     {"BooleanDtype", "Float32Dtype", "Float64Dtype"}
     | {f"{sign}Int{bits}Dtype" for sign in ("", "U") for bits in (8, 16, 32, 64)}
 )
-
-
-def _is_period(index: Any) -> bool:
-    return type(index).__name__ == "PeriodIndex"
 
 
 def _zone(zone: dt.tzinfo | None) -> Any:

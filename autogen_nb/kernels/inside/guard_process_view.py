@@ -38,7 +38,8 @@ class Seen:
 
         paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
         stdlib = {path for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")) if path}
-        packages = {path for path in (*paths, *filter(_is_packages, sys.path)) if path} - stdlib
+        packages = {path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))}
+        packages = {path for path in (*paths, *packages) if path} - stdlib
         roots = {*stdlib, *packages, sys.prefix, sys.base_prefix, sys.exec_prefix}
         self.roots = tuple(f"{each.rstrip('/')}/" for path in roots for each in {path, os.path.realpath(path)})
         self._packages = tuple(f"{path}/" for path in packages)
@@ -82,7 +83,11 @@ class Seen:
 
     def there(self, path: str) -> bool:
         """Whether there is something of that name."""
-        return _exists(path)
+        try:
+            _lstat(path)
+        except (OSError, ValueError):
+            return False
+        return True
 
     def folder(self, path: str) -> bool:
         """Whether this is a folder."""
@@ -101,7 +106,7 @@ class Seen:
 
     def make(self, path: str) -> None:
         """Takes a new name in the folder for temporary files."""
-        if path.startswith(f"{self._temp}/") and not _exists(path):
+        if path.startswith(f"{self._temp}/") and not self.there(path):
             self._made.add(path)
 
     def imports(self) -> bool:
@@ -190,10 +195,6 @@ def _outermost() -> str:
     return str(frame.f_code.co_filename)
 
 
-def _is_packages(path: str) -> bool:
-    return path.rstrip("/").endswith(("site-packages", "dist-packages"))
-
-
 def resolved(path: str) -> str:
     """The absolute path with all links followed, as far as it exists."""
     done: list[str] = []
@@ -219,14 +220,6 @@ def resolved(path: str) -> str:
             done.clear()
         rest.extend(link.split("/")[::-1])
     return "/" + "/".join(done)
-
-
-def _exists(path: str) -> bool:
-    try:
-        _lstat(path)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _parent_of(pid: int) -> int:

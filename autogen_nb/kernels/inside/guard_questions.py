@@ -74,7 +74,11 @@ class Asker:
 
     def _taken(self, number: str) -> dict[str, Any] | None:
         try:
-            content = self._decode(self._message()[-1].decode(), 0)[0]
+            frames = [self._receive(self._socket, self._now)]
+            while self._option(self._socket, self._has_more):
+                frames.append(self._receive(self._socket, self._now))
+            # Jupyter's frames are a mark, a signature, a header, a parent, metadata and the content.
+            content = self._decode(frames[frames.index(b"<IDS|MSG>") + 5].decode(), 0)[0]
             told = self._decode(content["value"], 0)[0]
             if told["signature"] != signed(self._secret, told["text"]):
                 return None
@@ -83,14 +87,6 @@ class Asker:
         # Anything may be sent here; what is no answer of ours is none.
         except Exception:  # noqa: BLE001
             return None
-
-    def _message(self) -> list[bytes]:
-        """The frames of a message as Jupyter has them, up to its content."""
-        frames = [self._receive(self._socket, self._now)]
-        while self._option(self._socket, self._has_more):
-            frames.append(self._receive(self._socket, self._now))
-        begin = frames.index(b"<IDS|MSG>")
-        return frames[: begin + 6]
 
     def _put(self, block: Any, prompt: str) -> None:
         date = "%04d-%02d-%02dT%02d:%02d:%02d.000000Z" % _gmtime()[:6]  # noqa: UP031 - an f-string would be longer

@@ -39,16 +39,14 @@ class _Counted:
         self.at = 0
 
     def write(self, data: Any) -> int:
-        length = memoryview(data).nbytes
+        rest = memoryview(data)
+        length = rest.nbytes
         self._budget[0] -= length
         if self._budget[0] < 0:
             raise TooLarge
-        view = memoryview(data)
-        for start in range(0, length, _PIECE):
-            piece = view[start : start + _PIECE]
+        while rest:
             # A raw file may take less than it is given.
-            while piece:
-                piece = piece[self._file.write(piece) :]
+            rest = rest[self._file.write(rest[:_PIECE]) :]
         self.at += length
         return length
 
@@ -73,7 +71,7 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
     """
     spans: list[tuple[int, int]] = []
     budget = [limit]
-    with _raw(f"{stem}.buffers") as apart, open(f"{stem}.pickle", "wb") as file:  # noqa: PTH123 - pathlib is slow to import
+    with open(f"{stem}.buffers", "wb", buffering=0) as apart, open(f"{stem}.pickle", "wb") as file:  # noqa: PTH123 - pathlib is slow to import
         buffers = _Counted(apart, budget)
 
         def keep(buffer: pickle.PickleBuffer) -> bool:
@@ -152,10 +150,6 @@ def _globals_of(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _globals_of(constant)
-
-
-def _raw(path: str) -> Any:
-    return open(path, "wb", buffering=0)  # noqa: PTH123 - same; the caller closes it
 
 
 def _mapped(path: str, spans: list[list[int]]) -> list[memoryview]:

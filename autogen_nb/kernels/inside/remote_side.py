@@ -106,13 +106,11 @@ def _pass_on(process: "subprocess.Popen[bytes]") -> None:
         # A process that was left in the background may hold the pipe open.
         if select.select([number], [], [], 0 if ended else 0.05)[0]:
             data = os.read(number, 2**16)
-            if data:
-                sys.stdout.write(decoder.decode(data))
-                continue
-            process.wait()
-            ended = True
+            sys.stdout.write(decoder.decode(data))
+            ended = not data
         if ended:
             break
+    process.wait()
     sys.stdout.write(decoder.decode(b"", final=True))
     process.stdout.close()
 

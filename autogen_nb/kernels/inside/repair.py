@@ -38,8 +38,18 @@ def install(shell: Any) -> None:
                 del shell.user_ns[name]
         # The very object that IPython knows as its own, so that it stays hidden.
         shell.user_ns["get_ipython"] = shell.user_ns_hidden.get("get_ipython", shell.get_ipython)
-        _mend_descriptors(descriptors)
-        _mend_folder(folder)
+        for number, copy in descriptors.items():
+            try:
+                os.fstat(number)
+            except OSError:
+                with suppress(OSError):
+                    os.dup2(copy, number)
+        try:
+            os.getcwd()  # noqa: PTH109 - as above
+        except FileNotFoundError:
+            with suppress(OSError):
+                os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - as above
+                os.chdir(folder)
 
     shell.events.register("pre_run_cell", mend)
     # ipykernel flushes the streams before it answers.
@@ -78,21 +88,3 @@ def _stop_copying() -> None:
         if isinstance(copy, int):
             os.dup2(nowhere, copy)
     os.close(nowhere)
-
-
-def _mend_descriptors(copies: dict[int, int]) -> None:
-    for number, copy in copies.items():
-        try:
-            os.fstat(number)
-        except OSError:
-            with suppress(OSError):
-                os.dup2(copy, number)
-
-
-def _mend_folder(folder: str) -> None:
-    try:
-        os.getcwd()  # noqa: PTH109 - as above
-    except FileNotFoundError:
-        with suppress(OSError):
-            os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - as above
-            os.chdir(folder)

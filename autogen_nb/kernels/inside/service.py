@@ -24,31 +24,26 @@ def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
     `save` writes a value for the way back into a folder as data only, `pickles` and `ahead` are the modules of those
     names.
     """
-
-    def save_variable(name: str, folder: str) -> Any:
-        names = _shell().user_ns
-        return save(names[name], folder) if name in names else {"missing": True}
-
-    def load(files: dict[str, str]) -> dict[str, Any]:
-        found: dict[str, Any] = pickles.load_all(files, _shell().user_ns)
-        return found
-
-    def save_pickled(name: str, folder: str) -> Any:
-        names = _shell().user_ns
-        return pickles.save(names[name], folder) if name in names else {"missing": True}
-
-    def warm(names: list[str], sign: str) -> None:
-        ahead.begin(names, sign)
-
-    _FUNCTIONS.update(save=save_variable, load=load, save_pickled=save_pickled, warm=warm)
     # The shell would take it with the first block.
     import IPython.core.logger  # noqa: F401 - only to have it there
 
-    _print_sooner()
-    _drop_nothing(_shell().kernel)
+    shell = _shell()
+
+    def saving(write: Callable[[Any, str], Any]) -> Callable[[str, str], Any]:
+        return lambda name, folder: write(shell.user_ns[name], folder) if name in shell.user_ns else {"missing": True}
+
+    _FUNCTIONS.update(
+        save=saving(save),
+        save_pickled=saving(pickles.save),
+        load=lambda files: pickles.load_all(files, shell.user_ns),
+        warm=ahead.begin,
+    )
+    for stream in (sys.stdout, sys.stderr):
+        _print_sooner(stream)
+    _drop_nothing(shell.kernel)
     _wake_on_signals()
-    _keep_the_kernel_on_exit(_shell())
-    _tell_past_running_code(_shell().kernel)
+    _keep_the_kernel_on_exit(shell)
+    _tell_past_running_code(shell.kernel)
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
@@ -61,9 +56,14 @@ def answer(function: str, arguments: str, reply: str) -> None:
 
 def variables() -> list[dict[str, Any]]:
     """The variables that the agent's code made, as name, type, shape and size."""
+    shell, nothing = _shell(), object()
+    classes = (type, type(sys), type(variables), type(len))
     return [
         {"name": name, "type": type(value).__name__, "shape": shape(value), "size": _cheap_size(value)}
-        for name, value in _own(_shell())
+        for name, value in list(shell.user_ns.items())
+        if not name.startswith("_")
+        and value is not shell.user_ns_hidden.get(name, nothing)
+        and not isinstance(value, classes)
     ]
 
 
@@ -103,38 +103,21 @@ def _cheap_size(value: Any) -> int | None:
     return sys.getsizeof(value) if type(value) in (str, bytes, bytearray) else None
 
 
-def _own(shell: Any) -> Iterator[tuple[str, Any]]:
-    nothing = object()
-    classes = (type, type(sys), type(_own), type(len))
-    for name, value in list(shell.user_ns.items()):
-        if name.startswith("_") or value is shell.user_ns_hidden.get(name, nothing):
-            continue
-        if not isinstance(value, classes):
-            yield name, value
-
-
 def _shell() -> Any:
     from IPython.core.getipython import get_ipython
 
     return get_ipython()
 
 
-def _print_sooner() -> None:
-    streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
-    for stream in streams:
-        if hasattr(stream, "flush_interval"):
-            stream.flush_interval = _FLUSH_SECONDS
-            # A busy machine is no misbehaviour, and ipykernel's complaint would be an output of the block.
-            stream.flush_timeout = _FLUSH_PATIENCE
-            _print_in_pieces(stream)
-
-
-def _print_in_pieces(stream: Any) -> None:
-    """Has a burst sent in pieces: a loop that prints can keep the sending thread away for hundreds of megabytes."""
+def _print_sooner(stream: Any) -> None:
+    """Has what is printed sent soon, and in pieces: a loop that prints can keep the sending thread away for long."""
     name = "_flush_buffers"
     buffers = getattr(stream, name, None)
     if buffers is None:
         return
+    stream.flush_interval = _FLUSH_SECONDS
+    # A busy machine is no misbehaviour, and ipykernel's complaint would be an output of the block.
+    stream.flush_timeout = _FLUSH_PATIENCE
 
     def pieces() -> Iterator[tuple[Any, str]]:
         for parent, text in buffers():
