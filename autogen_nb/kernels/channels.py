@@ -8,9 +8,8 @@
 """
 
 import asyncio
-import sys
+import math
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Literal
@@ -26,20 +25,25 @@ _LAST_WORDS = 0.5
 _KINDS = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
 
 
-class Inbox(asyncio.Queue[Any]):
+class Inbox:
     """All that happens to one request, in order; it tells whether there is room for more."""
 
-    def _init(self, maxsize: int) -> None:
-        super()._init(maxsize)
-        self._sizes: deque[int] = deque()
-        self._size = self._held = 0
+    def __init__(self) -> None:
+        self._items: asyncio.Queue[tuple[Any, int]] = asyncio.Queue()
+        self._held: float = 0
         self._roomy = asyncio.Event()
 
-    def take(self, item: Any, size: int) -> None:
+    def put(self, item: Any, size: int = 0) -> None:
         """Puts an item of so many bytes; there is always room for one more."""
-        self._size = size
-        self.put_nowait(item)
-        self._size = 0
+        self._held += size
+        self._items.put_nowait((item, size))
+
+    async def get(self) -> Any:
+        """The next item."""
+        item, size = await self._items.get()
+        self._held -= size
+        self._roomy.set()
+        return item
 
     async def room(self) -> None:
         """Returns when not much is waiting any more."""
@@ -49,18 +53,8 @@ class Inbox(asyncio.Queue[Any]):
 
     def abandon(self) -> None:
         """Nobody reads any more."""
-        self._held = -sys.maxsize
+        self._held = -math.inf
         self._roomy.set()
-
-    def _put(self, item: Any) -> None:
-        super()._put(item)
-        self._sizes.append(self._size)
-        self._held += self._size
-
-    def _get(self) -> Any:
-        self._held -= self._sizes.popleft()
-        self._roomy.set()
-        return super()._get()
 
 
 class KernelChannels(ABC):
@@ -74,9 +68,9 @@ class KernelChannels(ABC):
 
     def __init__(self) -> None:
         self.subscribed = asyncio.Event()
-        self._inboxes: dict[str, asyncio.Queue[Any]] = {}
+        self._inboxes: dict[str, Inbox] = {}
 
-    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: asyncio.Queue[Any] | None = None) -> str:
+    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: Inbox | None = None) -> str:
         """Sends a message without waiting, and returns its id; what it causes comes into the inbox.
 
         An item of the inbox is the channel on which a message came, and the message as jupyter_client has it.
@@ -88,15 +82,14 @@ class KernelChannels(ABC):
 
     def forget(self, identifier: str) -> None:
         """Drops what still comes for this request."""
-        inbox = self._inboxes.pop(identifier, None)
-        if isinstance(inbox, Inbox):
+        if (inbox := self._inboxes.pop(identifier, None)) is not None:
             inbox.abandon()
 
     async def ask(
         self, channel: str, kind: str, content: dict[str, Any], until: Iterable[Literal["reply", "idle"]] = ("reply",)
     ) -> dict[str, Any]:
         """The content of the reply to a message, once the kernel has replied, or is idle again, or both."""
-        inbox: asyncio.Queue[Any] = asyncio.Queue()
+        inbox = Inbox()
         identifier = self.send(channel, kind, content, inbox)
         missing, reply = set(until), {}
         try:
@@ -192,7 +185,7 @@ class SocketChannels(KernelChannels):
         count = 0
         while True:
             inbox = self._deliver(name, await socket.recv_multipart())
-            if name == "iopub" and isinstance(inbox, Inbox):
+            if name == "iopub" and inbox is not None:
                 await inbox.room()
             count += 1
             if count % _BURST == 0:
@@ -202,7 +195,7 @@ class SocketChannels(KernelChannels):
         await self._monitor.recv_multipart()
         self._lost.set()
 
-    def _deliver(self, name: str, frames: list[bytes]) -> asyncio.Queue[Any] | None:
+    def _deliver(self, name: str, frames: list[bytes]) -> Inbox | None:
         if name == "iopub":
             self.subscribed.set()
         try:
@@ -213,8 +206,6 @@ class SocketChannels(KernelChannels):
             return None
         if not isinstance(message["content"], dict):
             return None
-        if isinstance(inbox, Inbox):
-            inbox.take((name, message), sum(map(len, frames)))
-        elif inbox is not None:
-            inbox.put_nowait((name, message))
+        if inbox is not None:
+            inbox.put((name, message), sum(map(len, frames)))
         return inbox

@@ -88,14 +88,14 @@ class ExecuteRequest:
         self._idle = False
         self._reply: dict[str, Any] | None = None
         self._dropped = False
-        self._exit: str | None = None
+        self._exit: int | None = None
         self.end: End | None = None
         self.expired = False
         self.interrupted = False
         self.passed = ""
         self.asking = asyncio.Event()
         launched.exited.add_done_callback(self._died)
-        self._clock = _Clock(timeout, lambda: self._inbox.put_nowait("expired"))
+        self._clock = _Clock(timeout, lambda: self._inbox.put("expired"))
         if launched.guarding is not None:
             fields = launched.guarding.permissions(permissions)
         sent = launched.channels.send(
@@ -119,8 +119,7 @@ class ExecuteRequest:
     def exit_code(self) -> int:
         """The code that the block itself came to; only after the end."""
         if self._exit is not None:
-            code = exit_code(self._exit)
-            return 1 if code is None else code
+            return self._exit
         return 0 if (self._reply or {}).get("status") == "ok" and not self._dropped else 1
 
     @property
@@ -150,7 +149,7 @@ class ExecuteRequest:
             self._send_interrupt()
         if stuck == "kill":
             self._later(self._grace / 2, self._remind)
-            self._later(self._grace, self._inbox.put_nowait, "stuck")
+            self._later(self._grace, self._inbox.put, "stuck")
         elif stuck != "wait" and not self.asking.is_set():
             self._later(self._grace / 2, self._remind)
             self._later(self._grace, self._wonder, stuck)
@@ -159,7 +158,7 @@ class ExecuteRequest:
         """Has the code that passed a limit, in words, interrupted, or its kernel killed."""
         self.passed = self.passed or limit
         if step == "kill":
-            self._inbox.put_nowait("stuck")
+            self._inbox.put("stuck")
         else:
             self.interrupt("kill")
 
@@ -186,7 +185,7 @@ class ExecuteRequest:
         answer = await stuck()
         self.asking.clear()
         if answer == "kill":
-            self._inbox.put_nowait("stuck")
+            self._inbox.put("stuck")
 
     def _take(self, item: Any) -> Output | None:
         match item:
@@ -228,8 +227,9 @@ class ExecuteRequest:
 
     def _left(self, failure: Failure) -> Output | None:
         """Code that leaves by SystemExit has not failed by it; a message is printed, as Python does."""
-        self._exit = failure.evalue
-        return Stream("stderr", f"{failure.evalue}\n") if exit_code(failure.evalue) is None else None
+        code = exit_code(failure.evalue)
+        self._exit = 1 if code is None else code
+        return Stream("stderr", f"{failure.evalue}\n") if code is None else None
 
     def _begin(self) -> None:
         if not self._begun:
@@ -245,7 +245,7 @@ class ExecuteRequest:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CAUGHT_UP):
                 await self.launched.channels.ask("control", "kernel_info_request", {}, until=("idle",))
-        self._inbox.put_nowait(question)
+        self._inbox.put(question)
 
     def _put_question(self, prompt: str, *, password: bool) -> None:
         guarding = self.launched.guarding
@@ -290,7 +290,7 @@ class ExecuteRequest:
 
     async def _drain(self) -> None:
         await self.launched.channels.drain()
-        self._inbox.put_nowait("died")
+        self._inbox.put("died")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.ensure_future(work)
@@ -301,7 +301,7 @@ class ExecuteRequest:
     def _finished(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._inbox.put_nowait(error)
+            self._inbox.put(error)
 
     def _close(self) -> None:
         self._clock.pause()

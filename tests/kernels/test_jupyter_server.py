@@ -11,6 +11,7 @@ import pytest
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError, ExecutionError, TransferError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer, _answer, _checked
 from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace, ServerKernel
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
@@ -111,7 +112,7 @@ def test_an_end_that_was_lost_on_the_way_is_told(tmp_path: Path) -> None:
 
     async def main() -> list[tuple[str, str]]:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
-        inbox: asyncio.Queue[tuple[str, dict[str, dict[str, str]]]] = asyncio.Queue()
+        inbox = Inbox()
         sent = channels.send("shell", "execute_request", {"code": "1"}, inbox)
         channels._open[sent] = {"shell", "idle"}
         channels._ask_what_is_over()

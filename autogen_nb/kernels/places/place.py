@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.channels import KernelChannels
+from autogen_nb.kernels.channels import Inbox, KernelChannels
 from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
@@ -120,7 +120,7 @@ class KernelHandle(ABC):
         ChildProcessError
             When the kernel has ended.
         """
-        inbox: asyncio.Queue[Any] = asyncio.Queue()
+        inbox = Inbox()
         identifiers = []
 
         async def answer() -> dict[str, Any]:

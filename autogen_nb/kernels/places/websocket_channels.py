@@ -203,7 +203,7 @@ class WebSocketChannels(KernelChannels):
                 del self._open[parent]
         inbox = self._inboxes.get(parent)
         if inbox is not None:
-            inbox.put_nowait((channel, message))
+            inbox.put((channel, message))
 
     def _end(self, why: str) -> None:
         _log.debug("a kernel has ended: %s", why)
