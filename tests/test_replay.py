@@ -30,7 +30,7 @@ from autogen_nb.core.chats.reply_steps import (
     generate_oai_reply,
 )
 from autogen_nb.core.chats.speaker_selection import METHODS, Selection
-from autogen_nb.core.chats.team_flow import Choice, TeamRun, team_chat
+from autogen_nb.core.chats.team_flow import TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, TeamState, Think, WriteAndRun, ask_member
 from autogen_nb.core.chats.two_agent_chat import Flow, Opening, two_agent_chat
 from autogen_nb.effects import CONFIRMS, EffectJudged
@@ -173,11 +173,11 @@ def team(rng: Random) -> Flow:
         "third": ask_member,
     }
     names = tuple(members)
-    chosen = Choice(Selection("team", names, "auto"), function=rng.random() < 0.5, narrowed=rng.random() < 0.5)
+    chosen = Selection("team", names, rng.choice(("auto", "function")), narrowed=rng.random() < 0.5)
     asked = rng.choice((TerminationCondition(), TimeoutTermination(1), ExternalTermination()))
     ending = (TextMentionTermination("words") & MaxMessageTermination(2)) | asked
     task = [Said("user", "team", Message(text), kind="task") for text in ("go", "on")]
-    choice = rng.choice((Choice(Selection("team", names, "round_robin")), chosen))
+    choice = rng.choice((Selection("team", names, "round_robin"), chosen))
     run = TeamRun("team", members, choice, task, ending.watch(JudgedConditions()), rng.choice((1, 8)))
     return team_chat(run, TeamState("team"))
 

@@ -1,14 +1,14 @@
 """A team's run: who speaks when, what ends it, and what its log holds."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import Choice, Observation, TeamRun, TeamTurn, Watch, team_chat
+from autogen_nb.core.chats.team_flow import Observation, TeamRun, TeamTurn, Watch, team_chat
 from autogen_nb.core.chats.team_replies import (
     AskPerson,
     Respond,
@@ -36,7 +36,7 @@ from autogen_nb.events import (
     SpeakerGiven,
 )
 from autogen_nb.messages import Message, Usage
-from tests.core.worlds import World, play, say_always, scripted
+from tests.core.worlds import World, end, play, say_always, scripted
 
 ABC = ("alice", "bob", "carol")
 
@@ -46,7 +46,7 @@ def held(
     *,
     there: TeamState | None = None,
     task: str | None = "start",
-    choice: Choice | None = None,
+    choice: Selection | None = None,
     members: dict[str, Respond] | None = None,
     **more: Any,
 ) -> list[Recorded]:
@@ -54,9 +54,7 @@ def held(
     says: dict[str, Respond] = {name: say_always(name) for name in ABC}
     said = [] if task is None else [Said("user", "team", Message(task), kind="task")]
     settings = {"max_turns": 4, **more}
-    run = TeamRun(
-        "team", says | (members or {}), choice or Choice(Selection("team", ABC, "round_robin")), said, **settings
-    )
+    run = TeamRun("team", says | (members or {}), choice or Selection("team", ABC, "round_robin"), said, **settings)
     return play(team_chat(run, there or TeamState("team")), world or scripted())
 
 
@@ -75,10 +73,10 @@ def spoken(events: Sequence[Recorded]) -> list[str]:
     return [event.sender for event in events if isinstance(event, Said)]
 
 
-def selected(*answers: AnyAnswer, **more: Any) -> Choice:
+def selected(method: Literal["auto", "function"] = "auto", **more: Any) -> Selection:
     """A choice by a model, among those who have not just spoken."""
     follows = {name: frozenset(ABC) - {name} for name in ABC}
-    return Choice(Selection("team", ABC, "auto", follows, None, 1), **more)
+    return Selection("team", ABC, method, follows, None, 1, **more)
 
 
 def test_by_turns() -> None:
@@ -169,11 +167,16 @@ def test_a_model_chooses() -> None:
 def test_a_function_has_the_first_word() -> None:
     """The caller's function names a member, or leaves the choice to the model."""
     answers: list[AnyAnswer] = [SpeakerGiven("carol"), SpeakerGiven(None, "auto"), SpeakerGiven("alice")]
-    events = held(scripted(*answers), choice=selected(function=True), max_turns=2)
+    events = held(scripted(*answers), choice=selected("function"), max_turns=2)
     methods = [event.method for event in events if isinstance(event, SpeakerAsked)]
 
     assert spoken(events) == ["user", "carol", "alice"]
     assert methods == ["function", "function", "auto"]
+
+
+def test_a_function_that_leaves_it_to_nobody() -> None:
+    """A log in which the function neither names a member nor leaves the choice to a method ends there."""
+    assert end(held(scripted(SpeakerGiven(None)), choice=selected("function"))) == "terminated"
 
 
 def test_candidates_are_narrowed() -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -17,7 +17,7 @@ from autogen_nb.agents.teams.team_messages import BaseMessage, flow_message, loa
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import Choice, TeamRun, team_chat
+from autogen_nb.core.chats.team_flow import TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import TeamState
 from autogen_nb.core.people import Human
 from autogen_nb.errors import ConfigError, SessionError
@@ -104,7 +104,7 @@ class BaseGroupChat(TaskRunner):
         settings = TeamRun(
             self.name,
             {name: member.respond() for name, member in self._members.items()},
-            self._choice(),
+            self._selection(),
             [Said(each.source, self.name, flow_message(each), kind="task") for each in given],
             None if self._condition is None else self._condition.named_watch(conditions),
             self._max_turns,
@@ -176,8 +176,8 @@ class BaseGroupChat(TaskRunner):
         self._state.answered(list(self._members))
         self._transcript = transcript
 
-    def _choice(self) -> Choice:
-        return Choice(Selection(self.name, tuple(self._members), "round_robin"))
+    def _selection(self) -> Selection:
+        return Selection(self.name, tuple(self._members), "round_robin")
 
     def _speaker_selector(self) -> SpeakerSelector | None:
         return None
@@ -270,11 +270,12 @@ class SelectorGroupChat(BaseGroupChat):
         self._attempts = max_selector_attempts
         self._selector = SpeakerSelector(self._members, model_client, selector_prompt, selector_func, candidate_func)
 
-    def _choice(self) -> Choice:
+    def _selection(self) -> Selection:
         names = tuple(self._members)
         follows = None if self._repeats else {name: frozenset(names) - {name} for name in names}
-        selection = Selection(self.name, names, "auto", follows, None, self._attempts - 1)
-        return Choice(selection, self._selector.function is not None, self._selector.candidates is not None)
+        method: Literal["function", "auto"] = "auto" if self._selector.function is None else "function"
+        narrowed = self._selector.candidates is not None
+        return Selection(self.name, names, method, follows, retries=self._attempts - 1, narrowed=narrowed)
 
     def _speaker_selector(self) -> SpeakerSelector | None:
         return self._selector

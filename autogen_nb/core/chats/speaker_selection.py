@@ -11,13 +11,20 @@
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.chats.reply_steps import Asking, Stop, ask
 from autogen_nb.errors import ConfigError, SessionError
-from autogen_nb.events import HumanInputAsked, HumanInputGiven, SpeakerAsked, SpeakerGiven
+from autogen_nb.events import (
+    CandidatesAsked,
+    CandidatesGiven,
+    HumanInputAsked,
+    HumanInputGiven,
+    SpeakerAsked,
+    SpeakerGiven,
+)
 from autogen_nb.messages import Message
 
 Method: TypeAlias = Literal["auto", "manual", "random", "round_robin"]
@@ -43,6 +50,8 @@ class Selection:
         The functions that each of them can call; None where nobody looks at calls.
     retries
         How often a model is asked again.
+    narrowed
+        Whether a function of the caller's says among whom is chosen, whoever spoke last.
     """
 
     agent: str
@@ -51,6 +60,7 @@ class Selection:
     follows: Mapping[str, AbstractSet[str]] | None = None
     functions: Mapping[str, AbstractSet[str]] | None = None
     retries: int = 2
+    narrowed: bool = False
 
     def next(self, last: str, message: Message) -> Asking[str | Stop]:
         """Who speaks after `message`, which `last` has said; `last` need not be a member."""
@@ -60,21 +70,22 @@ class Selection:
             if isinstance(chosen, Stop) or chosen in self.members:
                 return chosen
             method = _known(chosen)
-        candidates = self.candidates(last, message)
+        group = (yield from self._narrow(last)) if self.narrowed else self
+        candidates = group.candidates(last, message)
         if not candidates:
             return Stop("answered", f"Nobody may speak after {last}.")
         if len(candidates) == 1:
             return candidates[0]
         match method:
             case "round_robin":
-                return self.after(last, candidates)
+                return group.after(last, candidates)
             case "random":
                 given = yield from ask(SpeakerAsked(self.agent, last, candidates, "random"), SpeakerGiven)
                 return among(given.said, candidates)
             case "manual":
-                return (yield from self._by_person(last, candidates))
+                return (yield from group.by_person(last, candidates))
             case _:
-                return (yield from self.by_model(last, candidates))
+                return (yield from group.by_model(last, candidates))
 
     def candidates(self, last: str, message: Message) -> tuple[str, ...]:
         """Who may speak after the message, in the order of their turns; empty where the last speaker ends it.
@@ -123,7 +134,15 @@ class Selection:
             return given.method
         return Stop("terminated", "The function that chooses the next speaker named nobody, which ends the chat.")
 
-    def _by_person(self, last: str, candidates: tuple[str, ...]) -> Asking[str | Stop]:
+    def _narrow(self, last: str) -> "Asking[Selection]":
+        """The same choice among those whom the caller's function lets through."""
+        names = (yield from ask(CandidatesAsked(self.agent, last), CandidatesGiven)).names
+        if not names:
+            raise SessionError("the log does not belong to this chat: it lets nobody speak")
+        return replace(self, members=tuple(among(name, self.members) for name in names), follows=None)
+
+    def by_person(self, last: str, candidates: tuple[str, ...]) -> Asking[str | Stop]:
+        """The candidate whom a person names; the next in turn where they name none."""
         prompt = first = _prompt(candidates, self.after(last, candidates))
         for _ in range(ATTEMPTS):
             question = HumanInputAsked(self.agent, last, prompt, empty_means="auto")

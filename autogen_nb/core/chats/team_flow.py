@@ -13,15 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from autogen_nb.core.chats.reply_steps import Asking, Stop, ask
-from autogen_nb.core.chats.speaker_selection import Selection, among
+from autogen_nb.core.chats.reply_steps import Asking, Stop
+from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_replies import Respond, TeamState, observed
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.errors import SessionError
 from autogen_nb.events import (
     Answer,
-    CandidatesAsked,
-    CandidatesGiven,
     ChatStarted,
     CodeAsked,
     Ended,
@@ -31,8 +28,6 @@ from autogen_nb.events import (
     ModelReplied,
     Recorded,
     Said,
-    SpeakerAsked,
-    SpeakerGiven,
 )
 from autogen_nb.messages import Message, Usage
 
@@ -79,41 +74,6 @@ Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """How a team comes to its next speaker: by turns, by a model, or by the caller's own functions.
-
-    Parameters
-    ----------
-    function
-        Whether a function of the caller's has the first word.
-    narrowed
-        Whether a function of the caller's says who may be chosen.
-    """
-
-    selection: Selection
-    function: bool = False
-    narrowed: bool = False
-
-    def next(self, state: TeamState, first: bool) -> Asking[str]:
-        """Who speaks; `first` tells that a task has just been given."""
-        last, team, members = state.last_speaker, state.team, self.selection.members
-        if self.selection.method == "round_robin":
-            return self.selection.after(team if first else last, members)
-        if self.function:
-            given = yield from ask(SpeakerAsked(team, last, members, "function"), SpeakerGiven)
-            if given.said is not None:
-                return among(given.said, members)
-        selection = self.selection
-        if self.narrowed:
-            names = (yield from ask(CandidatesAsked(team, last), CandidatesGiven)).names
-            if not names:
-                raise SessionError("the log does not belong to this chat: it lets nobody speak")
-            selection = replace(selection, members=tuple(among(name, members) for name in names), follows=None)
-        candidates = selection.candidates(last, state.said[-1].message)
-        return candidates[0] if len(candidates) == 1 else (yield from selection.by_model(last, candidates))
-
-
-@dataclass(frozen=True, slots=True)
 class TeamRun:
     """What a run of a team must know.
 
@@ -129,7 +89,7 @@ class TeamRun:
 
     team: str
     members: Mapping[str, Respond]
-    choice: Choice
+    selection: Selection
     task: Sequence[Said] = ()
     watch: Watch | None = None
     max_turns: int | None = None
@@ -154,7 +114,12 @@ def _held(run: TeamRun, state: TeamState) -> Asking[Stop]:
     end = yield from over([_spoken(said) for said in run.task])
     turns = 0
     while end is None:
-        speaker = yield from run.choice.next(state, turns == 0 and bool(run.task))
+        # By turns, each task begins with the first member.
+        begins = turns == 0 and bool(run.task) and run.selection.method == "round_robin"
+        last = run.team if begins else state.last_speaker
+        speaker = yield from run.selection.next(last, state.said[-1].message)
+        if isinstance(speaker, Stop):
+            return speaker
         heard = yield from _turn(run, state, speaker)
         if isinstance(heard, Stop):
             return heard
