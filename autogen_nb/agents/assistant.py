@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
+from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
 from autogen_nb.agents.parts.tool_schema import with_typed_arguments
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
@@ -77,8 +78,7 @@ class AssistantAgent(ConversableAgent):
             system_message = TEAM_ASSISTANT
         if model_client is not None and description is None:
             description = "An agent that helps with words, and with its tools."
-        if not isinstance(max_tool_iterations, int) or isinstance(max_tool_iterations, bool) or max_tool_iterations < 1:
-            raise ConfigError(f"max_tool_iterations is {max_tool_iterations!r}; it must be at least 1")
+        rounds = read_count("max_tool_iterations", max_tool_iterations)
         super().__init__(
             name,
             system_message=system_message,
@@ -103,7 +103,7 @@ class AssistantAgent(ConversableAgent):
             self.function_map[tool.call_name] = with_typed_arguments(tool.func)
         targets = {handoff.tool.call_name: handoff.target for handoff in handed}
         summary = partial(_summary, tool_call_summary_format)
-        self._think = Think(max_tool_iterations, bool(reflect_on_tool_use), summary, targets)
+        self._think = Think(rounds, bool(reflect_on_tool_use), summary, targets)
 
     def team_step(self) -> Respond:
         """How it answers in a team: by its model and its tools."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.core.chats.speaker_selection import METHODS, Method, Selection
 from autogen_nb.errors import ConfigError
 
@@ -48,9 +49,7 @@ class GroupSettings:
         self._check_agents()
         self.selection_method()
         for name, least in (("max_round", 1), ("max_retries_for_selecting_speaker", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {least}")
+            read_count(name, getattr(self, name), least)
         for name in _TEMPLATES:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:

@@ -103,6 +103,19 @@ def one_of(name: str, value: Any, choices: Sequence[T]) -> T:
     raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(map(str, choices))}")
 
 
+def read_count(name: str, value: Any, least: int = 1) -> int:
+    """The value of a setting that is a whole number.
+
+    Raises
+    ------
+    ConfigError
+        For anything else, and for less than the least.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {least}")
+    return value
+
+
 def read_llm_config(llm_config: Any) -> Model | None:
     """The model that an ``llm_config`` names; a model itself and a model's name are taken too."""
     if llm_config is None or llm_config is False:

@@ -14,6 +14,7 @@ from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.chats.message_roles import to_stored_message, wire
+from autogen_nb.core.chats.reply_steps import answered_by
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
     CodeRan,
@@ -30,7 +31,7 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.executors.code_executor import CodeResult
-from autogen_nb.messages import Usage
+from autogen_nb.messages import Message, Usage
 from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage
 
 
@@ -71,6 +72,7 @@ class RunFollower:
         self._draft: list[Mapping[str, Any]] = []
         self._speaker = ""
         self._usage: Usage | None = None
+        self._asking = Message()
         self._calls: list[FunctionCall] = []
         self._results: list[FunctionExecutionResult] = []
         self._ran: list[CodeRan] = []
@@ -152,8 +154,8 @@ class RunFollower:
         self._draft += wire([to_stored_message(replied.message, self._speaker, own=True)])
         if replied.message.text:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.message.text)
-        asked = replied.message.calls
-        self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in asked]
+        self._asking = replied.message
+        self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in self._asking.calls]
         yield team_messages.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
 
     def _returned(self, contents: Sequence[str]) -> BaseMessage:
@@ -163,14 +165,8 @@ class RunFollower:
             )
             for call, content in zip(self._calls, contents, strict=True)
         ]
-        for each in self._results:
-            # A call in the older form has no number.
-            role = (
-                {"role": "tool", "tool_call_id": each.call_id}
-                if each.call_id
-                else {"role": "function", "name": each.name}
-            )
-            self._draft.append(role | {"content": each.content})
+        answer = answered_by(self._asking, contents)
+        self._draft += wire([to_stored_message(answer, self._speaker, own=True)])
         return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
     def _noted(self, said: Said) -> BaseMessage:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.teams.message_stream import TeamExchange
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.speaker_selector import PROMPT, SpeakerSelector
@@ -56,7 +57,7 @@ class BaseGroupChat(TaskRunner):
         self.description = description
         self._members = _checked(participants, name)
         self._condition = _condition(termination_condition)
-        self._max_turns = _turns(max_turns)
+        self._max_turns = None if max_turns is None else read_count("max_turns", max_turns)
         self._running = False
         self._state = TeamState(name)
         self._transcript = TeamTranscript()
@@ -262,12 +263,10 @@ class SelectorGroupChat(BaseGroupChat):
             raise ConfigError(
                 f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"
             )
-        if not isinstance(max_selector_attempts, int) or max_selector_attempts < 1:
-            raise ConfigError(f"max_selector_attempts is {max_selector_attempts!r}; it must be at least 1")
         if len(self._members) < 2:  # noqa: PLR2004 - one is no choice
             raise ConfigError("a SelectorGroupChat needs at least two participants; one has nobody to be chosen from")
         self._repeats = allow_repeated_speaker
-        self._attempts = max_selector_attempts
+        self._attempts = read_count("max_selector_attempts", max_selector_attempts)
         self._selector = SpeakerSelector(self._members, model_client, selector_prompt, selector_func, candidate_func)
 
     def _selection(self) -> Selection:
@@ -300,11 +299,3 @@ def _condition(condition: Any) -> TerminationCondition | None:
             f"termination_condition is {condition!r}; give a condition such as TextMentionTermination('DONE')"
         )
     return condition
-
-
-def _turns(max_turns: Any) -> int | None:
-    if max_turns is None:
-        return None
-    if not isinstance(max_turns, int) or isinstance(max_turns, bool) or max_turns < 1:
-        raise ConfigError(f"max_turns is {max_turns!r}; it must be a whole number, and at least 1")
-    return max_turns

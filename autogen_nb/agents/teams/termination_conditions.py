@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
+from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
 from autogen_nb.core.chats.reply_steps import Asking, ask
@@ -202,7 +203,7 @@ class MaxMessageTermination(_Pure):
     """So many messages have come, those of the task among them; with `include_agent_event`, events count too."""
 
     def __init__(self, max_messages: int, include_agent_event: bool = False) -> None:
-        self._limit = _count("max_messages", max_messages)
+        self._limit = read_count("max_messages", max_messages)
         self._events = include_agent_event
 
     def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
@@ -233,7 +234,7 @@ class TokenUsageTermination(_Pure):
         }
         if all(value is None for value in given.values()):
             raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(given)}")
-        self._limits = [None if value is None else _count(name, value) for name, value in given.items()]
+        self._limits = [None if value is None else read_count(name, value) for name, value in given.items()]
 
     def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del turn
@@ -357,12 +358,6 @@ class FunctionalTermination(TerminationCondition):
         return call_user_code(
             lambda: self._func(messages), what, lambda said: EndingJudged(bool(said), f"{name} said so")
         )
-
-
-def _count(name: str, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least 1")
-    return value
 
 
 def _names(name: str, value: Any) -> frozenset[str]:
