@@ -1,5 +1,7 @@
 """The code that looks at a table and computes: one template for each analysis."""
 
+from typing import NamedTuple
+
 from autogen_nb.models.offline.question import Question, Topic
 from autogen_nb.models.offline.table import FEW, TWO, Table
 from autogen_nb.models.offline.task import ENDINGS, Dataset
@@ -229,25 +231,24 @@ _STYLE = """
     style = {"axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True}
     plt.rcParams.update({**style, "text.parse_math": False})
 """
-_TEMPLATES: dict[Topic, tuple[str, str]] = {
-    "missing": (_MISSING, _MISSING_BARS),
-    "count": (_COUNT, _COUNT_BARS),
-    "distribution": (_DISTRIBUTION, _HISTOGRAMS),
-    "groups": (_GROUPS, _BOXES),
-    "correlation": (_CORRELATION, _SCATTER),
-    "trend": (_TREND, _LINES),
-}
-"""The code of each analysis, and of its picture."""
 
-AIMS: dict[Topic, str] = {
-    "missing": "count the missing values",
-    "count": "count the rows of each group",
-    "distribution": "look how the numbers spread, and which values are frequent",
-    "groups": "compare the numbers of groups",
-    "correlation": "look which numbers go together",
-    "trend": "follow the numbers over time",
+
+class Analysis(NamedTuple):
+    """What an analysis does, to follow "I"; its code, and that of its picture."""
+
+    aim: str
+    numbers: str
+    picture: str
+
+
+ANALYSES: dict[Topic, Analysis] = {
+    "missing": Analysis("count the missing values", _MISSING, _MISSING_BARS),
+    "count": Analysis("count the rows of each group", _COUNT, _COUNT_BARS),
+    "distribution": Analysis("look how the numbers spread, and which values are frequent", _DISTRIBUTION, _HISTOGRAMS),
+    "groups": Analysis("compare the numbers of groups", _GROUPS, _BOXES),
+    "correlation": Analysis("look which numbers go together", _CORRELATION, _SCATTER),
+    "trend": Analysis("follow the numbers over time", _TREND, _LINES),
 }
-"""What each analysis does, to follow "I"."""
 
 
 def find_code() -> str:
@@ -262,9 +263,10 @@ def look_code(dataset: Dataset) -> str:
 
 def analysis_code(topic: Topic, question: Question, table: Table, df: Source, *, plot: bool) -> str:
     """Computes what the question asks about the topic, and draws it."""
-    numbers, picture = (render(part, df=df, **_values(topic, question, table)) for part in _TEMPLATES[topic])
+    aim, *templates = ANALYSES[topic]
+    numbers, picture = (render(part, df=df, **_values(topic, question, table)) for part in templates)
     body = "\n\n".join([render(_FINDINGS), numbers, _TELL, *([picture] if plot else [])])
-    head = [f"# [{topic}] {AIMS[topic].capitalize()}", *["import warnings"] * plot]
+    head = [f"# [{topic}] {aim.capitalize()}", *["import warnings"] * plot]
     head += [f"from itertools import {tool}" for tool in ("combinations", "product") if f"{tool}(" in body]
     libraries = ["import matplotlib.pyplot as plt"] * plot + ["import pandas as pd"] * ("pd." in body)
     parts = ["\n".join(head), "\n".join(libraries), render(_STYLE) if plot else "", body]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_nb.models.offline.summary import span
 from autogen_nb.models.offline.task import read_task
 from autogen_nb.models.offline.template import literal, render
-from autogen_nb.models.offline.wording import span
 
 
 @given(st.text() | st.lists(st.text()))
