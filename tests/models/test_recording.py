@@ -204,7 +204,7 @@ GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), CALLS).to_json())
         '{"v": 2}',
         GOOD[:-20],
         GOOD.replace("messages", "m"),
-        GOOD.replace('"messages": 1', '"messages": "1"'),
+        GOOD.replace('"messages": 1', '"messages": "many"'),
     ],
     ids=["json", "list", "number", "text", "empty", "version", "cut", "field", "type"],
 )

@@ -190,7 +190,11 @@ class Cached(ModelWrapper):
             value = self._cache.get(key)
         except _TROUBLE as error:
             return None, f"The cache {str(self._cache.path)!r} could not be read ({error}), so the model was asked."
-        return None if value is None else _completion(value), ""
+        try:
+            reply = RecordingEntry.from_json(value).completion
+        except (ValueError, KeyError, TypeError):
+            return None, ""  # nothing is kept there, or no reply
+        return replace(reply, cached=True), ""
 
     def _keep(self, key: str, request: ModelRequest, completion: Completion) -> str:
         value = {**RecordingEntry(Digest.of(request), completion).to_json(), "note": completion.note}
@@ -233,13 +237,3 @@ def key_of(model: Model, request: ModelRequest) -> str:
 def _plain(value: Any) -> Any:
     # What is no JSON cannot be sent either; its own form at least tells two of them apart.
     return dict(value) if isinstance(value, Mapping) else repr(value)
-
-
-def _completion(value: Any) -> Completion | None:
-    """The reply that was kept; None where what is there is none."""
-    try:
-        reply = RecordingEntry.from_json(value).completion
-        note = value["note"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return replace(reply, cached=True, note=note) if isinstance(note, str) else None

@@ -9,14 +9,18 @@ import json
 import os
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.messages import Message
 from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.models.wrappers.wrapper import ModelWrapper
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 VERSION = 1
 
@@ -61,29 +65,14 @@ class RecordingEntry:
         """The entry that `to_json` wrote; ValueError, KeyError or TypeError where it did not."""
         if value["v"] != VERSION:
             raise ValueError(f"version {value['v']!r} is not {VERSION}")
-        asked, reasoning, usage = value["asked"], value.get("reasoning"), value["usage"]
-        _check(asked, messages=int, last=str)
-        _check(value, message=dict, model=str, finish_reason=str, cost=float | int | None)
-        _check(value["message"], content=str | list | None, tool_calls=list | None, function_call=dict | None)
-        _check(usage or {}, prompt_tokens=int | None, completion_tokens=int | None)
-        _check(reasoning or {}, text=str | None)
-        completion = Completion(
-            Message.of(value["message"]),
-            value["model"],
-            Usage(**usage) if usage else None,
-            value["finish_reason"],
-            value["cost"],
-            reasoning=Reasoning(**reasoning) if reasoning else None,
-        )
-        return cls(Digest(**asked), completion)
+        return _entries().validate_python({"asked": value["asked"], "completion": value})
 
 
-def _check(value: Any, **kinds: Any) -> None:
-    """Nothing where the fields are of these kinds; TypeError where one is not."""
-    fields = value if isinstance(value, dict) else {}
-    wrong = [name for name, kind in kinds.items() if not isinstance(fields.get(name), kind)]
-    if wrong:
-        raise TypeError(f"{wrong[0]} has another type")
+@cache
+def _entries() -> "TypeAdapter[RecordingEntry]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(RecordingEntry)
 
 
 class Recording(ModelWrapper):
@@ -155,7 +144,9 @@ def _entry(line: bytes, number: int, path: Path) -> RecordingEntry:
     try:
         return RecordingEntry.from_json(json.loads(line))
     except (ValueError, KeyError, TypeError) as error:
+        # Of a shape that is wrong, these are the sum and the field; what follows may quote the reply.
+        told = str(error).splitlines()[:2]
         raise ConfigError(
-            f"line {number} of {str(path)!r} is not a recorded reply ({type(error).__name__}: {error}); "
+            f"line {number} of {str(path)!r} is not a recorded reply ({type(error).__name__}: {' '.join(told)}); "
             "it was damaged, or the file is something else"
         ) from error
