@@ -14,7 +14,7 @@ from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
-from autogen_nb.models.config.config_entry import entry_model
+from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.request_size import of_request
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
@@ -47,7 +47,7 @@ class ChatCompletionClient(ABC):
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Pieces of text as they come, then the `Completion`."""
-        return self._stream(self.model({}), request)
+        return self._counted(self.model({}), request)
 
     # What a program asks
 
@@ -62,11 +62,18 @@ class ChatCompletionClient(ABC):
         cancellation_token: CancellationToken | None = None,
     ) -> CreateResult:
         """What the model replies; the parameters are those of `create_stream`."""
-        asked = self._asked(messages, tools, tool_choice, json_output, extra_create_args)
-        async with aclosing(self._stream(*asked, cancellation_token)) as parts:
-            async for part in parts:
-                if isinstance(part, Completion):
-                    return result_of(part)
+        stream = self.create_stream(
+            messages,
+            tools=tools,
+            tool_choice=tool_choice,
+            json_output=json_output,
+            extra_create_args=extra_create_args,
+            cancellation_token=cancellation_token,
+        )
+        async with aclosing(stream):
+            async for item in stream:
+                if isinstance(item, CreateResult):
+                    return item
         raise ConfigError(f"the model {self.name!r} ended without a reply")
 
     async def create_stream(
@@ -92,9 +99,21 @@ class ChatCompletionClient(ABC):
         extra_create_args
             More parameters of the request.
         """
-        asked = self._asked(messages, tools, tool_choice, json_output, extra_create_args)
-        async with aclosing(self._stream(*asked, cancellation_token)) as parts:
-            async for part in parts:
+        extra = dict(extra_create_args or {})
+        if json_output:
+            extra["response_format"] = {"type": "json_object"} if json_output is True else json_output
+        if tools and tool_choice in ("required", "none"):
+            extra["tool_choice"] = tool_choice
+        elif tools and tool_choice != "auto":
+            name = tool_choice if isinstance(tool_choice, str) else definition(tool_choice)["function"]["name"]
+            extra["tool_choice"] = {"type": "function", "function": {"name": name}}
+        request = ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))
+        token = cancellation_token or CancellationToken()
+        async with aclosing(self._counted(self.model(extra), request)) as parts:
+            while True:
+                part = await token.link_future(asyncio.ensure_future(anext(parts, None)))
+                if part is None:
+                    return
                 # A client streams words; what the model thought is its result's `thought`.
                 if not isinstance(part, Reasoning):
                     yield result_of(part) if isinstance(part, Completion) else part
@@ -127,33 +146,9 @@ class ChatCompletionClient(ABC):
         """About how many tokens the messages are, told by their characters."""
         return of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
 
-    def _asked(
-        self,
-        messages: Sequence[LLMMessage | Mapping[str, Any]],
-        tools: Sequence[Any],
-        tool_choice: Any,
-        json_output: bool | type | None,
-        more: Mapping[str, Any] | None,
-    ) -> tuple[Model, ModelRequest]:
-        extra = dict(more or {})
-        if json_output:
-            extra["response_format"] = {"type": "json_object"} if json_output is True else json_output
-        if tools and tool_choice in ("required", "none"):
-            extra["tool_choice"] = tool_choice
-        elif tools and tool_choice != "auto":
-            name = tool_choice if isinstance(tool_choice, str) else definition(tool_choice)["function"]["name"]
-            extra["tool_choice"] = {"type": "function", "function": {"name": name}}
-        return self.model(extra), ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))
-
-    async def _stream(
-        self, model: Model, request: ModelRequest, token: CancellationToken | None = None
-    ) -> AsyncGenerator[Part, None]:
+    async def _counted(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
         async with open_reply(model, request) as parts:
-            while True:
-                coming = anext(parts, None)
-                part = await (token.link_future(asyncio.ensure_future(coming)) if token else coming)
-                if part is None:
-                    return
+            async for part in parts:
                 if isinstance(part, Completion):
                     usage = part.usage or Usage()
                     self._total += usage

@@ -73,16 +73,9 @@ class LocalServers:
             connection.close()
         if answer.status != http.HTTPStatus.OK or len(body) > _MOST_BYTES:
             return None
-        names = _names(body)
-        return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names)
-
-
-def _names(body: bytes) -> tuple[str, ...] | None:
-    """The names of the models; None where it is no list of models."""
-    try:
-        told: Any = json.loads(body)
-        listed = told["data"]
-        names = [str(each["id"])[:_LONGEST] for each in listed[:_MOST_MODELS]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return tuple(names)
+        try:
+            told: Any = json.loads(body)
+            names = tuple(str(each["id"])[:_LONGEST] for each in told["data"][:_MOST_MODELS])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None  # no list of models
+        return LocalServer(kind, f"http://{_HOST}:{port}/v1", names)
