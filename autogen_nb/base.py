@@ -1,5 +1,10 @@
 """What teams and agents give back, where AgentChat has it."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import (
+    Handoff,
+    Response,
+    TaskResult,
+    TerminationCondition,
+)
 
-__getattr__, __all__ = lazy_export(__name__, "Handoff", "Response", "TaskResult", "TerminationCondition")
+__all__ = ["Handoff", "Response", "TaskResult", "TerminationCondition"]

@@ -1,9 +1,20 @@
 """Termination conditions, where AgentChat has them."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import (
+    ExternalTermination,
+    FunctionalTermination,
+    FunctionCallTermination,
+    HandoffTermination,
+    MaxMessageTermination,
+    SourceMatchTermination,
+    StopMessageTermination,
+    TextMentionTermination,
+    TextMessageTermination,
+    TimeoutTermination,
+    TokenUsageTermination,
+)
 
-__getattr__, __all__ = lazy_export(
-    __name__,
+__all__ = [
     "ExternalTermination",
     "FunctionCallTermination",
     "FunctionalTermination",
@@ -15,4 +26,4 @@ __getattr__, __all__ = lazy_export(
     "TextMessageTermination",
     "TimeoutTermination",
     "TokenUsageTermination",
-)
+]

@@ -1,5 +1,5 @@
 """Teams, where AgentChat has them."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import BaseGroupChat, RoundRobinGroupChat, SelectorGroupChat
 
-__getattr__, __all__ = lazy_export(__name__, "BaseGroupChat", "RoundRobinGroupChat", "SelectorGroupChat")
+__all__ = ["BaseGroupChat", "RoundRobinGroupChat", "SelectorGroupChat"]

@@ -1,5 +1,5 @@
 """`Console`, where AgentChat has it."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import Console
 
-__getattr__, __all__ = lazy_export(__name__, "Console")
+__all__ = ["Console"]

@@ -450,7 +450,7 @@ def test_endings_can_be_taken_back() -> None:
 
 def test_a_program_has_its_terminal() -> None:
     """Outside of a notebook a chat is written as text, and its person types."""
-    assert autogen_nb.AssistantAgent
+    _ = autogen_nb.AssistantAgent
 
     assert run.surface() == Surface(PlainView, TerminalHuman)
 

@@ -1,5 +1,5 @@
 """The executor by command line in a container, where AgentChat has it."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import DockerCommandLineCodeExecutor
 
-__getattr__, __all__ = lazy_export(__name__, "DockerCommandLineCodeExecutor")
+__all__ = ["DockerCommandLineCodeExecutor"]

@@ -1,7 +1,5 @@
 """The executor with a kernel in a container, where AgentChat has it."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import DockerJupyterCodeExecutor, DockerJupyterServer, JupyterConnectionInfo
 
-__getattr__, __all__ = lazy_export(
-    __name__, "DockerJupyterCodeExecutor", "DockerJupyterServer", "JupyterConnectionInfo"
-)
+__all__ = ["DockerJupyterCodeExecutor", "DockerJupyterServer", "JupyterConnectionInfo"]

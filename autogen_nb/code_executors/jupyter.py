@@ -1,5 +1,5 @@
 """The Jupyter executor, where AgentChat has it."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import JupyterCodeExecutor
 
-__getattr__, __all__ = lazy_export(__name__, "JupyterCodeExecutor")
+__all__ = ["JupyterCodeExecutor"]

@@ -1,5 +1,5 @@
 """The executor by command line on this machine, where AgentChat has it."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import LocalCommandLineCodeExecutor
 
-__getattr__, __all__ = lazy_export(__name__, "LocalCommandLineCodeExecutor")
+__all__ = ["LocalCommandLineCodeExecutor"]

@@ -1,9 +1,17 @@
 """Executors, where AutoGen 0.2 has them."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import (
+    CodeBlock,
+    CodeExecutor,
+    CodeResult,
+    CommandLineCodeResult,
+    DockerCommandLineCodeExecutor,
+    IPythonCodeResult,
+    JupyterCodeExecutor,
+    LocalCommandLineCodeExecutor,
+)
 
-__getattr__, __all__ = lazy_export(
-    __name__,
+__all__ = [
     "CodeBlock",
     "CodeExecutor",
     "CodeResult",
@@ -12,4 +20,4 @@ __getattr__, __all__ = lazy_export(
     "IPythonCodeResult",
     "JupyterCodeExecutor",
     "LocalCommandLineCodeExecutor",
-)
+]

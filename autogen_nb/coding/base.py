@@ -1,7 +1,11 @@
 """What executors take and return, where AutoGen 0.2 has it."""
 
-from autogen_nb.lazy_export import lazy_export
-
-__getattr__, __all__ = lazy_export(
-    __name__, "CodeBlock", "CodeExecutor", "CodeResult", "CommandLineCodeResult", "IPythonCodeResult"
+from autogen_nb import (
+    CodeBlock,
+    CodeExecutor,
+    CodeResult,
+    CommandLineCodeResult,
+    IPythonCodeResult,
 )
+
+__all__ = ["CodeBlock", "CodeExecutor", "CodeResult", "CommandLineCodeResult", "IPythonCodeResult"]

@@ -1,7 +1,10 @@
 """What functions for code need, where AutoGen 0.2 has it."""
 
-from autogen_nb.lazy_export import lazy_export
-
-__getattr__, __all__ = lazy_export(
-    __name__, "Alias", "FunctionWithRequirements", "ImportFromModule", "with_requirements"
+from autogen_nb import (
+    Alias,
+    FunctionWithRequirements,
+    ImportFromModule,
+    with_requirements,
 )
+
+__all__ = ["Alias", "FunctionWithRequirements", "ImportFromModule", "with_requirements"]

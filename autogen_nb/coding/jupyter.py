@@ -1,12 +1,17 @@
 """Jupyter executors and their servers, where AutoGen 0.2 has them."""
 
-from autogen_nb.lazy_export import lazy_export
+from autogen_nb import (
+    DockerJupyterServer,
+    EmbeddedIPythonCodeExecutor,
+    JupyterCodeExecutor,
+    JupyterConnectionInfo,
+    LocalJupyterServer,
+)
 
-__getattr__, __all__ = lazy_export(
-    __name__,
+__all__ = [
     "DockerJupyterServer",
     "EmbeddedIPythonCodeExecutor",
     "JupyterCodeExecutor",
     "JupyterConnectionInfo",
     "LocalJupyterServer",
-)
+]

@@ -222,4 +222,4 @@ def test_other_arguments_that_cannot_be_meant(arguments: dict[str, Any], said: s
 def test_an_unknown_argument_is_a_type_error() -> None:
     """A misspelt argument is Python's own error."""
     with pytest.raises(TypeError, match="human_input_mod"):
-        autogen_nb.UserProxyAgent("user", human_input_mod="NEVER")
+        autogen_nb.UserProxyAgent("user", human_input_mod="NEVER")  # type: ignore[call-arg]

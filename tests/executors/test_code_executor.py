@@ -172,7 +172,7 @@ def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
     ("make", "told"),
     [
         (lambda: LocalCommandLineCodeExecutor(timeout=0), "timeout is 0"),
-        (lambda: LocalCommandLineCodeExecutor(work_dir=3), "work_dir is 3"),
+        (lambda: LocalCommandLineCodeExecutor(work_dir=3), "work_dir is 3"),  # type: ignore[arg-type]
         (lambda: LocalCommandLineCodeExecutor(functions_module="a b"), "functions_module is 'a b'"),
         (
             lambda: LocalCommandLineCodeExecutor(virtual_env_context="venv"),
@@ -232,7 +232,7 @@ def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) ->
     ]
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path / "work")
     found = executor.execute_code_blocks(blocks)
-    executor.stop()
+    _ = executor.stop()
 
     assert found.output == "from the wheel"
     assert executor.execute_code_blocks(blocks[1:]).exit_code == 1

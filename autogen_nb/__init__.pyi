@@ -1,0 +1,100 @@
+# lazy_loader takes every `from` for a name of the package.
+import typing
+
+import IPython.core.interactiveshell
+
+from ._version import __version__ as __version__
+from .agents.assistant import AssistantAgent as AssistantAgent
+from .agents.chats.chat_queue import a_initiate_chats as a_initiate_chats
+from .agents.chats.chat_queue import initiate_chats as initiate_chats
+from .agents.chats.chat_result import ChatResult as ChatResult
+from .agents.chats.person_tool import ask_person as ask_person
+from .agents.code_executor_agent import ApprovalRequest as ApprovalRequest
+from .agents.code_executor_agent import ApprovalResponse as ApprovalResponse
+from .agents.code_executor_agent import CodeExecutorAgent as CodeExecutorAgent
+from .agents.conversable import ConversableAgent as ConversableAgent
+from .agents.group_chat import GroupChat as GroupChat
+from .agents.group_manager import GroupChatManager as GroupChatManager
+from .agents.parts.agent import Agent as Agent
+from .agents.parts.tool_use import register_function as register_function
+from .agents.parts.usage_tracker import gather_usage_summary as gather_usage_summary
+from .agents.teams.console import Console as Console
+from .agents.teams.custom_agents import BaseChatAgent as BaseChatAgent
+from .agents.teams.custom_agents import FunctionAgent as FunctionAgent
+from .agents.teams.function_tool import FunctionTool as FunctionTool
+from .agents.teams.function_tool import Handoff as Handoff
+from .agents.teams.team_chats import BaseGroupChat as BaseGroupChat
+from .agents.teams.team_chats import RoundRobinGroupChat as RoundRobinGroupChat
+from .agents.teams.team_chats import SelectorGroupChat as SelectorGroupChat
+from .agents.teams.team_messages import BaseAgentEvent as BaseAgentEvent
+from .agents.teams.team_messages import BaseChatMessage as BaseChatMessage
+from .agents.teams.team_messages import CodeExecutionEvent as CodeExecutionEvent
+from .agents.teams.team_messages import CodeGenerationEvent as CodeGenerationEvent
+from .agents.teams.team_messages import HandoffMessage as HandoffMessage
+from .agents.teams.team_messages import ModelClientStreamingChunkEvent as ModelClientStreamingChunkEvent
+from .agents.teams.team_messages import MultiModalMessage as MultiModalMessage
+from .agents.teams.team_messages import Response as Response
+from .agents.teams.team_messages import StopMessage as StopMessage
+from .agents.teams.team_messages import TaskResult as TaskResult
+from .agents.teams.team_messages import TextMessage as TextMessage
+from .agents.teams.team_messages import ThoughtEvent as ThoughtEvent
+from .agents.teams.team_messages import ToolCallExecutionEvent as ToolCallExecutionEvent
+from .agents.teams.team_messages import ToolCallRequestEvent as ToolCallRequestEvent
+from .agents.teams.team_messages import ToolCallSummaryMessage as ToolCallSummaryMessage
+from .agents.teams.team_messages import UserInputRequestedEvent as UserInputRequestedEvent
+from .agents.teams.termination_conditions import ExternalTermination as ExternalTermination
+from .agents.teams.termination_conditions import FunctionalTermination as FunctionalTermination
+from .agents.teams.termination_conditions import FunctionCallTermination as FunctionCallTermination
+from .agents.teams.termination_conditions import HandoffTermination as HandoffTermination
+from .agents.teams.termination_conditions import MaxMessageTermination as MaxMessageTermination
+from .agents.teams.termination_conditions import SourceMatchTermination as SourceMatchTermination
+from .agents.teams.termination_conditions import StopMessageTermination as StopMessageTermination
+from .agents.teams.termination_conditions import TerminationCondition as TerminationCondition
+from .agents.teams.termination_conditions import TextMentionTermination as TextMentionTermination
+from .agents.teams.termination_conditions import TextMessageTermination as TextMessageTermination
+from .agents.teams.termination_conditions import TimeoutTermination as TimeoutTermination
+from .agents.teams.termination_conditions import TokenUsageTermination as TokenUsageTermination
+from .agents.user_proxy import UserProxyAgent as UserProxyAgent
+from .executors.code_executor import CodeExecutor as CodeExecutor
+from .executors.code_executor import CodeResult as CodeResult
+from .executors.code_executor import CommandLineCodeResult as CommandLineCodeResult
+from .executors.code_executor import IPythonCodeResult as IPythonCodeResult
+from .executors.command_line_code_executor import DockerCommandLineCodeExecutor as DockerCommandLineCodeExecutor
+from .executors.command_line_code_executor import LocalCommandLineCodeExecutor as LocalCommandLineCodeExecutor
+from .executors.handed_functions import Alias as Alias
+from .executors.handed_functions import FunctionWithRequirements as FunctionWithRequirements
+from .executors.handed_functions import ImportFromModule as ImportFromModule
+from .executors.handed_functions import with_requirements as with_requirements
+from .executors.jupyter_code_executor import DockerJupyterCodeExecutor as DockerJupyterCodeExecutor
+from .executors.jupyter_code_executor import EmbeddedIPythonCodeExecutor as EmbeddedIPythonCodeExecutor
+from .executors.jupyter_code_executor import JupyterCodeExecutor as JupyterCodeExecutor
+from .executors.jupyter_servers import DockerJupyterServer as DockerJupyterServer
+from .executors.jupyter_servers import JupyterConnectionInfo as JupyterConnectionInfo
+from .executors.jupyter_servers import LocalJupyterServer as LocalJupyterServer
+from .messages import CodeBlock as CodeBlock
+from .models.client_types import AssistantMessage as AssistantMessage
+from .models.client_types import CreateResult as CreateResult
+from .models.client_types import FunctionExecutionResult as FunctionExecutionResult
+from .models.client_types import FunctionExecutionResultMessage as FunctionExecutionResultMessage
+from .models.client_types import Image as Image
+from .models.client_types import RequestUsage as RequestUsage
+from .models.client_types import SystemMessage as SystemMessage
+from .models.client_types import UserMessage as UserMessage
+from .models.config.config_list import config_list_from_json as config_list_from_json
+from .models.config.config_list import config_list_from_models as config_list_from_models
+from .models.config.config_list import config_list_gpt4_gpt35 as config_list_gpt4_gpt35
+from .models.config.config_list import config_list_openai_aoai as config_list_openai_aoai
+from .models.config.config_list import filter_config as filter_config
+from .models.config.config_list import get_config_list as get_config_list
+from .models.model_clients import AzureOpenAIChatCompletionClient as AzureOpenAIChatCompletionClient
+from .models.model_clients import ChatCompletionClient as ChatCompletionClient
+from .models.model_clients import OpenAIChatCompletionClient as OpenAIChatCompletionClient
+from .models.wrappers.budget import Budget as Budget
+from .models.wrappers.cache import Cache as Cache
+from .run import CancellationToken as CancellationToken
+
+__all__: list[str]  # noqa: PYI035 - the names above, as they are at run time
+last: typing.Any
+
+def load_ipython_extension(shell: IPython.core.interactiveshell.InteractiveShell) -> None: ...
+def unload_ipython_extension(shell: IPython.core.interactiveshell.InteractiveShell) -> None: ...

@@ -1,0 +1,2 @@
+from autogen_nb import AzureOpenAIChatCompletionClient as AzureOpenAIChatCompletionClient
+from autogen_nb import OpenAIChatCompletionClient as OpenAIChatCompletionClient
