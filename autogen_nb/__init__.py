@@ -4,12 +4,16 @@ The parts are put together here, and only when they are first used: importing th
 starts nothing and reads nothing.
 """
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
 from autogen_nb._version import __version__  # noqa: F401 - among the names of the stub
+
+if os.name == "nt":
+    raise ImportError("autogen_nb runs on Linux and macOS; on Windows, install and use it in WSL")
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -92,3 +92,11 @@ def test_code_runs_without_what_only_linux_has() -> None:
 
     assert "ran 42 shell\n" in told
     assert "cannot be had on darwin" in told
+
+
+def test_windows_is_told_a_way() -> None:
+    """One sentence says where the package runs, before anything of it does."""
+    program = "import os; os.name = 'nt'; import autogen_nb"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+
+    assert ran.stderr.splitlines()[-1].startswith("ImportError: autogen_nb runs on Linux and macOS; on Windows")
