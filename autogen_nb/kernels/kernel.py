@@ -27,7 +27,7 @@ from autogen_nb.kernels.message_decoding import size
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, death
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
-from autogen_nb.kernels.places.place import KernelHandle, Place
+from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.preparation import pack_modules, prepare, warm
 from autogen_nb.kernels.request import Ask, ExecuteRequest
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
@@ -104,7 +104,7 @@ class Kernel(VariableExchange):
         self._ending: str | None = None
         self._current: ExecuteRequest | None = None
         self._watch: LimitWatch | None = None
-        self._background: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[object]] = set()
 
     @property
     def alive(self) -> bool:
@@ -320,11 +320,12 @@ class Kernel(VariableExchange):
         if self.admit is not None:
             self.admit()
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
+        environ = with_interpreter(environ, self._python)
+        launch_spec = LaunchSpec(self.cwd, environ, self._python, self._folders, self.limits)
+        # It takes its time only once, while the first kernel starts.
+        self._behind(pack_modules())
         for patience in (_PREPARING, _PREPARING, None):
-            launched = await launch(
-                self._place, cwd=self.cwd, environ=with_interpreter(environ, self._python), python=self._python,
-                folders=self._folders, limits=self.limits, meanwhile=pack_modules,
-            )  # fmt: skip
+            launched = await launch(self._place, launch_spec)
             try:
                 async with asyncio.timeout(patience):
                     if launched.python:
@@ -352,7 +353,7 @@ class Kernel(VariableExchange):
                     async with asyncio.timeout(_PREPARING):
                         await warm(launched, self._imports, self._grace)
 
-    def _behind(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    def _behind(self, work: Coroutine[Any, Any, object]) -> "asyncio.Task[object]":
         task = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)

@@ -2,32 +2,20 @@
 
 import asyncio
 import shutil
-import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places.local import LOCAL, folder_for_sockets
-from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.places.local import folder_for_sockets
+from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 
 _ASK_AGAIN = 0.25
 _TAIL = 2_000
 
 
-async def launch(
-    place: Place = LOCAL,
-    *,
-    cwd: Path,
-    environ: Mapping[str, str],
-    python: str = sys.executable,
-    folders: Sequence[Path] = (),
-    limits: Limits = NO_LIMITS,
-    meanwhile: Callable[[], Awaitable[object]] | None = None,
-    patience: float = 60,
-) -> KernelHandle:
-    """A kernel that answers, and whose outputs reach us; `meanwhile` is awaited while its process starts.
+async def launch(place: Place, launch_spec: LaunchSpec, patience: float = 60) -> KernelHandle:
+    """A kernel that answers, and whose outputs reach us; it gets a folder of its own.
 
     Raises
     ------
@@ -35,12 +23,10 @@ async def launch(
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
     folder = Path(tempfile.mkdtemp(prefix="agn-", dir=place.folders or folder_for_sockets()))
-    launch_spec = LaunchSpec(folder, cwd, environ, python, tuple(folders), limits)
+    launch_spec = replace(launch_spec, folder=folder)
     launched = None
     try:
         launched = await place.start(launch_spec)
-        if meanwhile is not None:
-            await meanwhile()
         try:
             async with asyncio.timeout(patience):
                 await launched.await_answer(_ASK_AGAIN)
@@ -52,7 +38,7 @@ async def launch(
             await launched.end(grace=0)
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
-            raise ExecutionError(_explained(error, tail, python)) from error
+            raise ExecutionError(_explained(error, tail, launch_spec.python)) from error
         raise
     return launched
 

@@ -7,6 +7,8 @@ import pytest
 
 from autogen_nb.kernels.launch import launch
 from autogen_nb.kernels.places.environment import scrub_environment
+from autogen_nb.kernels.places.local import LOCAL
+from autogen_nb.kernels.places.place import LaunchSpec
 
 pytestmark = pytest.mark.kernel
 
@@ -34,7 +36,7 @@ def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) ->
     environ = {**scrub_environment({}), "PYTHONPATH": str(tmp_path)}
 
     async def main() -> bool:
-        launched = await launch(cwd=tmp_path, environ=environ, patience=60)
+        launched = await launch(LOCAL, LaunchSpec(tmp_path, environ))
         alive = launched.alive
         await launched.end(grace=0)
         return alive

@@ -252,27 +252,18 @@ class ContainerPlace(Place):
 
 
 class ContainerKernel(KernelHandle):
-    """A kernel that runs in a container."""
+    """A kernel that runs in a container: what else it started ends with that.
+
+    It is interrupted by message: what a signal meets in a container depends on the engine.
+    """
 
     def __init__(self, folder: Path, job: Exec, manager: Any) -> None:
-        super().__init__(folder, SocketChannels(manager), by_signal(job.exited))
-        self._job = job
+        super().__init__(folder, SocketChannels(manager), by_signal(job.exited), job)
+        self._pipe = job.pipe
         self._context = manager.context
 
-    async def met(self) -> str:
-        """The limit, in words, at which the engine ended or refused a process since this was asked last."""
-        return await self._job.met()
-
-    async def _interrupt(self) -> None:
-        # By message: what a signal meets in a container depends on the engine.
-        self.channels.send("control", "interrupt_request", {})
-
-    async def _kill(self) -> None:
-        # The rest of what it started ends with the container.
-        await self._job.kill()
-
     async def _close(self) -> None:
-        os.close(self._job.pipe)
+        os.close(self._pipe)
         self._context.destroy(linger=0)
 
 

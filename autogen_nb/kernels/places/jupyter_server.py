@@ -15,7 +15,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
-from tornado.httputil import url_concat
 
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer
@@ -116,7 +115,7 @@ class JupyterServerPlace(Place):
             When it cannot be reached or refuses.
         """
         request = HTTPRequest(
-            url_concat(self._base + path, {}),
+            self._base + path,
             method=method,
             headers={**await self.headers(), "Content-Type": "application/json"},
             body=json.dumps(body) if method == "POST" else None,

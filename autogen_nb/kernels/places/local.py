@@ -30,7 +30,7 @@ class LocalKernel(KernelHandle):
         self._process = manager.provisioner.process
         self._lifeline = lifeline
         lifeline.begun(self._process)
-        super().__init__(folder, SocketChannels(manager), lifeline.gone)
+        super().__init__(folder, SocketChannels(manager), lifeline.gone, lifeline)
         self.root = lifeline.root
         self.cgroup = lifeline.cgroup
 
@@ -44,16 +44,9 @@ class LocalKernel(KernelHandle):
         """Whether the kernel runs at this very moment."""
         return super().alive and not has_ended(self._process)
 
-    async def met(self) -> str:
-        """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
-        return await self._lifeline.met()
-
     async def _interrupt(self) -> None:
         # By SIGINT to its group, or by the message where its spec says so.
         await self._manager.interrupt_kernel()
-
-    async def _kill(self) -> None:
-        await self._lifeline.kill()
 
     async def _close(self) -> None:
         await self._manager.cleanup_resources()
@@ -118,6 +111,7 @@ def folder_for_sockets() -> str | None:
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
     """A manager of jupyter_client for a kernel of the spec's interpreter; nothing is started yet."""
+    from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
@@ -129,26 +123,19 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
         connection_file=str(launch_spec.folder / "k.json"),
         log=log,
     )
-    # Its own way looks specs up by name, and finds what the person calls so.
-    manager._kernel_spec = _spec(launch_spec.python)  # noqa: SLF001 - see above
-    # The factory would look through all that is installed here, to find this very class.
-    manager.kernel_id = uuid4().hex
-    manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
-    return manager
-
-
-def _spec(python: str) -> Any:
-    """A kernelspec of our own: one that the person calls "python3" would win over jupyter_client's."""
-    from jupyter_client.kernelspec import KernelSpec
-
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
-    return KernelSpec(
+    # Its own way looks specs up by name, and finds what the person calls "python3".
+    manager._kernel_spec = KernelSpec(  # noqa: SLF001 - see above
         # Safe path: neither the script's folder nor the working directory comes first on sys.path.
-        argv=[python, "-P", str(START), "-f", "{connection_file}", *options],
+        argv=[launch_spec.python, "-P", str(START), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
     )
+    # The factory would look through all that is installed here, to find this very class.
+    manager.kernel_id = uuid4().hex
+    manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
+    return manager
 
 
 def kernel_environ(launch_spec: LaunchSpec) -> dict[str, str]:

@@ -8,6 +8,7 @@ meet the same walls.
 import asyncio
 import os
 import shutil
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
-from autogen_nb.kernels.processes.jobs import Job
+from autogen_nb.kernels.processes.jobs import Job, Program
 
 T = TypeVar("T")
 
@@ -56,6 +57,8 @@ class KernelHandle(ABC):
         Private to us and to the kernel (mode 0700), gone when the kernel has ended.
     exited
         Done, with the return code, when the kernel has ended.
+    job
+        What started it, where that was a program of this machine or of a container.
 
     Attributes
     ----------
@@ -74,7 +77,10 @@ class KernelHandle(ABC):
     cgroup: Cgroup | None = None
     root: int | None = None
 
-    def __init__(self, folder: Path, channels: KernelChannels, exited: "asyncio.Future[int]") -> None:
+    def __init__(
+        self, folder: Path, channels: KernelChannels, exited: "asyncio.Future[int]", job: Program | None = None
+    ) -> None:
+        self._job = job
         self.folder = folder
         self.channels = channels
         self.exited = exited
@@ -161,7 +167,7 @@ class KernelHandle(ABC):
 
     async def met(self) -> str:
         """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
-        return ""
+        return "" if self._job is None else await self._job.met()
 
     async def interrupt(self) -> None:
         """Interrupts the code that runs; processes of the kernel's group are interrupted with it where it has one."""
@@ -183,17 +189,18 @@ class KernelHandle(ABC):
         await self._close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    @abstractmethod
     async def _interrupt(self) -> None:
         """Interrupts the code that runs."""
+        self.channels.send("control", "interrupt_request", {})
 
     async def _quit(self) -> None:
         """Asks the kernel to end by itself."""
         self.channels.send("control", "shutdown_request", {"restart": False})
 
-    @abstractmethod
     async def _kill(self) -> None:
         """Ends the kernel and all that it started."""
+        if self._job is not None:
+            await self._job.kill()
 
     @abstractmethod
     async def _close(self) -> None:
@@ -207,7 +214,7 @@ class LaunchSpec:
     Attributes
     ----------
     folder
-        Private to us and to the kernel; it holds sockets and files that pass.
+        Private to us and to the kernel; it holds sockets and files that pass. `launch` makes it.
     log
         The file in it that takes what the kernel writes to its standard streams.
     folders
@@ -216,12 +223,12 @@ class LaunchSpec:
         What a cgroup of the kernel's has to keep, where one can be made.
     """
 
-    folder: Path
     cwd: Path
     environ: Mapping[str, str]
-    python: str
+    python: str = sys.executable
     folders: tuple[Path, ...] = ()
     limits: Limits = NO_LIMITS
+    folder: Path = Path()
 
     @property
     def log(self) -> Path:

@@ -13,18 +13,15 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.processes.lifeline import Lifeline
 
 
-class Job(Protocol):
+class Program(Protocol):
     """A process that was started.
 
     Attributes
     ----------
-    pipe
-        A descriptor that does not block, from which all is read that the process writes; the reader closes it.
     exited
         Done, with the return code, when the process has ended.
     """
 
-    pipe: int
     exited: asyncio.Future[int]
 
     async def signal(self, name: str) -> bool:
@@ -38,6 +35,18 @@ class Job(Protocol):
 
     def close(self) -> None:
         """Gives back what is held; called when nothing of it is left."""
+
+
+class Job(Program, Protocol):
+    """A process that runs a block.
+
+    Attributes
+    ----------
+    pipe
+        A descriptor that does not block, from which all is read that the process writes; the reader closes it.
+    """
+
+    pipe: int
 
 
 class LocalJob(Lifeline):
