@@ -50,8 +50,6 @@ class Kernel(VariableExchange):
         The directory that the code starts in.
     environ
         The kernel's environment; None is what `environment.scrub_environment` leaves of this process's.
-    python
-        The interpreter; it must have ipykernel.
     imports
         Modules to import ahead of use, in the background, in this order; those that are not installed are
         passed over.
@@ -78,7 +76,6 @@ class Kernel(VariableExchange):
         *,
         cwd: str | Path = ".",
         environ: Mapping[str, str] | None = None,
-        python: str = sys.executable,
         imports: Sequence[str] = (),
         grace: float = 5.0,
         place: Place = LOCAL,
@@ -89,7 +86,6 @@ class Kernel(VariableExchange):
         self.cwd = Path(cwd).absolute()
         self._place = place
         self._environ = environ
-        self._python = python
         self._imports = tuple(imports)
         self._grace = grace
         self.limits = Limits.usual() if limits is None else limits
@@ -320,8 +316,8 @@ class Kernel(VariableExchange):
         if self.admit is not None:
             self.admit()
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
-        environ = with_interpreter(environ, self._python)
-        launch_spec = LaunchSpec(self.cwd, environ, self._python, self._folders, self.limits)
+        environ = with_interpreter(environ, sys.executable)
+        launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
         # It takes its time only once, while the first kernel starts.
         self._behind(pack_modules())
         for patience in (_PREPARING, _PREPARING, None):

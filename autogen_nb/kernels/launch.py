@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +39,7 @@ async def launch(place: Place, launch_spec: LaunchSpec, patience: float = 60) ->
             await launched.end(grace=0)
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
-            raise ExecutionError(_explained(error, tail, launch_spec.python)) from error
+            raise ExecutionError(_explained(error, tail)) from error
         raise
     return launched
 
@@ -51,8 +52,8 @@ def _tail(log: Path) -> str:
     return text.strip()
 
 
-def _explained(error: Exception, tail: str, python: str) -> str:
+def _explained(error: Exception, tail: str) -> str:
     reason = tail.splitlines()[-1].strip() if tail else str(error)
     hint = " (install ipykernel for this interpreter)" if "ipykernel" in reason or "IPython" in reason else ""
-    message = f"the agent's kernel could not be started with {python}: {reason}{hint}"
+    message = f"the agent's kernel could not be started with {sys.executable}: {reason}{hint}"
     return f"{message}\n{tail}" if "\n" in tail else message

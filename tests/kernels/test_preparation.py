@@ -61,7 +61,7 @@ def test_the_debugger_is_not_loaded_and_can_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_kernel_that_does_not_hear_is_started_anew(tmp_path: Path) -> None:
+def test_a_kernel_that_does_not_hear_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that answers, and then never the request that prepares it, is replaced by one that does."""
     (tmp_path / "deaf").mkdir()
     (tmp_path / "deaf" / "sitecustomize.py").write_text(DEAF)
@@ -71,8 +71,9 @@ if mkdir {tmp_path}/once 2>/dev/null; then export PYTHONPATH={tmp_path}/deaf:$PY
 exec {sys.executable} "$@"
 """)
     python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
 
-    with shared_kernel(tmp_path, python=str(python)) as kernel:
+    with shared_kernel(tmp_path) as kernel:
         assert kernel.execute("print(1)").stdout == "1\n"
 
     assert (tmp_path / "heard").exists()

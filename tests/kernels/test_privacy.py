@@ -53,14 +53,16 @@ def test_the_persons_configuration_does_not_leak_in(tmp_path: Path, monkeypatch:
     assert (ran.stdout, ran.outputs[1:]) == ("False\n", [])
 
 
-def test_an_interpreter_without_ipykernel_is_explained(tmp_path: Path) -> None:
+def test_an_interpreter_without_ipykernel_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that cannot start says why, in the words of its own stderr."""
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     python.chmod(0o700)
 
+    monkeypatch.setattr(sys, "executable", str(python))
+
     async def start() -> None:
-        await Kernel(cwd=tmp_path, python=str(python)).start()
+        await Kernel(cwd=tmp_path).start()
 
     with pytest.raises(ExecutionError, match=r"could not be started .*: ModuleNotFoundError: No module named"):
         asyncio.run(start())

@@ -34,8 +34,6 @@ class BubblewrapPlace(LocalPlace):
     ----------
     net
         Whether the code may use the network.
-    readable
-        Files and folders in the home that the code may read beside its working directory.
 
     Raises
     ------
@@ -45,12 +43,11 @@ class BubblewrapPlace(LocalPlace):
 
     walls: Walls = "bwrap"
 
-    def __init__(self, *, net: bool = False, readable: Iterable[str | Path] = ()) -> None:
+    def __init__(self, *, net: bool = False) -> None:
         self._program = _found()
         if (refusal := _refusal(self._program)) is not None:
             raise ConfigError(f"the bwrap sandbox cannot be had here: {refusal}; {_INSTEAD}")
         self._net = net
-        self._readable = tuple(Path(path).absolute() for path in readable)
         self._opened: list[Path] = []
 
     def open(self, folder: Path) -> None:
@@ -63,17 +60,14 @@ class BubblewrapPlace(LocalPlace):
         spec = manager.kernel_spec
         # A signal would end the sandbox; a message reaches the kernel in it.
         spec.interrupt_mode = "message"
-        spec.argv = self._behind(spec.argv, launch_spec.cwd, launch_spec.folder, launch_spec.python)
+        spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec.folder)
         environ = {**kernel_environ(launch_spec), "XDG_CACHE_HOME": "/tmp/cache", "MPLCONFIGDIR": "/tmp/matplotlib"}  # noqa: S108 - the sandbox's own
         body = await start_kernel(manager, launch_spec, environ)
         body.exited = by_signal(body.exited)
         return body
 
-    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:
+    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> list[str]:
         """The command behind the walls."""
-        return self._behind(argv, cwd, folder, sys.executable)
-
-    def _behind(self, argv: Sequence[str], cwd: Path, folder: Path | None, python: str) -> list[str]:
         cwd = cwd.resolve()
         hidden = _hidden()
         for home in hidden:
@@ -89,7 +83,7 @@ class BubblewrapPlace(LocalPlace):
             *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
             *_each("--tmpfs", [Path(path) for path in _EMPTIED if Path(path).is_dir()]),
             *_each("--tmpfs", hidden),
-            *_bound("--ro-bind", self._shown(python)),
+            *_bound("--ro-bind", self._shown()),
             *_bound("--bind", [cwd, *([folder.resolve()] if folder else []), *filter(Path.exists, self._opened)]),
             *_each("--remount-ro", hidden),
             # ipykernel ends at once where its parent is not the process of this number.
@@ -97,9 +91,10 @@ class BubblewrapPlace(LocalPlace):
             *argv,
         ]
 
-    def _shown(self, python: str) -> Iterator[Path]:
+    def _shown(self) -> Iterator[Path]:
         """What has to be bound again since it may lie in what is hidden."""
-        places = [*_interpreter(python), START, *self._readable]
+        prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
+        places = [Path(sys.executable), *map(Path, prefixes), START]
         if self._net:
             # The addresses of name servers are often kept in /run.
             places.append(Path("/etc/resolv.conf"))
@@ -135,19 +130,6 @@ def _refusal(program: str) -> str | None:
         return None
     said = " ".join(ran.stderr.split()) or f"bwrap ended with exit code {ran.returncode}"
     return f"this system does not let bwrap make namespaces ({said})"
-
-
-@cache
-def _interpreter(python: str) -> tuple[Path, ...]:
-    """Where an interpreter and its packages lie."""
-    if Path(python) == Path(sys.executable):
-        found = [sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages()]
-    else:
-        names = "sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages()"
-        source = f"import sys, site; print({names}, sep='\\n')"
-        ran = subprocess.run([python, "-I", "-c", source], capture_output=True, text=True, check=False)  # noqa: S603 - the person's own
-        found = ran.stdout.split("\n")[:4]
-    return (Path(python), *(Path(path) for path in found if path))
 
 
 def _hidden() -> list[Path]:

@@ -62,9 +62,8 @@ def find_image(client: Any, names: Sequence[str]) -> str:
             whys.append(f"{name!r}: {error}")
         else:
             return name
-    wanted = f"docker pull {names[0]}" if names else "docker pull python:3-slim"
     raise ExecutionError(
-        f"no image can be had ({'; '.join(whys)}): bring one by `{wanted}` or `docker build -t NAME .`, "
+        f"no image can be had ({'; '.join(whys)}): bring one by `docker pull {names[0]}` or `docker build -t NAME .`, "
         "and name it by use_docker='NAME'"
     )
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -59,7 +60,7 @@ class LocalPlace(Place):
     here = True
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel of the interpreter that the spec names."""
+        """A kernel of the interpreter that this runs in."""
         return await start_kernel(manager_for(launch_spec), launch_spec, kernel_environ(launch_spec))
 
     async def spawn(
@@ -110,7 +111,7 @@ def folder_for_sockets() -> str | None:
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
-    """A manager of jupyter_client for a kernel of the spec's interpreter; nothing is started yet."""
+    """A manager of jupyter_client for a kernel of this interpreter; nothing is started yet."""
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
@@ -127,7 +128,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     # Its own way looks specs up by name, and finds what the person calls "python3".
     manager._kernel_spec = KernelSpec(  # noqa: SLF001 - see above
         # Safe path: neither the script's folder nor the working directory comes first on sys.path.
-        argv=[launch_spec.python, "-P", str(START), "-f", "{connection_file}", *options],
+        argv=[sys.executable, "-P", str(START), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},

@@ -8,7 +8,6 @@ meet the same walls.
 import asyncio
 import os
 import shutil
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -225,7 +224,6 @@ class LaunchSpec:
 
     cwd: Path
     environ: Mapping[str, str]
-    python: str = sys.executable
     folders: tuple[Path, ...] = ()
     limits: Limits = NO_LIMITS
     folder: Path = Path()
