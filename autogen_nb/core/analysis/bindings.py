@@ -6,20 +6,16 @@ There is one scope: a name is taken for everything that any line of the block ma
 import ast
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-How: TypeAlias = Literal["value", "element"]
 
 _MUTATING = frozenset("append extend insert update setdefault add appendleft extendleft".split())
 
 
 @dataclass(frozen=True, slots=True)
 class BoundNames:
-    """A name stands for an expression, or for each element of it, or for a part of that."""
+    """A name stands for an expression, or for a part of it: by an index, or None for each element."""
 
     expression: ast.expr
-    how: How = "value"
-    part: tuple[int, ...] = ()
+    part: tuple[int | None, ...] = ()
 
 
 class Bindings:
@@ -94,7 +90,7 @@ def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one
             | ast.AsyncFor(target=target, iter=iterated)
             | ast.comprehension(target=target, iter=iterated)
         ):
-            _assign(target, BoundNames(iterated, "element"), found)
+            _assign(target, BoundNames(iterated, (None,)), found)
         case ast.withitem(context_expr=context, optional_vars=ast.expr() as target):
             _assign(target, BoundNames(context), found)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -136,7 +132,7 @@ def _assign(target: ast.expr, bound: BoundNames, found: Bindings) -> None:
                     # After it, places are counted from the end.
                     found.opaque.update(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
                 else:
-                    _assign(each, BoundNames(bound.expression, bound.how, (*bound.part, index)), found)
+                    _assign(each, BoundNames(bound.expression, (*bound.part, index)), found)
         case _:
             pass
 

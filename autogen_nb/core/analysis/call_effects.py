@@ -18,18 +18,11 @@ from autogen_nb.core.analysis.abstract_values import (
 )
 from autogen_nb.core.analysis.evaluator import Evaluator
 from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects, is_url
-from autogen_nb.core.analysis.known_names import names
+from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.effects import Effect, EffectKind
 
-_PATHS = names("arguments", "path")
-_SECOND = names("arguments", "second")
-_OPENS = names("calls", "open")
-_DATABASES = names("calls", "database")
-_BY_HOST = names("calls", "by_host")
-_MAKING = names("calls", "making")
-_ASKING = names("calls", "asking")
-_ITS_OWN = names("calls", "its_own")
-_QUIET = names("calls", "quiet")
+_ARGUMENTS = word_lists("arguments")
+_CALLS = word_lists("calls")
 _CONNECTIONS = ("memory", "sqlite3.connect()", "duckdb.connect()", "sqlalchemy.create_engine()", "duckdb")
 _OF_PATHS = ("with_name", "with_suffix", "with_stem")
 """Methods that only a path has, and that make another path."""
@@ -76,7 +69,8 @@ class CallReader:
                 elif value is UNKNOWN:
                     self._read_name(func.id, call, func.id)
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-        if not any(map(_is_known, refs)) and not (name in _QUIET or name in self._own or method_effects.effect(name)):
+        harmless = name in _CALLS["quiet"] or name in self._own
+        if not harmless and not method_effects.effect(name) and not any(map(_is_known, refs)):
             # Addresses that are handed to what is not known.
             for address in filter(is_url, self._addresses(call)):
                 self._found.add_connection(address)
@@ -84,11 +78,11 @@ class CallReader:
     def _read_library(  # noqa: C901, PLR0912  # one row for each kind of library
         self, name: str, call: ast.Call, *, made: bool
     ) -> None:
-        if name in _OPENS:
+        if name in _CALLS["open"]:
             binary = name not in ("open", "io.open")
             for text in self._files(call) or (None,):
                 self._read_mode(text, self._mode(call, 1, "b" if binary else "t"))
-        elif name in _DATABASES:
+        elif name in _CALLS["database"]:
             for text in self._files(call, keywords=("database", "url")):
                 read_only = any(each.arg == "read_only" for each in call.keywords) or "mode=ro" in (text or "")
                 sql_effects.read_address(text, self._found, changing=self._changing and not read_only)
@@ -132,7 +126,7 @@ class CallReader:
         else:
             named = text if kind == "environment" and name.startswith("os.") else None
             found.add(library_effects.used(kind, name, named or ""))
-        vague = (made and last not in _ASKING) or last in _MAKING
+        vague = (made and last not in _CALLS["asking"]) or last in _CALLS["making"]
         if vague and not any(effect.target for effect in found.effects):
             self._found.add_vague(found.effects)
         else:
@@ -140,7 +134,7 @@ class CallReader:
 
     def _read_connection(self, name: str, call: ast.Call, found: FoundEffects) -> None:
         addresses = list(filter(is_url, self._addresses(call)))
-        if not addresses and name in _BY_HOST:
+        if not addresses and name in _CALLS["by_host"]:
             # By its name alone, or with its port.
             values = [
                 each for node in [*call.args[:1], *_given(call, ("host", "hostname"))] for each in self._values.of(node)
@@ -175,7 +169,7 @@ class CallReader:
         """What a method or a function does, by its name."""
         kind = method_effects.effect(name)
         if name in ("dump", "safe_dump"):
-            for text in self._files(call, 1, (*_SECOND, "stream")):
+            for text in self._files(call, 1, (*_ARGUMENTS["second"], "stream")):
                 self._found.add_file("write", text)
         elif name in ("rename", "replace") and owner == "":
             self._read_renaming(name, call)
@@ -189,7 +183,7 @@ class CallReader:
             self._found.add_program(next(filter(None, self._texts(call)), None))
         elif kind == "unknown":
             self._found.add_unknown(f"may run code: .{name}")
-        elif name in _ITS_OWN:
+        elif name in _CALLS["its_own"]:
             library_effects.hand_on(kind, name, self._found)
         elif kind and not (method_effects.textual(name) and self._files(call) == ()):
             self._read_files(kind, 0, call)
@@ -245,13 +239,15 @@ class CallReader:
 
     def _read_files(self, kind: str, place: int, call: ast.Call) -> None:
         """What is done to the file, or with the command, that an argument names."""
-        for text in self._files(call, place, _SECOND if place else _PATHS) or (None,):
+        for text in self._files(call, place, _ARGUMENTS["second"] if place else _ARGUMENTS["path"]) or (None,):
             if kind in _FILE_USES:
                 self._found.add_file(cast("FileUse", kind), text)
             else:
                 self._found.add_program(text)
 
-    def _files(self, call: ast.Call, place: int = 0, keywords: Iterable[str] = _PATHS) -> tuple[str | None, ...]:
+    def _files(
+        self, call: ast.Call, place: int = 0, keywords: Iterable[str] = _ARGUMENTS["path"]
+    ) -> tuple[str | None, ...]:
         """The texts of the argument that names a file; empty where there is none, None for what cannot be told.
 
         A stream is no file to be named, and neither is no file at all.
@@ -293,7 +289,7 @@ def _given(call: ast.Call, keywords: Iterable[str]) -> list[ast.expr]:
 def _is_known(name: str) -> bool:
     """Whether the tables of libraries have judged it already."""
     plain = library_effects.plain(name)
-    in_table = library_effects.exact(plain) or plain in _OPENS or plain in _DATABASES
+    in_table = library_effects.exact(plain) or plain in _CALLS["open"] or plain in _CALLS["database"]
     return in_table or library_effects.default(plain) != "compute"
 
 

@@ -26,7 +26,7 @@ from autogen_nb.core.analysis.abstract_values import (
     text_of,
 )
 from autogen_nb.core.analysis.bindings import Bindings, BoundNames
-from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, names
+from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, word_lists
 
 _DEEP = 30
 _STEPS = 50_000
@@ -37,9 +37,7 @@ _FIXED: Mapping[str, Any] = {
     "os.getcwd": ".",
     "tempfile.gettempdir": "/tmp",  # noqa: S108  # nothing is written there
 }
-_SAME = names("calls", "same")
-_STREAMS = names("calls", "streams")
-_DATABASES = names("calls", "database")
+_CALLS = word_lists("calls")
 
 
 class Evaluator:
@@ -138,10 +136,10 @@ class Evaluator:
 
     def _bound(self, bound: BoundNames) -> Iterable[Any]:
         values: Values = self.of(bound.expression)
-        if bound.how == "element":
-            values = tuple(each for value in values for each in elements(value))
-        for index in bound.part:
-            values = tuple(each for value in values for each in item(value, (index,)))
+        for part in bound.part:
+            values = tuple(
+                each for value in values for each in (elements(value) if part is None else item(value, (part,)))
+            )
         return values
 
     def _passed(self, function: str, place: int, name: str, default: ast.expr | None) -> Iterable[Any]:
@@ -235,14 +233,14 @@ class Evaluator:
                 UNKNOWN if attr is None else self._attribute(value, attr)
                 for value, attr in product(self.of(node.args[0]), self.texts(node.args[1]))
             ]
-        if name in _DATABASES and self._in_memory(node):
+        if name in _CALLS["database"] and self._in_memory(node):
             return (Ref("memory"),)
-        if name in _STREAMS:
+        if name in _CALLS["streams"]:
             return (OpenedFile(),)
         if name in ("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"):
             kind: Callable[[str], Any] = str if name == "os.path.join" else PathText
             return self._combined(node.args, lambda *parts: kind(posixpath.join("" if parts else ".", *parts)))
-        if name in _SAME and node.args:
+        if name in _CALLS["same"] and node.args:
             return self.of(node.args[0])
         return self._iterated(name, node)
 

@@ -4,10 +4,9 @@ import ast
 
 from autogen_nb.core.analysis import library_effects
 from autogen_nb.core.analysis.found_effects import FoundEffects
-from autogen_nb.core.analysis.known_names import ALIASES, names
+from autogen_nb.core.analysis.known_names import ALIASES, word_lists
 
-_STARRED = names("imports", "starred")
-_SENSITIVE = names("imports", "sensitive")
+_IMPORTS = word_lists("imports")
 
 
 def read_import(node: ast.AST, found: FoundEffects) -> None:
@@ -31,7 +30,7 @@ def read_module(name: str, bound: str, found: FoundEffects, alias: str | None = 
         found.add_unknown(f"imports {name}, which is not known")
     elif kind != "compute" and not usual:
         found.add(library_effects.used(kind, name))
-    elif bound and not usual and name in _SENSITIVE:
+    elif bound and not usual and name in _IMPORTS["sensitive"]:
         found.add_unknown(f"imports {name} under another name")
     if kind == "compute" and (part := library_effects.hidden(name)):
         library_effects.reach_inside(part, found)
@@ -42,7 +41,7 @@ def _read_member(module: str, name: str, bound: str, found: FoundEffects) -> Non
     kind = library_effects.default(full)
     usual = ALIASES.get(bound) == full
     if name == "*":
-        if module not in _STARRED:
+        if module not in _IMPORTS["starred"]:
             found.add_unknown(f"imports {full}")
     elif full in library_effects.FILES:
         use, _ = library_effects.FILES[full]

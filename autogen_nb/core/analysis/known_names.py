@@ -7,17 +7,12 @@ from importlib import resources
 from typing import Any
 
 
-def names(table: str, key: str) -> frozenset[str]:
-    """The words of one list."""
-    return frozenset(lists(table)[key])
-
-
-def lists(table: str) -> dict[str, list[str]]:
+def word_lists(table: str) -> dict[str, frozenset[str]]:
     """Every list of a table by its key; of a table in a table, the name is written with a dot."""
     found: Any = _tables()
     for part in table.split("."):
         found = found[part]
-    return {key: text.split() for key, text in found.items()}
+    return {key: frozenset(text.split()) for key, text in found.items()}
 
 
 @cache
@@ -25,13 +20,11 @@ def _tables() -> Mapping[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("known_names.toml").read_text("utf-8"))
 
 
-BUILTINS = names("names", "builtins")
+_UNBOUND = word_lists("names")
 
-_LISTS = lists("names")
+BUILTINS = _UNBOUND["builtins"]
 
-ALIASES: dict[str, str] = {name: name for name in _LISTS["modules"]} | dict(
-    pair.split("=", 1) for pair in _LISTS["usual"]
-)
+ALIASES = {name: name for name in _UNBOUND["modules"]} | dict(pair.split("=", 1) for pair in _UNBOUND["usual"])
 """What a name that the block does not bind usually stands for.
 
 An import under any other name is asked about where it is made, since later blocks cannot be judged by it.

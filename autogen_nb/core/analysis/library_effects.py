@@ -6,10 +6,12 @@ from typing import cast
 
 from autogen_nb.core.analysis import method_effects
 from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects, one_line
-from autogen_nb.core.analysis.known_names import lists, names
+from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.effects import Effect, EffectKind
 
-COMPUTES = names("libraries", "computes")
+_LIBRARIES = word_lists("libraries")
+
+COMPUTES = _LIBRARIES["computes"]
 """Libraries that compute, but for what the other tables and the names of methods say."""
 
 _WORDS: Mapping[EffectKind, str] = {
@@ -19,10 +21,10 @@ _WORDS: Mapping[EffectKind, str] = {
     "environment": "changes or reads the environment: {}",
     "unknown": "uses {}",
 }
-_DEFAULTS: Mapping[str, EffectKind] = {name: kind for kind in _WORDS for name in lists("libraries")[kind]}
+_DEFAULTS: Mapping[str, EffectKind] = {name: kind for kind in _WORDS for name in _LIBRARIES[kind]}
 """What the use of a library, or of a part of it, is by itself."""
 
-_PLAIN = names("libraries", "plain")
+_PLAIN = _LIBRARIES["plain"]
 """Parts of such libraries that only compute, or look."""
 
 _SPECIAL = {
@@ -43,7 +45,7 @@ def _files(table: str) -> dict[str, tuple[str, int]]:
     return {
         name: (kind, place)
         for place, place_name in enumerate(("first", "second"))
-        for kind, found in lists(f"{table}.{place_name}").items()
+        for kind, found in word_lists(f"{table}.{place_name}").items()
         for name in found
     }
 

@@ -3,7 +3,7 @@
 import re
 from typing import Literal, TypeAlias
 
-from autogen_nb.core.analysis.known_names import lists, names
+from autogen_nb.core.analysis.known_names import word_lists
 
 MethodEffect: TypeAlias = Literal["read", "write", "delete", "network", "process", "unknown", "sql", ""]
 
@@ -13,12 +13,10 @@ _BEGINNINGS: tuple[tuple[MethodEffect, tuple[str, ...]], ...] = (
     ("write", ("write", "sink_", "save_", "export", "dump_")),
     ("read", ("read_", "scan_")),
 )
-_EXACT: dict[str, MethodEffect] = {name: kind for kind in _KINDS for name in lists("methods")[kind]}
+_METHODS = word_lists("methods")
+_EXACT: dict[str, MethodEffect] = {name: kind for kind in _KINDS for name in _METHODS[kind]}
 """Of a name in several lists, the last kind holds."""
 
-_TEXTUAL = names("methods", "textual")
-_INTERNALS = names("methods", "internals")
-_ATTRIBUTES = names("methods", "attributes")
 _FILE_NAME = re.compile(r".*[\w)\]]\.[A-Za-z][A-Za-z0-9]{0,6}|.*/[^/ ]+|~.*")
 
 
@@ -31,12 +29,14 @@ def effect(name: str) -> MethodEffect:
 
 def textual(name: str) -> bool:
     """Whether the method gives a text back where it is told of no file."""
-    return name.removeprefix("to_") in _TEXTUAL or name.removeprefix("write_") in _TEXTUAL or name == "write_ndjson"
+    forms = {name, name.removeprefix("to_"), name.removeprefix("write_")}
+    return bool(forms & _METHODS["textual"])
 
 
 def internal(name: str) -> bool:
     """Whether an attribute of this name leads into what a library, or Python itself, works with."""
-    return name not in _ATTRIBUTES and (name in _INTERNALS or (name.startswith("_") and name != "_"))
+    hidden = name in _METHODS["internals"] or (name.startswith("_") and name != "_")
+    return hidden and name not in _METHODS["attributes"]
 
 
 def file_like(text: str) -> bool:

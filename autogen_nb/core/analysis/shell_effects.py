@@ -4,20 +4,14 @@ import posixpath
 import re
 
 from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects
-from autogen_nb.core.analysis.known_names import lists, names
+from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.core.analysis.shell_parser import Command, commands
 
-_LOOKS = names("shell", "looks")
-_TELLS = names("shell", "tells")
-_TEXT_FIRST = names("shell", "text_first")
-_VERSIONED = names("shell", "versioned")
-_REMOTE = names("shell", "remote")
-_BY_HOST = names("shell", "by_host")
-_LOOKING = names("shell", "looking")
+_COMMANDS = word_lists("shell")
 _ACTS = {
     name: act
     for act in ("environment", "writes", "copies", "deletes", "network", "installs")
-    for name in lists("shell")[act]
+    for name in _COMMANDS[act]
 }
 """What other commands do; of a name in several lists, the last one holds."""
 
@@ -78,18 +72,18 @@ class _ShellReader:
             self._folder = None if given[:1] == ["-"] else self._path(given[0] if given else "~")
         elif name in _DANGEROUS and any(_DANGEROUS[name].fullmatch(word) for word in given):
             self._found.add_program(" ".join((program, *given)))
-        elif name in _LOOKS and program == name:
+        elif name in _COMMANDS["looks"] and program == name:
             self._look(name, given)
-        elif name in _TELLS and program == name:
+        elif name in _COMMANDS["tells"] and program == name:
             for variable in re.findall(r"\$\{?([A-Z][A-Z0-9_]{2,})", "\n".join(given)):
                 self._found.add_variable(variable)
-        elif not (name in _VERSIONED and given in (["--version"], ["-V"], ["-VV"])):
+        elif not (name in _COMMANDS["versioned"] and given in (["--version"], ["-V"], ["-VV"])):
             self._act(name, given, [word for word in given if not word.startswith("-")])
 
     def _look(self, name: str, given: list[str]) -> None:
         paths = [word for word in given if not word.startswith("-") or word == "-"]
         inline = any(word in ("-e", "-f") or word.startswith(("--regexp", "--file", "--expression")) for word in given)
-        if name in _TEXT_FIRST and not inline:
+        if name in _COMMANDS["text_first"] and not inline:
             paths = paths[1:]
         if name == "uniq":
             for path in paths[1:]:
@@ -103,16 +97,16 @@ class _ShellReader:
 
     def _act(self, name: str, given: list[str], paths: list[str]) -> None:
         found, act = self._found, _ACTS.get(name)
-        if name == "git" and paths and paths[0] in _REMOTE:
+        if name == "git" and paths and paths[0] in _COMMANDS["remote"]:
             act = "network"
         if name.startswith("python") and given[:3] == ["-m", "pip", "install"]:
             found.add_install(" ".join(given[3:]) or None)
         elif act == "installs":
-            if not paths or paths[0] not in _LOOKING:
+            if not paths or paths[0] not in _COMMANDS["looking"]:
                 found.add_install(" ".join(word for word in paths if word not in ("install", "add", "pip")) or None)
         elif act == "network":
             addresses: list[str | None] = [match[0] for word in given if (match := _ADDRESS.search(word))]
-            for address in addresses or (paths[:1] if name in _BY_HOST else None) or [None]:
+            for address in addresses or (paths[:1] if name in _COMMANDS["by_host"] else None) or [None]:
                 found.add_connection(address)
         elif act == "environment":
             found.add_variable(paths[0].partition("=")[0] if paths else None)
