@@ -5,7 +5,6 @@ No disk is asked. Where only a disk could tell what is meant, the answer is that
 
 import re
 import shlex
-from collections.abc import Sequence
 from posixpath import join, normpath
 
 _WEB = frozenset({"http", "https", "ws", "wss", "ftp"})
@@ -40,7 +39,7 @@ def below(top: str, path: str) -> bool:
     whole = absolute(path)
     if whole is None:
         return False
-    own, parts = _parts(top), _parts(whole)
+    own, parts = ([part for part in path.split("/") if part] for path in (top, whole))
     return parts[: len(own)] == own and not any(part.startswith(".") for part in parts[len(own) :])
 
 
@@ -96,7 +95,3 @@ def _climbed(folder: str, path: str) -> str:
     while parts and parts[0] in ("..", ".", ""):
         above = above.rpartition("/")[0] if parts.pop(0) == ".." else above
     return join(above or "/", *parts)
-
-
-def _parts(path: str) -> Sequence[str]:
-    return [part for part in path.split("/") if part]

@@ -55,7 +55,8 @@ class PathScope:
         inner = _within(full, self.folder)
         if inner is None:
             return "elsewhere"
-        return "private" if any(map(_private, inner.split("/"))) else "below"
+        hidden = (name != "." and (name.startswith(".") or _SECRET.fullmatch(name)) for name in inner.split("/"))
+        return "private" if any(hidden) else "below"
 
     def full(self, path: str) -> str | None:
         """The path from the root, or as far as is known; None for what is no path of this machine's kind."""
@@ -79,7 +80,3 @@ def _within(path: str, folder: str) -> str | None:
     if path == folder:
         return "."
     return path.removeprefix(f"{folder.rstrip('/')}/") if path.startswith(f"{folder.rstrip('/')}/") else None
-
-
-def _private(name: str) -> bool:
-    return (name.startswith(".") and name != ".") or _SECRET.fullmatch(name) is not None

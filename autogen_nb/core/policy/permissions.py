@@ -8,6 +8,7 @@
 It runs inside the agent's kernel, too, where nothing else of this package is: it imports nothing of it.
 """
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,6 +20,7 @@ KindAndTarget: TypeAlias = tuple[str, str]
 """An act's kind and target."""
 
 _PATHS = frozenset({"read_private", "write", "delete"})
+_PACKAGE = re.compile(r"[\w.-]*").match
 _HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
@@ -67,9 +69,5 @@ def _program(command: str) -> str:
 
 
 def _package(requirement: str) -> str:
-    name = ""
-    for character in requirement.strip().lower().replace("_", "-"):
-        if not (character.isalnum() or character in "-."):
-            break
-        name += character
-    return name
+    found = _PACKAGE(requirement.strip().lower().replace("_", "-"))
+    return found[0] if found else ""

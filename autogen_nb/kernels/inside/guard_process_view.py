@@ -48,16 +48,17 @@ class Seen:
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
         self._temp = os.path.realpath(tempfile.gettempdir())
         self._made: set[str] = set()
-        self._addresses: set[str] = {_gethostname()}
         self._own = own
-        self._ground = scope
+        self.begin(scope)
         # Threads that do what the guard itself needs.
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
         """A block begins, on this ground."""
-        self._ground = scope
-        self._addresses = {_gethostname()}
+        self._folder = f"{scope.folder}/"
+        # Whose an absolute path is.
+        self.whose: Callable[[str], str] = scope.where
+        self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, whole: bool) -> str:
         """The absolute path, links followed; unless `whole`, the last name is left as it is."""
@@ -71,15 +72,9 @@ class Seen:
         above = resolved(above or ("/" if path.startswith("/") else "."))
         return f"{above.rstrip('/')}/{name}"
 
-    def whose(self, path: str) -> str:
-        """Whose an absolute path is, as `PathScope.where` says it."""
-        whose: str = self._ground.where(path)
-        return whose
-
     def named(self, path: str) -> str:
         """The path from the notebook's folder where it lies below it."""
-        folder = f"{self._ground.folder}/"
-        return path.removeprefix(folder)
+        return path.removeprefix(self._folder)
 
     def there(self, path: str) -> bool:
         """Whether there is something of that name."""

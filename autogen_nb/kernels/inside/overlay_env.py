@@ -7,24 +7,25 @@ import os
 import shutil
 import site
 import sys
+from os.path import join
 
 _WINDOWS = os.name == "nt"
 
 
 def variables(folder: str, pythonpath: str = "") -> dict[str, str]:
     """What has pip and uv install into the environment in `folder`, however they are called, and Python look there."""
-    python = _at(folder, "Scripts", "python.exe") if _WINDOWS else _at(folder, "bin", "python")
+    python = join(folder, "Scripts", "python.exe") if _WINDOWS else join(folder, "bin", "python")
     path = os.pathsep.join(filter(None, [_found_at(folder), pythonpath]))
     return {"PIP_PYTHON": python, "UV_PYTHON": python, "PYTHONPATH": path}
 
 
 def make(folder: str) -> None:
     """Makes the environment, where it is not there."""
-    settings = _at(folder, "pyvenv.cfg")
+    settings = join(folder, "pyvenv.cfg")
     if os.path.exists(settings):
         return
     python, base = variables(folder)["PIP_PYTHON"], getattr(sys, "_base_executable", None) or sys.executable
-    packages = _found_at(folder) if _WINDOWS else _at(folder, "lib", f"python{_version(2)}", "site-packages")
+    packages = _found_at(folder) if _WINDOWS else join(folder, "lib", f"python{_version(2)}", "site-packages")
     for each in (packages, os.path.dirname(python)):
         os.makedirs(each, mode=0o700, exist_ok=True)
     if _WINDOWS:
@@ -33,7 +34,7 @@ def make(folder: str) -> None:
         os.symlink(base, python)
         os.symlink(packages, _found_at(folder))
     # What is installed already counts as installed, and is left alone: it is outside of this environment.
-    _write(_at(packages, "under.pth"), f"import site; list(map(site.addsitedir, {_places()!r}))\n")
+    _write(join(packages, "under.pth"), f"import site; list(map(site.addsitedir, {_places()!r}))\n")
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
 
@@ -50,13 +51,9 @@ def enter(folder: str, prefix: str) -> None:
     sys.path.insert(0, _found_at(folder))
 
 
-def _at(*parts: str) -> str:
-    return os.path.join(*parts)
-
-
 def _found_at(folder: str) -> str:
     """Where the packages are found, the same for any version of Python."""
-    return _at(folder, "Lib", "site-packages") if _WINDOWS else _at(folder, "packages")
+    return join(folder, "Lib", "site-packages") if _WINDOWS else join(folder, "packages")
 
 
 def _version(count: int) -> str:
