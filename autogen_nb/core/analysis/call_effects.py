@@ -28,11 +28,7 @@ _OF_PATHS = ("with_name", "with_suffix", "with_stem")
 """Methods that only a path has, and that make another path."""
 _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
-_PATH_USES: dict[str, FileUse] = {
-    **dict.fromkeys(("read_text", "read_bytes", "iterdir", "readlink", "glob", "rglob", "walk"), "read"),
-    **dict.fromkeys(("write_text", "write_bytes", "touch", "mkdir", "symlink_to", "hardlink_to", "chmod"), "write"),
-    **dict.fromkeys(("unlink", "rmdir", "rename", "replace"), "delete"),
-}
+_PATH_USES = {method: use for use, methods in word_lists("paths").items() for method in methods}
 """What methods of a path do to its file."""
 
 
@@ -159,7 +155,7 @@ class CallReader:
 
     def _read_path(self, path: str, method: str, call: ast.Call) -> None:
         if method in _PATH_USES:
-            self._found.add_file(_PATH_USES[method], path)
+            self._found.add_file(cast("FileUse", _PATH_USES[method]), path)
         if method in ("rename", "replace"):
             self._read_files("write", 0, call)
         elif method == "open":

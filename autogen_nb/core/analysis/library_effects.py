@@ -28,17 +28,13 @@ _PLAIN = _LIBRARIES["plain"]
 """Parts of such libraries that only compute, or look."""
 
 _SPECIAL = {
-    "os.environ": "uses environment variables",
-    "os.getenv": "uses environment variables",
-    "os.chdir": "changes the working folder",
-    "sys.path": "changes or reads where Python imports from",
-    "sys.modules": "changes or reads what Python has imported",
-    "pickle.load": "unpickles, which can run code",
-    "pickle.loads": "unpickles, which can run code",
-    "joblib.load": "unpickles, which can run code",
-    "torch.load": "unpickles, which can run code",
-    "pandas.read_pickle": "unpickles, which can run code",
+    "uses environment variables": "os.environ os.getenv",
+    "changes the working folder": "os.chdir",
+    "changes or reads where Python imports from": "sys.path",
+    "changes or reads what Python has imported": "sys.modules",
+    "unpickles, which can run code": "pickle.load pickle.loads joblib.load torch.load pandas.read_pickle",
 }
+_PART_WORDS = {part: words for words, parts in _SPECIAL.items() for part in parts.split()}
 
 
 def _files(table: str) -> dict[str, tuple[str, int]]:
@@ -107,7 +103,7 @@ def hidden(name: str) -> str:
 
 def used(kind: EffectKind, name: str, target: str = "") -> Effect:
     """The use of a library, or of a part of it, that is more than computing."""
-    words = next((words for part, words in _SPECIAL.items() if f"{name}.".startswith(f"{part}.")), "")
+    words = next((words for part, words in _PART_WORDS.items() if f"{name}.".startswith(f"{part}.")), "")
     words = words or _WORDS[kind].format(one_line(name))
     return Effect(kind, target, f"{words}: {one_line(target)}" if target else words)
 

@@ -21,20 +21,15 @@ RULED: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARM
 
 PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
 
-ALIASES: Mapping[str, EffectKind] = {
-    "read": "read_private",
-    "remove": "delete",
-    "move": "delete",
-    "host": "network",
-    "connect": "network",
-    "command": "process",
-    "program": "process",
-    "run": "process",
-    "shell": "process",
-    "package": "install",
-    "env": "environment",
-    "variable": "environment",
+_ALIASES: Mapping[EffectKind, str] = {
+    "read_private": "read",
+    "delete": "remove move",
+    "network": "host connect",
+    "process": "command program run shell",
+    "install": "package",
+    "environment": "env variable",
 }
+ALIASES: Mapping[str, EffectKind] = {word: kind for kind, words in _ALIASES.items() for word in words.split()}
 """What a person may write in place of a class's name."""
 
 INTERPRETERS = frozenset(

@@ -265,52 +265,36 @@ def _changing(kind: str, place: int, folder: int, *, whole: bool) -> Reader:
 
 _WORKING = 99
 """Where no event has a folder: names are meant from the working directory."""
-_READERS: dict[str, Reader] = {
-    "open": _opened,
-    **dict.fromkeys(("os.listdir", "os.scandir"), _listed),
-    **dict.fromkeys(("os.mkdir", "os.chmod"), _changing("write", 0, 2, whole=True)),
-    **dict.fromkeys(("os.chown", "os.utime"), _changing("write", 0, 3, whole=True)),
-    **dict.fromkeys(("os.truncate", "os.setxattr", "os.removexattr"), _changing("write", 0, _WORKING, whole=True)),
-    **dict.fromkeys(("os.remove", "os.rmdir", "shutil.rmtree"), _changing("delete", 0, 1, whole=False)),
-    "os.link": _changing("write", 1, 3, whole=False),
-    "os.symlink": _changing("write", 1, 2, whole=False),
-    "os.rename": _moved,
-    "sqlite3.connect": _database,
-    **dict.fromkeys(("tempfile.mkstemp", "tempfile.mkdtemp"), _temporary),
-    **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname"), _looked_up),
-    **dict.fromkeys(("socket.connect", "socket.sendto"), _connected),
-    "socket.sendmsg": lambda arguments, look: _connected(arguments, look) if arguments[1] else iter(()),
-    "socket.bind": _bound,
-    "subprocess.Popen": lambda arguments, look: _started(_command(arguments[1]), look),
-    **dict.fromkeys(("os.system", "os.startfile"), lambda arguments, look: _started(_text(arguments[0]), look)),
-    **dict.fromkeys(("os.exec", "os.posix_spawn"), _executed),
-    "os.spawn": lambda arguments, look: _started(_command(arguments[2]), look),
-    **dict.fromkeys(("os.fork", "os.forkpty"), _forked),
-    **dict.fromkeys(("os.kill", "os.killpg"), _killed),
-    "webbrowser.open": lambda arguments, look: _started(f"browser {_text(arguments[0])}", look),
-    **dict.fromkeys(("os.putenv", "os.unsetenv"), _set),
-    **dict.fromkeys(
-        (
-            "ctypes.dlopen",
-            "ctypes.cdata",
-            "ctypes.string_at",
-            "ctypes.wstring_at",
-            "ctypes.PyObj_FromPtr",
-            "sqlite3.load_extension",
-        ),
-        _foreign,
-    ),
-    **dict.fromkeys(
-        (
-            "gc.get_objects",
-            "gc.get_referrers",
-            "gc.get_referents",
-            "sys._current_frames",
-            "sys._current_exceptions",
-        ),
-        _looked_through,
-    ),
-}
+_ROWS: tuple[tuple[str, Reader], ...] = (
+    ("open", _opened),
+    ("os.listdir os.scandir", _listed),
+    ("os.mkdir os.chmod", _changing("write", 0, 2, whole=True)),
+    ("os.chown os.utime", _changing("write", 0, 3, whole=True)),
+    ("os.truncate os.setxattr os.removexattr", _changing("write", 0, _WORKING, whole=True)),
+    ("os.link", _changing("write", 1, 3, whole=False)),
+    ("os.symlink", _changing("write", 1, 2, whole=False)),
+    ("os.remove os.rmdir shutil.rmtree", _changing("delete", 0, 1, whole=False)),
+    ("os.rename", _moved),
+    ("sqlite3.connect", _database),
+    ("tempfile.mkstemp tempfile.mkdtemp", _temporary),
+    ("socket.getaddrinfo socket.gethostbyname", _looked_up),
+    ("socket.connect socket.sendto", _connected),
+    ("socket.sendmsg", lambda arguments, look: _connected(arguments, look) if arguments[1] else iter(())),
+    ("socket.bind", _bound),
+    ("subprocess.Popen", lambda arguments, look: _started(_command(arguments[1]), look)),
+    ("os.system os.startfile", lambda arguments, look: _started(_text(arguments[0]), look)),
+    ("os.exec os.posix_spawn", _executed),
+    ("os.spawn", lambda arguments, look: _started(_command(arguments[2]), look)),
+    ("os.fork os.forkpty", _forked),
+    ("os.kill os.killpg", _killed),
+    ("webbrowser.open", lambda arguments, look: _started(f"browser {_text(arguments[0])}", look)),
+    ("os.putenv os.unsetenv", _set),
+    ("ctypes.dlopen ctypes.cdata ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr", _foreign),
+    ("sqlite3.load_extension", _foreign),
+    ("gc.get_objects gc.get_referrers gc.get_referents", _looked_through),
+    ("sys._current_frames sys._current_exceptions", _looked_through),
+)
+_READERS = {event: reader for events, reader in _ROWS for event in events.split()}
 
 EVENTS = frozenset(_READERS)
 """The events that may be an act; all others are none."""

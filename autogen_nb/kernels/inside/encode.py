@@ -19,19 +19,14 @@ _MAX_ITEMS = 20_000_000
 _NUMPY_KINDS = "biufcmMSU"
 _PLAIN_INT = 2**63
 _INSTEAD = {
-    "Figure": "it was shown in the cell; `savefig` writes it to a file",
-    "Axes": "it was shown in the cell; `savefig` writes it to a file",
-    "PosixPath": "str(...) of it comes back",
-    "WindowsPath": "str(...) of it comes back",
-    "generator": "list(...) of it comes back",
-    "LazyFrame": "`.collect()` of it comes back",
-    "defaultdict": "dict(...) of it comes back",
-    "OrderedDict": "dict(...) of it comes back",
-    "Counter": "dict(...) of it comes back",
-    "deque": "list(...) of it comes back",
-    "range": "list(...) of it comes back",
-    "bytearray": "bytes(...) of it comes back",
+    "it was shown in the cell; `savefig` writes it to a file": "Figure Axes",
+    "str(...) of it comes back": "PosixPath WindowsPath",
+    "list(...) of it comes back": "generator deque range",
+    "dict(...) of it comes back": "defaultdict OrderedDict Counter",
+    "`.collect()` of it comes back": "LazyFrame",
+    "bytes(...) of it comes back": "bytearray",
 }
+_ANYTHING = "numbers, text, dates, lists, dicts, arrays and frames made from it do"
 
 
 class NotEncodable(Exception):
@@ -267,7 +262,7 @@ def _reason(kind: type) -> str:
     package = kind.__module__.partition(".")[0]
     name = kind.__qualname__ if package in ("builtins", "__main__") else f"{package} {kind.__qualname__}"
     article = "an" if name[:1].lower() in "aeiou" else "a"
-    instead = _INSTEAD.get(kind.__name__, "numbers, text, dates, lists, dicts, arrays and frames made from it do")
+    instead = next((words for words, names in _INSTEAD.items() if kind.__name__ in names.split()), _ANYTHING)
     return f"is {article} {name}; only data comes back: {instead}"
 
 
