@@ -99,7 +99,7 @@ class RulesFile:
             found: Any = json.loads(text)
             if found["version"] != _VERSION:
                 raise ValueError(f"version {found['version']}")  # noqa: TRY301  # one way out for all that is wrong
-            return tuple(KeptRule(_exact(each["rule"]), _moment(each["made"])) for each in found["rules"])
+            return tuple(_kept(each["rule"], each["made"]) for each in found["rules"])
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
                 f"{str(self.path)!r} is not used: it does not hold rules as they are kept ({_short(error)}); "
@@ -153,17 +153,12 @@ class RulesFile:
             new.replace(self.path)
 
 
-def _exact(text: str) -> Rule:
+def _kept(text: str, moment: str) -> KeptRule:
     """The rule, which must stand there as it was kept: a file is no place for what needs to be understood."""
-    rule = parse(text)
+    rule, made = parse(text), datetime.fromisoformat(moment)
     if str(rule) != text:
         raise ValueError(f"{text!r} is not how a rule is kept")
-    return rule
-
-
-def _moment(text: str) -> datetime:
-    made = datetime.fromisoformat(text)
-    return made if made.tzinfo else made.replace(tzinfo=UTC)
+    return KeptRule(rule, made if made.tzinfo else made.replace(tzinfo=UTC))
 
 
 def _short(error: Exception) -> str:

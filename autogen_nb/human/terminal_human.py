@@ -166,7 +166,8 @@ def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
     """The code as the person leaves it in the editor; None where the editor failed, which runs nothing."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
-        return _retyped()
+        first = read_line(f"The new code, ended by a line with {_END!r} alone:\n")
+        return "" if first == _END else "\n".join((first, *iter(lambda: read_line(""), _END)))
     suffix = ".py" if block.language == "python" else ".sh"
     with tempfile.TemporaryDirectory(prefix="autogen_nb-") as folder:
         file = Path(folder, f"block{suffix}")
@@ -179,12 +180,3 @@ def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
             print(f"The editor {editor!r} did not end well, and nothing was run: {error}")  # noqa: T201  # as above
             return None
         return file.read_text(encoding="utf-8").removesuffix("\n")
-
-
-def _retyped() -> str:
-    lines = []
-    line = read_line(f"The new code, ended by a line with {_END!r} alone:\n")
-    while line != _END:
-        lines.append(line)
-        line = read_line("")
-    return "\n".join(lines)

@@ -125,7 +125,7 @@ class ChatCell:
         ]
         if not open_:
             return {}
-        sizes = ", ".join(f"`{name}` ({in_units(size_of(namespace[name]))})" for name in open_)
+        sizes = variable_choice.listed([(name, in_units(size_of(namespace[name]))) for name in open_], len(open_))
         live, them = ("lives", "it") if len(open_) == 1 else ("live", "them")
         question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
         copied = await _await_answer(lambda: self._person.copying(question)) == "copy"
@@ -210,9 +210,11 @@ class ChatCell:
                     if isinstance(event, ApprovalGiven):
                         self._offer_less(conversation)
         except BudgetReached as error:
+            policy = self._settings.policy_budget
+            most = f" (at most {policy}, by your organisation's policy)" if policy else ""
             raise BudgetReached(
                 f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
-                f"pass it. Run this cell again with a larger --budget{self._settings.at_most}, and it goes on at its "
+                f"pass it. Run this cell again with a larger --budget{most}, and it goes on at its "
                 "open question; a new chat (--new) has a budget of its own.",
                 model=error.model,
                 spent=error.spent,

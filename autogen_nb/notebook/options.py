@@ -359,18 +359,15 @@ def read_options(line: str, cell: str | None) -> CellOptions:
         raise ConfigError(f"%%autogen: {str(error).strip().splitlines()[-1]}") from None
     given = {name: parsed[name] for name, option in OPTIONS.items() if parsed[name] not in (None, option.default)}
     values = {name: OPTIONS[name].value(value, "%%autogen: ") for name, value in given.items()}
-    _check_unit(values.get("budget"), text)
+    budget = values.get("budget", "")
+    if re.fullmatch(r"[\d.,_]+", budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
+        raise ConfigError(
+            f"%%autogen: --budget {budget} is in dollars; a sum of tokens is one word, --budget {budget}tokens"
+        )
     task = "\n".join(part for part in (text, (cell or "").strip("\n")) if part.strip()).strip()
     if not task:
         raise ConfigError("%%autogen: there is no task; write it below, or behind the options")
     return CellOptions(task, **values)
-
-
-def _check_unit(budget: str | None, text: str) -> None:
-    if budget and re.fullmatch(r"[\d.,_]+", budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
-        raise ConfigError(
-            f"%%autogen: --budget {budget} is in dollars; a sum of tokens is one word, --budget {budget}tokens"
-        )
 
 
 def _flags() -> Iterator[tuple[str, bool]]:

@@ -114,11 +114,6 @@ class CellSettings(CellOptions):
         """What the course of the chat depends on."""
         return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
 
-    @property
-    def at_most(self) -> str:
-        """The budget that no option can pass, in words; "" for none."""
-        return f" (at most {self.policy_budget}, by your organisation's policy)" if self.policy_budget else ""
-
 
 def cell_settings(
     options: CellOptions,

@@ -18,6 +18,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
 from autogen_nb.human.rule_based_approver import ApproveAll
+from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.options import OPTIONS, CellOptions
 
@@ -65,7 +66,9 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
     with closing(view):
         exchange = team.exchange(task, human=stage.approver(scope, ApproveAll()), waits=stage.waits)
         notebook.teams[name] = team
-        view.note(_roster(name, team))
+        before = len(team.messages)
+        kept = f" It remembers {before} messages; `await {name}.reset()` begins afresh." if before else ""
+        view.note(f"`{name}`: {variable_choice.quoted([each.name for each in team.participants])}.{kept}")
         view.hide(task)
         stream = MessageStream(lambda: exchange, token=None)
         stream.view = view
@@ -79,10 +82,3 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
         said = [each for each in done.messages if isinstance(each, BaseChatMessage)]
         notebook.namespace[options.answer] = without("TERMINATE", said[-1].to_text()) if said else ""
     return done
-
-
-def _roster(name: str, team: BaseGroupChat) -> str:
-    members = ", ".join(f"`{each.name}`" for each in team.participants)
-    said = len(team.messages)
-    kept = f" It remembers {said} messages; `await {name}.reset()` begins afresh." if said else ""
-    return f"`{name}`: {members}.{kept}"

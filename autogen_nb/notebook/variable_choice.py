@@ -89,9 +89,14 @@ def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
 def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> str:
     """The agent's new variables in one line, with the command that copies one."""
     variables = sorted(variables, key=lambda each: each.type not in _TABLES)
-    shown = ", ".join(f"`{each.name}` ({_kind(each)})" for each in variables[:_LISTED])
-    more = f" and {len(variables) - _LISTED} more" if len(variables) > _LISTED else ""
-    return f"In the agent's kernel: {shown}{more}. `{pull_command(variables[0].name, chat)}` copies one here."
+    shown = listed([(each.name, each.type, each.shape) for each in variables], _LISTED)
+    return f"In the agent's kernel: {shown}. `{pull_command(variables[0].name, chat)}` copies one here."
+
+
+def listed(variables: Sequence[tuple[str, ...]], most: int) -> str:
+    """The names of variables, each with what is known of it; no more of them than `most`."""
+    shown = ", ".join(f"`{name}` ({', '.join(filter(None, details))})" for name, *details in variables[:most])
+    return f"{shown} and {len(variables) - most} more" if len(variables) > most else shown
 
 
 def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
@@ -119,10 +124,6 @@ def pull_command(name: str, chat: str | None) -> str:
 
 def _command(verb: str, names: Sequence[str], chat: str | None) -> str:
     return " ".join(("%autogen", verb, *names, *(("-c", chat) if chat else ())))
-
-
-def _kind(variable: HandedVariable) -> str:
-    return f"{variable.type}, {variable.shape}" if variable.shape else variable.type
 
 
 def _has(value: Any, attribute: str | None) -> bool:

@@ -133,19 +133,14 @@ class CommInterceptor:
             if content["target_name"] != _CONTROL:
                 return False
             self._controls.add(name)
-        return any(
-            self._handed(listener, kind, idents, parts)
-            for listener in reversed(self._listeners)
-            if name in self._controls or (name not in listener.known and name in self._comms.comms)
-        )
-
-    def _handed(self, listener: Listener, kind: str, idents: Sequence[bytes], parts: Sequence[Any]) -> bool:
-        try:
-            listener.loop.call_soon_threadsafe(self._handle, kind, idents, parts, context=listener.context.copy())
-        # The loop is closed: whoever waited there is gone.
-        except RuntimeError:
-            return False
-        return True
+        for listener in reversed(self._listeners):
+            if name in self._controls or (name not in listener.known and name in self._comms.comms):
+                # Where the loop is closed, whoever waited there is gone.
+                with suppress(RuntimeError):
+                    context = listener.context.copy()
+                    listener.loop.call_soon_threadsafe(self._handle, kind, idents, parts, context=context)
+                    return True
+        return False
 
     # Where the question waits
 
@@ -166,11 +161,11 @@ class CommInterceptor:
 
 
 _made: list[tuple[Any, CommInterceptor]] = []
-"""The tap of each kernel in this process: there is one."""
+"""The interceptor of each kernel in this process: there is one."""
 
 
 def intercept(kernel: Any) -> CommInterceptor | None:
-    """The kernel's tap; None where the kernel is not made as every known ipykernel is."""
+    """The kernel's interceptor; None where the kernel is not made as every known ipykernel is."""
     for each, made in _made:
         if each is kernel:
             return made

@@ -14,8 +14,8 @@ from typing import Any
 
 from autogen_nb.kernels.kernel_status import OnStuck, StuckBlock
 from autogen_nb.kernels.transfer.describe import in_units
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.notebook.asking.person import StopAnswer
+from autogen_nb.notebook.variable_choice import listed
 
 _NAMED = 8
 _LOOK = 0.05
@@ -31,8 +31,8 @@ def question(stuck: StuckBlock | None) -> str:
         lost = "no variables, but files and figures that are open"
     else:
         largest = sorted(stuck.variables, key=lambda each: -(each.size or 0))
-        more = f" and {len(largest) - _NAMED} more" if len(largest) > _NAMED else ""
-        lost = ", ".join(map(_named, largest[:_NAMED])) + more
+        sizes = [each.shape if each.size is None else in_units(each.size) for each in largest]
+        lost = listed([(each.name, each.type, size) for each, size in zip(largest, sizes, strict=True)], _NAMED)
     return f"The agent's code has not yielded to Stop. Wait for it, or kill it? With it would go: {lost}."
 
 
@@ -83,8 +83,3 @@ class StopQuestion:
         if not busy():
             self.stuck, self._killed = None, False
         return busy()
-
-
-def _named(variable: HandedVariable) -> str:
-    size = variable.shape if variable.size is None else in_units(variable.size)
-    return f"`{variable.name}` ({', '.join(filter(None, (variable.type, size)))})"

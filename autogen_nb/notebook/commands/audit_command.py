@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from autogen_nb.core.audit import PersonAsked, Sent, decisions, requests
+from autogen_nb.core.audit import Sent, decisions, requests
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Recorded
@@ -13,7 +13,6 @@ from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 _DECISION_HEADS = ("#", "agent", "what", "why it was asked", "answer", "by", "came to", "code")
 _REQUEST_HEADS = ("#", "agent", "for", "host", "model", "what was new")
 _NUMBERS = frozenset({"#"})
-_HOST_OF_NONE = "(none was asked)"
 
 
 def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
@@ -32,7 +31,10 @@ def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
 
 def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     """Every question to a person, and all code, as a table."""
-    rows = [_decision_row(number, row) for number, row in enumerate(decisions(log), 1)]
+    rows = [
+        (str(number), row.agent, row.what, "; ".join(row.reasons), row.answer, row.by, row.came_to, row.code)
+        for number, row in enumerate(decisions(log), 1)
+    ]
     if not rows:
         return line(f"Nothing was asked in chat `{chat}`, and no code ran.")
     return table(_DECISION_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"code"}))
@@ -51,12 +53,8 @@ def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     return data, shown[1]
 
 
-def _decision_row(number: int, row: PersonAsked) -> tuple[str, ...]:
-    return str(number), row.agent, row.what, "; ".join(row.reasons), row.answer, row.by, row.came_to, row.code
-
-
 def _request_row(number: int, row: Sent) -> tuple[str, ...]:
-    host = "(not known: no reply came)" if row.host is None else row.host or _HOST_OF_NONE
+    host = "(not known: no reply came)" if row.host is None else row.host or "(none was asked)"
     host = "(none: known from the cache)" if row.cached else host
     return str(number), row.agent, row.why, host, row.model, "\n\n".join(_said(*each) for each in row.new)
 

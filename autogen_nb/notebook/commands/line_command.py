@@ -39,7 +39,6 @@ class LineCommand:
         Whether it is none without them.
     """
 
-    name: str
     arguments: str
     help: str
     run: "Callable[[Commands, Sequence[str]], None]"
@@ -56,7 +55,7 @@ def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = F
     """Enters the method that does a command into the table."""
 
     def enter(run: Run) -> Run:
-        COMMANDS[name] = LineCommand(name, arguments, help_text, run, needs_words)
+        COMMANDS[name] = LineCommand(arguments, help_text, run, needs_words)
         return run
 
     return enter
@@ -223,8 +222,8 @@ _WIDTH = 42
 
 def _usage() -> str:
     lines = []
-    for each in COMMANDS.values():
-        head = f"%autogen {each.name} {each.arguments}".rstrip()
+    for name, each in COMMANDS.items():
+        head = f"%autogen {name} {each.arguments}".rstrip()
         first, *more = each.help.split("\n")
         lines.append(f"{head:<{_WIDTH}}{first}" if len(head) < _WIDTH else f"{head}   {first}")
         lines += (" " * _WIDTH + line for line in more)
