@@ -65,7 +65,8 @@ def _ended(error: BaseException) -> int:
             click.echo(error.format_message(), err=True)
             return exit_codes.USAGE
         case click.UsageError():
-            return _told(_usage(error), exit_codes.USAGE)
+            path = NAME if error.ctx is None else error.ctx.command_path
+            return _told(f"{error.format_message().rstrip('.')} ({path} --help shows how)", exit_codes.USAGE)
         case click.ClickException():
             return _told(error.format_message(), error.exit_code)
         case AutogenError():
@@ -78,11 +79,6 @@ def _ended(error: BaseException) -> int:
             return exit_codes.FAILED
         case _:
             return _told(f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", exit_codes.FAILED)
-
-
-def _usage(error: click.UsageError) -> str:
-    path = NAME if error.ctx is None else error.ctx.command_path
-    return f"{error.format_message().rstrip('.')} ({path} --help shows how)"
 
 
 def _told(text: str, code: int) -> int:

@@ -20,7 +20,9 @@ class Transcript:
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._shown: set[str] = set()
-        self._text: _Growing | None = None
+        # A text that grows, and whose last lines may still change: its place, and what of it is printed.
+        self._growing: str | None = None
+        self._text = self._printed = ""
         self._cells = 0
         self._closed = False
 
@@ -57,10 +59,14 @@ class Transcript:
         self._closed = True
 
     def settle(self) -> None:
-        """Shows what is left of a text that came in pieces."""
-        if self._text is not None:
-            text, self._text = self._text, None
-            self._print(text.rest() + "\n")
+        """Shows what is left of a text that came in pieces: from the first line on that changed since it was shown."""
+        if self._growing is None:
+            return
+        self._growing = None
+        lines = zip(self._printed.splitlines(keepends=True), self._text.splitlines(keepends=True), strict=False)
+        same = takewhile(lambda pair: pair[0] == pair[1], lines)
+        rest = self._text[sum(len(line) for line, _ in same) :]
+        self._print(rest + ("\n" if not rest or rest.endswith("\n") else "\n\n"))
 
     def _display(self, content: Mapping[str, Any]) -> None:
         kind = content.get("metadata", {}).get("autogen_nb", {}).get("kind")
@@ -74,42 +80,22 @@ class Transcript:
             self.line(_described(content["data"]))
 
     def _grow(self, place: str, text: str) -> None:
-        if self._text is None or self._text.place != place:
+        """Shows the lines that are new; none as long as earlier ones are being written over."""
+        if self._growing != place:
             if place in self._shown:
                 return
             self.settle()
             self._shown.add(place)
-            self._text = _Growing(place)
-        self._print(self._text.more(text))
+            self._growing, self._printed = place, ""
+        self._text = text
+        if text.startswith(self._printed):
+            lines = text[len(self._printed) : text.rfind("\n") + 1]
+            self._printed += lines
+            self._print(lines)
 
     def _print(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
-
-
-class _Growing:
-    """A text that grows, and whose last lines may still change."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-        self._shown = ""
-        self._text = ""
-
-    def more(self, text: str) -> str:
-        """The lines that are new; none as long as earlier ones are being written over."""
-        self._text = text
-        if not text.startswith(self._shown):
-            return ""
-        lines = text[len(self._shown) : text.rfind("\n") + 1]
-        self._shown += lines
-        return lines
-
-    def rest(self) -> str:
-        """What was not shown, from the first line on that changed."""
-        pairs = zip(self._shown.splitlines(keepends=True), self._text.splitlines(keepends=True), strict=False)
-        same = takewhile(lambda pair: pair[0] == pair[1], pairs)
-        rest = self._text[sum(len(line) for line, _ in same) :]
-        return rest if not rest or rest.endswith("\n") else rest + "\n"
 
 
 def _described(data: Mapping[str, Any]) -> str:
