@@ -8,7 +8,6 @@
 """
 
 import re
-from dataclasses import dataclass, field
 
 from autogen_nb.core.text.bounded_output import HeadAndTail
 from autogen_nb.core.text.visible_text import encodable
@@ -46,43 +45,65 @@ def _colour_or_char(found: re.Match[str]) -> str:
     return found["char"] or ""
 
 
-@dataclass(slots=True)
-class _Line:
-    """One line: plain text as long as nothing moves, cells of (style, character) from then on."""
+class TerminalText:
+    """Text that grows; `feed` takes the next piece, which may end anywhere, even within an escape sequence.
 
-    before: str = ""
-    style: str = ""
-    _plain: list[str] = field(default_factory=list)
-    _cells: list[tuple[str, str]] | None = None
-    _column: int = 0
+    Its last line is plain text as long as nothing moves or is coloured, and cells of (style, character) from then on.
+    """
 
-    @property
-    def simple(self) -> bool:
-        return self._cells is None and not self.before and not self.style
+    def __init__(self) -> None:
+        self._finished = HeadAndTail()
+        self._pending = ""
+        self._style = ""
+        self._begin_line()
 
     @property
-    def shown(self) -> str:
-        if self._cells is None:
-            return "".join(self._plain)
-        return _joined(self._cells, self.before, self.style)
+    def text(self) -> str:
+        """Everything so far; of very many lines those in the middle are left out, and a line says how much that is."""
+        return self._finished.text("print less to see them") + self._last_line()
 
-    def write(self, text: str) -> None:
-        if self._cells is None and not _CONTROL.search(text):
-            self._plain.append(encodable(text))
+    def feed(self, text: str) -> None:
+        """Takes in the next piece of the stream."""
+        text, self._pending = _whole(self._pending + text)
+        if self._cells is None and not self._before and not _CONTROL.search(text):
+            # Most text is plain, and a million lines of it are one piece.
+            complete, newline, rest = text.rpartition("\n")
+            if newline:
+                self._finish_line(encodable(complete))
+            self._write(rest)
             return
-        cells = self._as_cells()
-        for found in _TOKEN.finditer(text):
-            self._take(found, cells)
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self._write(line.removesuffix("\r"))
+            self._finish_line()
+        self._write(rest)
 
-    def _as_cells(self) -> list[tuple[str, str]]:
+    def _begin_line(self) -> None:
+        self._before = self._style
+        self._plain: list[str] = []
+        self._cells: list[tuple[str, str]] | None = None
+        self._column = 0
+
+    def _finish_line(self, rest: str = "") -> None:
+        self._finished.add(f"{self._last_line()}{rest}\n")
+        self._begin_line()
+
+    def _last_line(self) -> str:
+        return "".join(self._plain) if self._cells is None else _joined(self._cells, self._before, self._style)
+
+    def _write(self, text: str) -> None:
         if self._cells is None:
-            self._cells = [(self.style, char) for char in "".join(self._plain)]
+            if not _CONTROL.search(text):
+                self._plain.append(encodable(text))
+                return
+            self._cells = [(self._style, char) for char in "".join(self._plain)]
             self._column = len(self._cells)
-        return self._cells
+        for found in _TOKEN.finditer(text):
+            self._take(found, self._cells)
 
     def _take(self, found: re.Match[str], cells: list[tuple[str, str]]) -> None:
         if found["char"]:
-            cells[self._column : self._column + 1] = [(self.style, encodable(found["char"]))]
+            cells[self._column : self._column + 1] = [(self._style, encodable(found["char"]))]
             self._column += 1
         elif found["move"]:
             self._column = 0 if found["move"] == "\r" else max(0, self._column - 1)
@@ -91,45 +112,13 @@ class _Line:
 
     def _obey(self, escape: str, cells: list[tuple[str, str]]) -> None:
         if _RESET.match(escape):
-            self.style = ""
+            self._style = ""
         elif _SGR.match(escape):
-            self.style = _short_enough(self.style + escape) or _short_enough(escape)
+            self._style = _short_enough(self._style + escape) or _short_enough(escape)
         elif escape in {"\x1b[K", "\x1b[0K"}:
             del cells[self._column :]
         elif escape == "\x1b[2K":
             cells[:] = [("", " ")] * min(self._column, len(cells))
-
-
-@dataclass(slots=True)
-class TerminalText:
-    """Text that grows; `feed` takes the next piece, which may end anywhere, even within an escape sequence."""
-
-    _finished: HeadAndTail = field(default_factory=HeadAndTail)
-    _line: _Line = field(default_factory=_Line)
-    _pending: str = ""
-
-    @property
-    def text(self) -> str:
-        """Everything so far; of very many lines those in the middle are left out, and a line says how much that is."""
-        return self._finished.text("print less to see them") + self._line.shown
-
-    def feed(self, text: str) -> None:
-        """Takes in the next piece of the stream."""
-        text, self._pending = _whole(self._pending + text)
-        if self._line.simple and not _CONTROL.search(text):
-            # Most text is plain, and a million lines of it are one piece.
-            complete, newline, rest = text.rpartition("\n")
-            if newline:
-                self._finished.add(f"{self._line.shown}{encodable(complete)}\n")
-                self._line = _Line()
-            self._line.write(rest)
-            return
-        *lines, rest = text.split("\n")
-        for line in lines:
-            self._line.write(line.removesuffix("\r"))
-            self._finished.add(self._line.shown + "\n")
-            self._line = _Line(self._line.style, self._line.style)
-        self._line.write(rest)
 
 
 def _whole(text: str) -> tuple[str, str]:
