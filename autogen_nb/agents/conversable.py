@@ -9,12 +9,12 @@ import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from autogen_nb.agents.chats import call_context, nested_chats
-from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats
+from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.chats.chat_exchange import hold_between, reply_outside
+from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats, nested_chats
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, SummaryMethod, TwoAgentChat
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.chats.single_messages import hold_between, reply_outside
 from autogen_nb.agents.parts import agent_config
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.both_forms import both_forms
@@ -241,7 +241,7 @@ class ConversableAgent(Participant, SoloAgent):
         The parameters are those of `register_reply` and `initiate_chats`; a function of the caller's own,
         ``(chat_queue, recipient, messages, sender, config) -> (final, reply)``, may hold them in its own way.
         """
-        function = nested_chats.reply_function(chat_queue, reply_func_from_nested_chats, use_async=use_async)
+        function = nested_chats(chat_queue, reply_func_from_nested_chats, use_async=use_async)
         self.register_reply(trigger, function, position, config, reset_config)
 
     async def _initiate_chat(

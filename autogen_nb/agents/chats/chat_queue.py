@@ -1,13 +1,17 @@
 """Several chats, each told the summaries of earlier ones: in order, or at the same time as far as they allow."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, TypeAlias
 
+from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.errors import ConfigError
+
+SUMMARY = "summary_from_nested_chats"
+Queue: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 class _QueuedChat:
@@ -33,7 +37,7 @@ class _QueuedChat:
         return {**self._arguments, "carryover": [*own, *summaries]}
 
 
-def initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
+def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     """The results of chats that are held one after the other.
 
     Parameters
@@ -54,7 +58,7 @@ def initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
     return done
 
 
-async def a_initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> dict[int, ChatResult]:
+async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
     """The results, by ``chat_id``, of chats that are held at the same time.
 
     Parameters
@@ -83,7 +87,7 @@ async def a_initiate_chats(chat_queue: Sequence[Mapping[str, Any]]) -> dict[int,
     return {chat_id: task.result() for chat_id, task in tasks.items()}
 
 
-def _read(chat_queue: Sequence[Mapping[str, Any]]) -> list[_QueuedChat]:
+def _read(chat_queue: Queue) -> list[_QueuedChat]:
     return [_QueuedChat(number, entry) for number, entry in enumerate(chat_queue)]
 
 
@@ -102,3 +106,62 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
         raise ConfigError(
             f"the chats {sorted(set(error.args[1]))} wait for each other; take one prerequisite away"
         ) from None
+
+
+def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool | None) -> Callable[..., Any]:
+    """The reply function that holds the chats of a queue.
+
+    Parameters
+    ----------
+    how
+        "summary_from_nested_chats", or a function of the queue, recipient, messages, sender and config.
+    use_async
+        Whether the chats are awaited; None leaves it to the chat in which the agent replies.
+
+    Raises
+    ------
+    ConfigError
+        When `how` is neither, or chats that are awaited have no ``chat_id``.
+    """
+    if how != SUMMARY and not callable(how):
+        raise ConfigError(f"reply_func_from_nested_chats is {how!r}; it must be {SUMMARY!r} or a function")
+    if use_async and any(chat.get("chat_id") is None for chat in queue):
+        raise ConfigError("nested chats with use_async=True need a chat_id each")
+
+    def replied(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+        if callable(how):
+            return how(queue, recipient, messages, sender, config)
+        chats = list(_to_hold(queue, recipient, messages, sender, config))
+        if not chats:
+            return True, None
+        call = call_context.current_call()
+        if call is not None and call.waits == "async":
+            return _awaited(chats, together=bool(use_async))
+        return True, initiate_chats(chats)[-1].summary
+
+    replied.__name__ = getattr(how, "__name__", SUMMARY)
+    return replied
+
+
+async def _awaited(chats: Queue, *, together: bool) -> tuple[bool, Any]:
+    """The reply of chats that are awaited: at the same time where they say what waits for what."""
+    if not together:
+        # One after the other, each told of those before it.
+        ids = [chat.get("chat_id", number) for number, chat in enumerate(chats)]
+        chats = [{**chat, "chat_id": ids[at], "prerequisites": ids[:at]} for at, chat in enumerate(chats)]
+    held = await a_initiate_chats(chats)
+    return True, list(held.values())[-1].summary
+
+
+def _to_hold(
+    queue: Queue, recipient: Any, messages: Sequence[Mapping[str, Any]], sender: Any, config: Any
+) -> Iterator[Mapping[str, Any]]:
+    """The chats that have something to begin with; the first begins by default with what was said last."""
+    for number, chat in enumerate(queue):
+        message = chat.get("message")
+        if message is None and number == 0:
+            message = messages[-1].get("content")
+        if callable(message):
+            message = message(recipient, messages, sender, config)
+        if message:
+            yield {**chat, "sender": chat.get("sender") or recipient, "message": message}

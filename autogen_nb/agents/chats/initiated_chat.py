@@ -79,8 +79,8 @@ class TwoAgentChat:
         Who is asked; by default the person at the place where the caller is.
     log
         The record so far: a chat that was cut off goes on at its first open question.
-    state
-        What was said before, where a conversation goes on; by default what the two agents remember.
+    known
+        Names that code can use from the start.
     """
 
     def __init__(

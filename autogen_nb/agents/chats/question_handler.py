@@ -17,7 +17,7 @@ from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.outgoing_messages import plain_message
-from autogen_nb.core.people import Human
+from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
@@ -72,8 +72,10 @@ class QuestionHandler:
                 return OnCaller(lambda: self._words(question))
             case events.ApprovalAsked():
                 return OnCaller(lambda: self._human.approve(question))
-            case events.EffectAsked() | events.CodeInputAsked():
-                return OnCaller(lambda: code_execution.answer_code_question(self._human, question))
+            case events.EffectAsked():
+                return OnCaller(lambda: cast("CodeQuestionAnswerer", self._human).allow(question))
+            case events.CodeInputAsked():
+                return OnCaller(lambda: cast("CodeQuestionAnswerer", self._human).typed(question))
             case events.FunctionsAsked():
                 return OnCaller(lambda: self._functions(question))
             case events.TerminationAsked():

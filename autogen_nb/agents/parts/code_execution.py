@@ -6,43 +6,25 @@ from the caller's thread (`autogen_nb.run.Inquiry`); the code waits on the engin
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
-from typing import Any, TypeAlias, cast
+from pathlib import Path
+from typing import Any, TextIO, TypeAlias, cast
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.agents.parts.full_output_file import FullOutputFile
-from autogen_nb.core.people import CodeQuestionAnswerer, Human
+from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, RunEnded
-from autogen_nb.core.text.bounded_output import BoundedOutputs
+from autogen_nb.core.text.bounded_output import LIMIT, BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
-from autogen_nb.human.headless import UNATTENDED
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output
+from autogen_nb.outputs import Output, Stream
 from autogen_nb.run import Inquired, Inquiry, engine, kept
 
 _Item: TypeAlias = Output | RunEnded | Inquiry
-
-
-def can_answer_code(human: Human) -> bool:
-    """Whether this human can be asked while code runs."""
-    return hasattr(human, "allow")
-
-
-def answer_code_question(human: Human, question: EffectAsked | CodeInputAsked) -> Inquired | Awaitable[Inquired]:
-    """The person's answer; a refusal where there is nobody to ask."""
-    if not can_answer_code(human):
-        return (
-            EffectJudged(allowed=False, reason=UNATTENDED)
-            if isinstance(question, EffectAsked)
-            else CodeInputGiven(None)
-        )
-    attendant = cast("CodeQuestionAnswerer", human)
-    return attendant.allow(question) if isinstance(question, EffectAsked) else attendant.typed(question)
 
 
 async def run_blocks(
@@ -70,7 +52,8 @@ async def run_blocks(
 def _items(config: CodeConfig, asked: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
     if not hasattr(config.executor, "attended"):
         return config.executor.run(asked.blocks)
-    inquirer = inquiries if can_answer_code(human) else None
+    # Not every human can be asked while code runs.
+    inquirer = inquiries if hasattr(human, "allow") else None
     run = cast("AttendedExecutor", config.executor).attended(
         asked.blocks, inquirer, asked.permissions, config.scope, config.timeout
     )
@@ -133,6 +116,57 @@ class _Inquiries:
         answer = await given
         self.log += [question, kept(question, answer)]
         return answer
+
+
+class FullOutputFile:
+    """The printed text of one run; up to `LIMIT` characters in memory, from then on in a file.
+
+    Parameters
+    ----------
+    folder
+        Where the file goes; without one, nothing is kept.
+    base
+        What the file is named relative to, where it lies in there: the code's own working directory.
+    """
+
+    def __init__(self, folder: Path | None, base: Path | None = None) -> None:
+        self._folder = folder
+        self._base = base
+        self._held: list[str] = []
+        self._size = 0
+        self._file: TextIO | None = None
+
+    def add(self, output: Output) -> None:
+        """Takes in the next output, of which only printed text is kept."""
+        if self._folder is None or not isinstance(output, Stream):
+            return
+        self._held.append(output.text)
+        self._size += len(output.text)
+        if self._size <= LIMIT:
+            return
+        try:
+            self._file = self._file or _opened(self._folder)
+            self._file.write("".join(self._held))
+        except OSError:
+            # A disk that takes nothing must not end the code whose output is shown in part anyway.
+            self._folder = None
+        self._held.clear()
+
+    def close(self) -> str:
+        """The file that holds the whole; "" where nothing was too long."""
+        if self._file is None:
+            return ""
+        self._file.close()
+        path = Path(self._file.name)
+        if self._base is not None and path.is_relative_to(self._base):
+            path = path.relative_to(self._base)
+        return "" if self._folder is None else str(path)
+
+
+def _opened(folder: Path) -> TextIO:
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 1 + sum(1 for _ in folder.glob("output-*.txt"))
+    return (folder / f"output-{number}.txt").open("x", encoding="utf-8", errors="backslashreplace")
 
 
 Code = tuple[str, str]
