@@ -9,6 +9,7 @@ import pytest
 from autogen_nb import run
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.agents.parts.agent_config import read_code_config
+from autogen_nb.core.chats.team_replies import RunLast
 from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
@@ -106,11 +107,11 @@ def test_code_of_agents_is_asked_about(lay: Lay) -> None:
     executor = ScriptedExecutor({})
 
     found = [read_code_config({"executor": executor, **more}) for more in ({}, {"confirm": "always"})]
-    agent = CodeExecutorAgent("coder", executor)
+    step = CodeExecutorAgent("coder", executor).team_step()
 
     assert [each.confirm for each in found if each is not None] == ["risky", "always"]
-    assert agent.code is not None
-    assert agent.code.confirm == agent._confirm == "risky"
+    assert isinstance(step, RunLast)
+    assert step.code.confirm == "risky"
 
 
 def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:

@@ -78,9 +78,6 @@ class CodeExecutorAgent(ConversableAgent):
         )
         self.streams = model_client_stream
         self._approval = approval_func
-        # The organisation's policy may ask for more than was given.
-        asked = confirm if self.code is None else self.code.confirm
-        self._confirm: Confirm = asked if approval_func is None else "always"
         self._retries = max_retries_on_error
         self._sources = None if sources is None else frozenset(sources)
         if approval_func is not None:
@@ -88,10 +85,12 @@ class CodeExecutorAgent(ConversableAgent):
 
     def team_step(self) -> Respond:
         """How it answers in a team."""
-        scope = None if self.code is None else self.code.scope
+        assert self.code is not None
+        # The organisation's policy may ask for more than the agent was given.
+        confirm = self.code.confirm if self._approval is None else "always"
         if self.model is not None:
-            return WriteAndRun(RunCode(confirm=self._confirm, scope=scope), self._retries)
-        return RunLast(RunCode(confirm=self._confirm, sources=self._sources, scope=scope))
+            return WriteAndRun(RunCode(confirm=confirm, scope=self.code.scope), self._retries)
+        return RunLast(RunCode(confirm=confirm, sources=self._sources, scope=self.code.scope))
 
     def _judged(
         self, asked: ApprovalAsked, context: Sequence[Mapping[str, Any]]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 from autogen_nb import run
 from autogen_nb.agents.parts.agent import Agent
@@ -20,6 +20,7 @@ from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
 
 Method: TypeAlias = Literal["generate_reply", "receive", "reply function", "send"]
+T = TypeVar("T")
 _RECORDED = get_args(Recorded)
 
 
@@ -48,13 +49,16 @@ class UserCodeCall:
         return (self.method, self.agent, self.peer) == (method, agent, peer)
 
 
-_call: ContextVar[UserCodeCall | None] = ContextVar("call", default=None)
-_show: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=None)
+CALL: ContextVar[UserCodeCall | None] = ContextVar("call", default=None)
+"""The call in whose course the caller is."""
+
+SHOW: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=None)
+"""Where a chat within a chat is shown."""
 
 
 def current_call() -> UserCodeCall | None:
     """The call in whose course the caller is."""
-    return _call.get()
+    return CALL.get()
 
 
 def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, request_reply: bool | None) -> bool:
@@ -67,23 +71,13 @@ def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, r
 
 
 @contextmanager
-def in_call(call: UserCodeCall) -> Generator[None, None, None]:
-    """The course of a call."""
-    token = _call.set(call)
+def during(variable: ContextVar[T | None], value: T) -> Generator[None, None, None]:
+    """Has the variable this value for what happens inside."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _call.reset(token)
-
-
-@contextmanager
-def showing(show: Callable[[Event], None]) -> Generator[None, None, None]:
-    """Shows here what happens inside."""
-    token = _show.set(show)
-    try:
-        yield
-    finally:
-        _show.reset(token)
+        variable.reset(token)
 
 
 class NestedView:
@@ -111,7 +105,7 @@ def chat_view(*, silent: bool | None) -> run.View:
     """Where a chat is shown: nowhere, within the one that goes on, or where the caller is."""
     if silent:
         return NestedView()
-    show = _show.get()
+    show = SHOW.get()
     return run.surface().view() if show is None or current_call() is None else NestedView(show)
 
 

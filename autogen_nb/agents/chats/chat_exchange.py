@@ -99,7 +99,7 @@ class ChatExchange:
 
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view; what happens in chats within it is shown there too."""
-        with closing(view), call_context.showing(view.show):
+        with closing(view), call_context.during(call_context.SHOW, view.show):
             async with aclosing(self.happening(view.tick)) as happening:
                 async for event in happening:
                     view.show(event)

@@ -95,9 +95,8 @@ class GroupSettings:
                 "list of agents"
             )
         what = "allowed_or_disallowed_speaker_transitions"
-        sources = _names(what, list(transitions), everybody)
-        named = [frozenset(_names(what, value, everybody)) for value in transitions.values()]
-        said = dict(zip(sources, named, strict=True))
+        _names(what, list(transitions), everybody)
+        said = {source.name: frozenset(_names(what, after, everybody)) for source, after in transitions.items()}
         if kind == "allowed":
             return said
         return {name: everybody - said.get(name, frozenset()) for name in everybody}

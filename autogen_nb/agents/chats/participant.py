@@ -10,6 +10,7 @@ from autogen_nb.agents.parts.outgoing_messages import opening_message
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, ReplyFunction, ReplyFunctions
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
+from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
@@ -82,8 +83,9 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
                 return check_termination_and_human_reply
             case "functions":
                 return person_tool.function_step(self.function_map)
-            case "code" if self.code is not None and self.code.reach != 0:
-                return self.code.step(together=self.overrides("execute_code_blocks"))
+            case "code" if (code := self.code) is not None and code.reach != 0:
+                together = self.overrides("execute_code_blocks")
+                return RunCode(code.reach, code.confirm, together, pictures=code.pictures, scope=code.scope)
             case "model" if self.model is not None:
                 return generate_oai_reply
             case _:

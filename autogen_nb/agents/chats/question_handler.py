@@ -218,10 +218,10 @@ class QuestionHandler:
         call = UserCodeCall(method, agent, peer, self._human, self._waits)
 
         async def awaited(said: Awaitable[Any]) -> events.Answer:
-            with call_context.in_call(call):
+            with call_context.during(call_context.CALL, call):
                 return read(await said, call)
 
-        with call_context.in_call(call):
+        with call_context.during(call_context.CALL, call):
             said = work()
         return awaited(said) if isinstance(said, Awaitable) else read(said, call)
 

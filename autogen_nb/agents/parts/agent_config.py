@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.core.chats.code_step import Reach, RunCode
+from autogen_nb.core.chats.code_step import Reach
 from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Executor, Model
@@ -90,10 +90,6 @@ class CodeConfig:
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
         return PathScope(str(folder), own, str(Path("~").expanduser()))
-
-    def step(self, *, together: bool) -> RunCode:
-        """The step that runs code so, block by block or the blocks of a message `together`."""
-        return RunCode(self.reach, self.confirm, together, pictures=self.pictures, scope=self.scope)
 
 
 def one_of(name: str, value: Any, choices: Sequence[T]) -> T:
