@@ -55,7 +55,7 @@ class Permissions:
 
 @dataclass(frozen=True, slots=True)
 class EffectJudged:
-    """What was decided; a denied act raises ``PermissionError`` in the code, with the reason.
+    """What was decided; a denied effect raises ``PermissionError`` in the code, with the reason.
 
     `stop` tells that the chat ends too; `rules` are those that the person accepted with it, in the form in which they
     are kept.

@@ -87,7 +87,7 @@ class TerminalHuman:
                     continue
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        """What the person decides about an act of running code; an unclear answer is asked again."""
+        """What the person decides about an effect of running code; an unclear answer is asked again."""
         self._announce()
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
         print(f"\nThe code that runs {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal

@@ -14,7 +14,7 @@ from autogen_nb.effects import KINDS, Effect, EffectJudged, EffectKind, Permissi
 from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, signed
 
 Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
-"""Asks a person: the act, and the line of the code that waits."""
+"""Asks a person: the effect, and the line of the code that waits."""
 
 
 @dataclass(frozen=True, slots=True)

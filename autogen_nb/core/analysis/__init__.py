@@ -18,7 +18,7 @@ _DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
 
 @lru_cache(maxsize=128)
 def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...]:
-    """What the block does beyond computing, each act once; empty for code that only computes.
+    """What the block does beyond computing, each effect once; empty for code that only computes.
 
     Parameters
     ----------

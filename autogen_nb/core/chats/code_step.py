@@ -123,7 +123,7 @@ class RunCode:
         return "done"
 
     def _question(self, spec: AgentSpec, blocks: tuple[CodeBlock, ...]) -> CodeAsked:
-        """Has the blocks run as they are now, with leave for what is read in them."""
+        """Has the blocks run as they are now, with permission for what is read in them."""
         if self.confirm == "never":
             return CodeAsked(spec.name, blocks)
         read = dict.fromkeys(effect for block in blocks for effect in permissions(block, self.scope).effects)

@@ -1,4 +1,4 @@
-"""What an act is done to, brought into one form: paths, hosts, commands and packages that can be compared.
+"""What an effect is done to, brought into one form: paths, hosts, commands and packages that can be compared.
 
 No disk is asked. Where only a disk could tell what is meant, the answer is that it is not known.
 """

@@ -1,8 +1,8 @@
-"""What a block may do without a question while it runs: whether an act that is about to happen was let through.
+"""What a block may do without a question while it runs: whether an effect that is about to happen was let through.
 
-1. What is harmless needs no leave.
-2. An act is covered by one of the same kind whose target is not known, or is the same: a path with all below it (and,
-   for what is written, the folders above it), a host whatever the port, a command of the same program.
+1. What is harmless needs no permission.
+2. An effect is covered by one of the same kind whose target is not known, or is the same: a path with all below it
+   (and, for what is written, the folders above it), a host whatever the port, a command of the same program.
 3. What could not be read covers nothing but itself: whoever let it run has not said yes to what it turns out to do.
 
 It runs inside the agent's kernel, too, where nothing else of this package is: it imports nothing of it.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from autogen_nb.core.policy.path_scope import PathScope
 
 KindAndTarget: TypeAlias = tuple[str, str]
-"""An act's kind and target."""
+"""An effect's kind and target."""
 
 _PATHS = frozenset({"read_private", "write", "delete"})
 _PACKAGE = re.compile(r"[\w.-]*").match
@@ -25,7 +25,7 @@ _HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
 def allows(let: Iterable[KindAndTarget], kind: str, target: str, scope: "PathScope") -> bool:
-    """Whether an act of this kind on this target may happen, where these were let through."""
+    """Whether an effect of this kind on this target may happen, where these were let through."""
     if kind in _HARMLESS:
         return True
     return any(of == kind and (not what or _same(kind, what, target, scope)) for of, what in let)

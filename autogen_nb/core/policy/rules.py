@@ -1,7 +1,7 @@
 """A person's lasting rules: what code may do without being asked about, whoever wrote it.
 
-1. A rule names a class of acts and, narrower, a path, a host, a command, a package or a variable.
-2. An act whose target is not known is covered only by a rule for its whole class.
+1. A rule names a class of effects and, narrower, a path, a host, a command, a package or a variable.
+2. An effect whose target is not known is covered only by a rule for its whole class.
 3. A path is covered with all below it, but with nothing hidden below it, and with nothing that is reached
    through ``..``: only a disk could tell where that leads.
 4. A program's name covers a command line that starts this one program and nothing else.
@@ -78,7 +78,7 @@ class Rule:
         return f"always allow {some.format(self._named()) if self.target else every}"
 
     def covers(self, effect: Effect) -> bool:
-        """Whether the rule lets the act happen; a path must be absolute, as `placed` makes it."""
+        """Whether the rule lets the effect happen; a path must be absolute, as `placed` makes it."""
         if effect.kind != self.kind:
             return False
         if not self.target:
@@ -131,7 +131,7 @@ def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
 
 
 def placed(effect: Effect, *, folder: str, home: str) -> Effect:
-    """The act with its path made absolute; without one where only a disk could tell where the path leads."""
+    """The effect with its path made absolute; without one where only a disk could tell where the path leads."""
     if effect.kind not in PATHS:
         return effect
     return replace(effect, target=effect_targets.absolute(effect.target, folder=folder, home=home) or "")
@@ -152,7 +152,7 @@ def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...
 
 
 def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
-    """The rules to offer a person who is asked about these acts; those of each act from the narrowest on.
+    """The rules to offer a person who is asked about these effects; those of each effect from the narrowest on.
 
     None is without a target: whoever wants to let a whole class pass must write that down.
     """

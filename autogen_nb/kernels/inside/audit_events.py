@@ -1,8 +1,8 @@
-"""Which of Python's audit events are which acts: what code is about to do, by class and target.
+"""Which of Python's audit events are which effects: what code is about to do, by class and target.
 
-1. What every program does to run at all is no act: the interpreter's own files, installed packages, fonts, shared
+1. What every program does to run at all is no effect: the interpreter's own files, installed packages, fonts, shared
    data of the system, devices without a memory, caches of libraries, temporary files that the code made itself.
-2. What a library does while it is being imported is no act, whatever it is; what a library does to the environment
+2. What a library does while it is being imported is no effect, whatever it is; what a library does to the environment
    or by ctypes is its own matter, too. What the code itself does is not.
 3. A path is taken for what it is when all links in it are followed.
 
@@ -297,4 +297,4 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
 _READERS = {event: reader for events, reader in _ROWS for event in events.split()}
 
 EVENTS = frozenset(_READERS)
-"""The events that may be an act; all others are none."""
+"""The events that may be an effect; all others are none."""

@@ -54,7 +54,7 @@ class Seen:
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
-        """A block begins, on this ground."""
+        """A block begins, in this scope."""
         self._folder = f"{scope.folder}/"
         # Whose an absolute path is.
         self.whose: Callable[[str], str] = scope.where
@@ -119,7 +119,7 @@ class Seen:
         return False
 
     def importing(self) -> bool:
-        """Whether a library is being imported: what it does then is no act of the code's."""
+        """Whether a library is being imported: what it does then is no effect of the code's."""
         importing = False
         for file, frame in self._frames():
             if not file.startswith((*self._stdlib, *self._packages)):
