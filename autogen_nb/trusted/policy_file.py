@@ -22,8 +22,10 @@ def policy() -> OrganisationPolicy:
     ConfigError
         When there is a file that cannot be used; nothing may run then.
     """
+    named = ""
     try:
         text = owned_files.read(PATH, OWNERS)
-        return NO_POLICY if text is None else parse(text, str(PATH))
+        named = f"{str(PATH)!r}: "
+        return NO_POLICY if text is None else parse(text)
     except ConfigError as error:
-        raise ConfigError(f"nothing runs, since your organisation's policy cannot be used: {error}") from None
+        raise ConfigError(f"nothing runs, since your organisation's policy cannot be used: {named}{error}") from None

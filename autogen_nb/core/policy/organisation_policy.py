@@ -79,35 +79,29 @@ class OrganisationPolicy:
         """
         if not self.suffices(walls):
             raise ConfigError(
-                f"your organisation's policy asks for the sandbox {self.sandbox!r} at least, and {what} has "
-                f"{'none' if walls == 'none' else walls}: use sandbox={self.sandbox!r} (in a cell: "
-                f"--sandbox {self.sandbox})"
+                f"your organisation's policy asks for the sandbox {self.sandbox!r} at least, and {what} has {walls}: "
+                f"use sandbox={self.sandbox!r} (in a cell: --sandbox {self.sandbox})"
             )
 
 
 NO_POLICY = OrganisationPolicy()
 
 
-def parse(text: str, path: str = "the policy") -> OrganisationPolicy:
+def parse(text: str) -> OrganisationPolicy:
     """The policy in the words of a TOML file.
 
     Raises
     ------
     ConfigError
-        When there is anything in it that is not known, or has another type or value than it may; `path` is named.
+        When there is anything in it that is not known, or has another type or value than it may.
     """
     # Most machines have no policy to read.
     import tomllib
 
     try:
-        return OrganisationPolicy(**_values(tomllib.loads(text)))
+        found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path!r}: it is no TOML: {error}") from None
-    except ConfigError as error:
-        raise ConfigError(f"{path!r}: {error}") from None
-
-
-def _values(found: Mapping[str, Any]) -> dict[str, Any]:
+        raise ConfigError(f"it is no TOML: {error}") from None
     values = {}
     for table, given in found.items():
         if table not in _READERS or not isinstance(given, Mapping):
@@ -116,7 +110,7 @@ def _values(found: Mapping[str, Any]) -> dict[str, Any]:
             if key not in _READERS[table]:
                 raise ConfigError(f"[{table}] holds {key!r}, where only {', '.join(_READERS[table])} is known")
             values[key] = _READERS[table][key](value)
-    return values
+    return OrganisationPolicy(**values)
 
 
 def _hosts(given: Any) -> tuple[str, ...]:
