@@ -267,13 +267,15 @@ class Evaluator:
 
     def _combined(self, nodes: Iterable[ast.expr], combine: Callable[..., Any]) -> Iterable[Any]:
         """Everything that comes of the parts, each of which must be a text, a path or a number."""
-        return [
-            UNKNOWN if any(part is None for part in parts) else combine(*parts)
-            for parts in islice(product(*(self._parts(node) for node in nodes)), MOST + 1)
-        ]
-
-    def _parts(self, node: ast.expr) -> list[Any]:
-        return [value if isinstance(value, int) else raw(value) for value in self.of(node)]
+        values = ([v if isinstance(v, int) else raw(v) for v in self.of(node)] for node in nodes)
+        found = []
+        for parts in islice(product(*values), MOST + 1):
+            try:
+                found.append(UNKNOWN if None in parts else combine(*parts))
+            except TypeError:
+                # Where it runs, such a call fails, too.
+                found.append(UNKNOWN)
+        return found
 
     def _pair(self, key: ast.expr | None, value: ast.expr) -> tuple[Any, Any]:
         return (UNKNOWN if key is None else OneOf(self.of(key)), OneOf(self.of(value)))
