@@ -29,13 +29,14 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if path.is_symlink():
-            raise _refused(path, "it is a link, and must be a file") from None
-        raise _refused(path, error.strerror or str(error)) from None
+        why = "it is a link, and must be a file" if path.is_symlink() else error.strerror or str(error)
+        raise _refused(path, why) from None
     try:
-        doubt = _doubt(os.fstat(number), owners) or _reach(path.parent, owners)
-        if doubt:
-            raise _refused(path, doubt)
+        doubt = _doubt(os.fstat(number), owners)
+        # Whoever may write the folder could have put the file there.
+        above = _others(path.parent.stat(), owners | {0})
+        if doubt or above:
+            raise _refused(path, doubt or f"of its folder {str(path.parent)!r}: {above}")
         with os.fdopen(number, "rb", closefd=False) as file:
             return file.read(_LARGEST).decode()
     except UnicodeDecodeError:
@@ -59,12 +60,6 @@ def _others(found: os.stat_result, owners: frozenset[int]) -> str:
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"others may write it (chmod {stat.S_IMODE(found.st_mode) & ~0o022:o} makes it yours alone)"
     return ""
-
-
-def _reach(folder: Path, owners: frozenset[int]) -> str:
-    """Why somebody else could have put the file there."""
-    found = _others(folder.stat(), owners | {0})
-    return f"of its folder {str(folder)!r}: {found}" if found else ""
 
 
 def _refused(path: Path, why: str) -> ConfigError:

@@ -247,10 +247,6 @@ def _offered_commands(line: str) -> Iterator[str]:
     # A rule of one word is read as a program's name.
     if line != name and " " in line:
         yield line
-    if name is not None and not _interprets(name):
+    base = (name or "").rpartition("/")[2]
+    if name is not None and base not in INTERPRETERS and not base.startswith(("python", "pypy", "perl", "ruby", "lua")):
         yield name
-
-
-def _interprets(name: str) -> bool:
-    name = name.rpartition("/")[2]
-    return name in INTERPRETERS or name.startswith(("python", "pypy", "perl", "ruby", "lua"))
