@@ -6,8 +6,8 @@ from autogen_nb.core.analysis.found_effects import FoundEffects, one_line
 from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.core.analysis.shell_effects import read_shell
 
-_LINES = {name: act for act, found in word_lists("magics.line").items() for name in found}
-_CELLS = {name: act for act, found in word_lists("magics.cell").items() for name in found}
+_LINES = {name: kind for kind, found in word_lists("magics.line").items() for name in found}
+_CELLS = {name: kind for kind, found in word_lists("magics.cell").items() for name in found}
 _LISTS = ("ll", "la", "lf", "lk", "lx")
 _SETTINGS = ("InlineBackend.", "InteractiveShell.ast_node_interactivity", "IPCompleter.", "Completer.")
 _EXTENSIONS = ("autoreload", "line_profiler", "memory_profiler")

@@ -8,10 +8,10 @@ from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.core.analysis.shell_parser import Command, commands
 
 _COMMANDS = word_lists("shell")
-_ACTS = {
-    name: act
-    for act in ("environment", "writes", "copies", "deletes", "network", "installs")
-    for name in _COMMANDS[act]
+_KINDS = {
+    name: kind
+    for kind in ("environment", "writes", "copies", "deletes", "network", "installs")
+    for name in _COMMANDS[kind]
 }
 """What other commands do; of a name in several lists, the last one holds."""
 
@@ -78,7 +78,7 @@ class _ShellReader:
             for variable in re.findall(r"\$\{?([A-Z][A-Z0-9_]{2,})", "\n".join(given)):
                 self._found.add_variable(variable)
         elif not (name in _COMMANDS["versioned"] and given in (["--version"], ["-V"], ["-VV"])):
-            self._act(name, given, [word for word in given if not word.startswith("-")])
+            self._read_other(name, given, [word for word in given if not word.startswith("-")])
 
     def _look(self, name: str, given: list[str]) -> None:
         paths = [word for word in given if not word.startswith("-") or word == "-"]
@@ -95,34 +95,34 @@ class _ShellReader:
             if path not in ("-", "]", "]]", "=", "==", "!=", "!") and not path.isdigit():
                 self._add_file("read", path)
 
-    def _act(self, name: str, given: list[str], paths: list[str]) -> None:
-        found, act = self._found, _ACTS.get(name)
+    def _read_other(self, name: str, given: list[str], paths: list[str]) -> None:
+        found, kind = self._found, _KINDS.get(name)
         if name == "git" and paths and paths[0] in _COMMANDS["remote"]:
-            act = "network"
+            kind = "network"
         if name.startswith("python") and given[:3] == ["-m", "pip", "install"]:
             found.add_install(" ".join(given[3:]) or None)
-        elif act == "installs":
+        elif kind == "installs":
             if not paths or paths[0] not in _COMMANDS["looking"]:
                 found.add_install(" ".join(word for word in paths if word not in ("install", "add", "pip")) or None)
-        elif act == "network":
+        elif kind == "network":
             addresses: list[str | None] = [match[0] for word in given if (match := _ADDRESS.search(word))]
             for address in addresses or (paths[:1] if name in _COMMANDS["by_host"] else None) or [None]:
                 found.add_connection(address)
-        elif act == "environment":
+        elif kind == "environment":
             found.add_variable(paths[0].partition("=")[0] if paths else None)
-        elif act is None:
+        elif kind is None:
             found.add_program(" ".join((name, *given)))
         else:
-            self._change(name, act, paths)
+            self._change(name, kind, paths)
 
-    def _change(self, name: str, act: str, paths: list[str]) -> None:
+    def _change(self, name: str, kind: str, paths: list[str]) -> None:
         """Finds which files a command makes, rewrites or deletes."""
-        if act == "copies":
+        if kind == "copies":
             for path in paths[:-1]:
                 self._add_file("read", path)
-        for path in (paths[-1:] if act == "copies" else paths) or ["$"]:
-            self._add_file("delete" if act == "deletes" else "write", path if name not in ("dd", "tar") else "$")
-        if act == "copies" and any(":" in path for path in paths):
+        for path in (paths[-1:] if kind == "copies" else paths) or ["$"]:
+            self._add_file("delete" if kind == "deletes" else "write", path if name not in ("dd", "tar") else "$")
+        if kind == "copies" and any(":" in path for path in paths):
             self._found.add_connection(None)
 
     def _add_file(self, use: FileUse, path: str) -> None:
