@@ -158,12 +158,10 @@ class _Writer:
                 value.to_frame().write_ipc(path)
             else:
                 return None
-        except NotEncodable:
+        except (NotEncodable, KeyboardInterrupt, SystemExit):
             raise
+        # A panic of polars, for a column of objects, is no Exception.
         except BaseException as error:
-            # A panic of polars, for a column of objects, is no Exception.
-            if isinstance(error, (KeyboardInterrupt, SystemExit)):
-                raise
             raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
         self._files += 1
         return [form, name]
