@@ -8,6 +8,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -172,9 +173,7 @@ def _tried(block: re.Match[str], text: str) -> Tried | None:
 
 def _facts(output: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for match in _FACTS.finditer(output):
-        try:
-            found[match[1]] = json.loads(match[2])
-        except (ValueError, RecursionError):
-            continue
+    for word, text in _FACTS.findall(output):
+        with suppress(ValueError, RecursionError):
+            found[word] = json.loads(text)
     return found

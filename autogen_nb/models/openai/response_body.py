@@ -25,25 +25,17 @@ class EventStream:
     """
 
     def __init__(self) -> None:
-        self._tail: list[bytes] = []
+        self._tail = b""
         self._data: list[bytes] = []
 
     def feed(self, block: bytes) -> list[bytes]:
         """The data of the events that end in this block, in order."""
-        # A block without a line end is only kept: joining at each block is quadratic for one long line.
-        if b"\n" not in block:
-            self._tail.append(block)
-            return []
-        lines = b"".join([*self._tail, block]).split(b"\n")
-        self._tail = [lines.pop()]
+        *lines, self._tail = (self._tail + block).split(b"\n")
         return [data for line in lines if (data := self._line(line)) is not None]
 
     def end(self) -> list[bytes]:
         """The data of an event that the stream left without its closing empty line."""
-        last = self._line(b"".join(self._tail))
-        self._tail = []
-        rest = self._line(b"")
-        return [data for data in (last, rest) if data is not None]
+        return self.feed(b"\n\n")
 
     def _line(self, line: bytes) -> bytes | None:
         line = line.removesuffix(b"\r")

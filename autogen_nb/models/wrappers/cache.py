@@ -19,8 +19,8 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import closing
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -123,7 +123,7 @@ class Cache:
         """
         if not self._path.exists():
             return default
-        with closing(self._connected()) as connection:
+        with self._connected() as connection:
             row = connection.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
         try:
             return default if row is None else json.loads(row[0])
@@ -142,17 +142,14 @@ class Cache:
         if not self._path.exists():
             # What models said may be private: the file is its owner's only.
             os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600))
-        with closing(self._connected()) as connection, connection:
+        with self._connected() as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(value)))
 
-    def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=_WAIT)
-        try:
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self._path, timeout=_WAIT)) as connection, connection:
             connection.execute(_TABLE)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+            yield connection
 
 
 class Cached(ModelWrapper):
