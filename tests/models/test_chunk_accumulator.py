@@ -44,24 +44,32 @@ def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments:
     ]
     whole.add({"model": "m", "choices": [{"message": {"content": text, "tool_calls": calls}, "finish_reason": "stop"}]})
     split = ChunkAccumulator()
-    shown = "".join(split.add(delta({"content": piece}, model="m")) for piece in cut(text, places))
+    shown: list[Any] = []
+    for piece in cut(text, places):
+        split.add(delta({"content": piece}, model="m"))
+        shown += split.unsent()
     for number, call in enumerate(calls):
         start = {**call, "index": number, "function": {"name": f"f{number}", "arguments": ""}}
         split.add(delta({"tool_calls": [start]}))
         for piece in cut(arguments[number], places):
             split.add(delta({"tool_calls": [{"index": number, "function": {"arguments": piece}}]}))
     split.add(delta({}, "stop", model="m"))
-    shown += split.end()
+    split.end()
+    shown += split.unsent()
 
     assert split.completion("x") == whole.completion("x")
-    assert shown == text
+    assert "".join(shown) == text
 
 
-def test_add_returns_the_text_that_is_new() -> None:
-    """Each chunk gives the text that it adds, and nothing else."""
+def test_what_is_unsent_is_given_once() -> None:
+    """Chunks give the text that they add, and nothing else."""
     fold = ChunkAccumulator()
+    given = []
+    for part in ("a", None, "", "b"):
+        fold.add(delta({"content": part}))
+        given.append(list(fold.unsent()))
 
-    assert [fold.add(delta({"content": part})) for part in ("a", None, "", "b")] == ["a", "", "", "b"]
+    assert given == [["a"], [], [], ["b"]]
 
 
 @pytest.mark.parametrize(

@@ -20,49 +20,49 @@ _JOINED = ("text", "summary", "data")
 
 
 class ChunkAccumulator:
-    """The reply so far; `add` takes the chunks as parsed JSON, in order."""
+    """The reply so far; `add` takes the chunks as parsed JSON, in order, `unsent` gives what is to be streamed."""
 
     def __init__(self) -> None:
         self.finish_reason: str | None = None
         self._text: list[str] = []
-        self._splitter = ReasoningSplitter()
         self._reasoning: list[str] = []
-        self._unsent: list[str] = []
+        self._sent = (0, 0)
+        self._splitter = ReasoningSplitter()
         self._details: list[dict[str, Any]] = []
-        self._reasoning_tokens: int | None = None
         self._calls: list[_Call] = []
         self._function: _Call | None = None
-        self._usage: Usage | None = None
+        self._usage: Mapping[str, Any] | None = None
         self._model = ""
 
     @property
     def begun(self) -> bool:
         """Whether any of the reply itself has come."""
-        return bool(self._text or self._reasoning or self._calls or self._function)
+        return self.answering or bool(self._reasoning)
 
     @property
     def answering(self) -> bool:
         """Whether the model has begun to write its answer, or to call."""
         return bool(self._text or self._calls or self._function)
 
-    def add(self, chunk: Mapping[str, Any]) -> str:
-        """The text that the chunk adds, "" where it adds none; a whole ``chat.completion`` is one chunk."""
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        """Takes a chunk; a whole ``chat.completion`` is one chunk."""
         self._model = chunk.get("model") or self._model
-        self._usage = _usage(chunk.get("usage")) or self._usage
-        self._reasoning_tokens = _reasoning_tokens(chunk.get("usage")) or self._reasoning_tokens
-        pieces = [self._choice(choice) for choice in _mappings(chunk.get("choices"))]
-        return "".join(pieces)
+        self._usage = next(_mappings([chunk.get("usage")]), self._usage)
+        for choice in _mappings(chunk.get("choices")):
+            if not choice.get("index"):
+                self._add_choice(choice)
 
-    def end(self) -> str:
-        """The text that was held back, since it could have become a tag."""
-        return self._record(self._splitter.end())
+    def end(self) -> None:
+        """Takes in the text that was held back, since it could have become a tag."""
+        self._record(*self._splitter.end())
 
-    def pieces(self, text: str) -> Iterator[str | Reasoning]:
-        """What to stream: the reasoning that has come since the last call, then the text."""
-        reasoning, self._unsent = "".join(self._unsent), []
-        if reasoning:
+    def unsent(self) -> Iterator[str | Reasoning]:
+        """The reasoning that has come since the last call, then the text."""
+        thoughts, words = self._sent
+        self._sent = (len(self._reasoning), len(self._text))
+        if reasoning := "".join(self._reasoning[thoughts:]):
             yield Reasoning(reasoning)
-        if text:
+        if text := "".join(self._text[words:]):
             yield text
 
     def completion(self, model: str) -> Completion:
@@ -83,16 +83,16 @@ class ChunkAccumulator:
             reasoning_details=(self._details or None) if called else None,
         )
         finish = self.finish_reason or ("tool_calls" if calls else "stop")
-        reasoning = Reasoning(thought, tokens=self._reasoning_tokens) if thought else None
-        return Completion(message, self._model or model, self._usage, finish, reasoning=reasoning)
+        told = self._usage
+        usage = None if told is None else Usage(told.get("prompt_tokens") or 0, told.get("completion_tokens") or 0)
+        reasoning = Reasoning(thought, tokens=_reasoning_tokens(told)) if thought else None
+        return Completion(message, self._model or model, usage, finish, reasoning=reasoning)
 
-    def _choice(self, choice: Mapping[str, Any]) -> str:
-        if choice.get("index"):
-            return ""
+    def _add_choice(self, choice: Mapping[str, Any]) -> None:
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
-            return ""
+            return
         self._add_reasoning(delta)
         for call in _mappings(delta.get("tool_calls")):
             slot = self._slot(call)
@@ -103,27 +103,20 @@ class ChunkAccumulator:
             self._function = self._function or _Call()
             self._function.extend(delta["function_call"])
         # A refusal (structured output) stands in the place of the content.
-        return self._record(self._splitter.add(_text(delta.get("content")) or _text(delta.get("refusal"))))
+        self._record(*self._splitter.add(_text(delta.get("content")) or _text(delta.get("refusal"))))
 
     def _add_reasoning(self, delta: Mapping[str, Any]) -> None:
         details = list(_mappings(delta.get("reasoning_details")))
         for detail in details:
             _extend(self._details, detail)
+        fields = [delta.get(name) for name in ("reasoning_content", "reasoning")]
+        written = "".join(str(each.get("text") or each.get("summary") or "") for each in details)
         # A server may send the same words in several fields.
-        for name in ("reasoning_content", "reasoning"):
-            if isinstance(delta.get(name), str) and delta[name]:
-                self._record((delta[name], ""))
-                return
-        self._record(("".join(str(each.get("text") or each.get("summary") or "") for each in details), ""))
+        self._record(next((text for text in fields if text and isinstance(text, str)), written), "")
 
-    def _record(self, parts: tuple[str, str]) -> str:
-        thought, text = parts
-        if thought:
-            self._reasoning.append(thought)
-            self._unsent.append(thought)
-        if text:
-            self._text.append(text)
-        return text
+    def _record(self, thought: str, text: str) -> None:
+        self._reasoning += [thought] if thought else []
+        self._text += [text] if text else []
 
     def _slot(self, call: Mapping[str, Any]) -> "_Call":
         index, name = call.get("index"), call.get("id")
@@ -194,13 +187,7 @@ def _extend(details: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
         last[name] = last[name] + value if joined else last.get(name) if value is None else value
 
 
-def _reasoning_tokens(usage: Any) -> int | None:
-    details = usage.get("completion_tokens_details") if isinstance(usage, Mapping) else None
+def _reasoning_tokens(usage: Mapping[str, Any] | None) -> int | None:
+    details = (usage or {}).get("completion_tokens_details")
     count = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
     return count if isinstance(count, int) else None
-
-
-def _usage(value: Any) -> Usage | None:
-    if not isinstance(value, Mapping):
-        return None
-    return Usage(value.get("prompt_tokens") or 0, value.get("completion_tokens") or 0)

@@ -76,10 +76,11 @@ async def _whole(
     parts = []
     while (block := await _next(blocks, server)) is not None:
         parts.append(block)
-    text = _fold(b"".join(parts), server, fold)
+    _fold(b"".join(parts), server, fold)
     if not fold.finish_reason:
         raise server.unavailable("answered with JSON that is no reply")
-    for piece in fold.pieces(text + fold.end()):
+    fold.end()
+    for piece in fold.unsent():
         yield piece
 
 
@@ -92,13 +93,17 @@ async def _streamed(
         block = await _next(blocks, server)
         ended = block is None
         found = events.end() if block is None else events.feed(block)
-        done = any(data.startswith(_DONE) for data in found)
-        text = "".join([_fold(data, server, fold) for data in found if not data.startswith(_DONE)])
-        for piece in fold.pieces(text):
+        for data in found:
+            if data.startswith(_DONE):
+                done = True
+            else:
+                _fold(data, server, fold)
+        for piece in fold.unsent():
             yield piece
     if not fold.finish_reason and not (done and fold.begun):
         raise server.unavailable("broke off before the reply was whole")
-    for piece in fold.pieces(fold.end()):
+    fold.end()
+    for piece in fold.unsent():
         yield piece
     if not ended:
         await _drain(blocks)
@@ -121,7 +126,7 @@ async def _drain(blocks: AsyncIterator[bytes]) -> None:
                 pass
 
 
-def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> str:
+def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> None:
     try:
         chunk = json.loads(data)
     except ValueError:
@@ -130,4 +135,4 @@ def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> str:
         raise server.unavailable(f"sent something that is not JSON: {server.clean(data[:80].decode(errors='replace'))}")
     if chunk.get("error"):
         raise by_event(server, chunk["error"])
-    return fold.add(chunk)
+    fold.add(chunk)
