@@ -18,8 +18,7 @@ from typing import Any, Literal
 
 from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckBlock
-from autogen_nb.kernels.launch import launch
-from autogen_nb.kernels.lifecycle import KernelLifecycle
+from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.launch import launch
+from autogen_nb.kernels.lifecycle import launch
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import LaunchSpec

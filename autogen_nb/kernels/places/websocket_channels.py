@@ -10,11 +10,9 @@
 """
 
 import asyncio
-import datetime as dt
 import json
 import logging
 import struct
-import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -56,13 +54,15 @@ class WebSocketChannels(KernelChannels):
     """
 
     def __init__(self, address: str, headers: Callable[[], Awaitable[dict[str, str]]], *, patience: float) -> None:
+        from jupyter_client.session import Session
+
         super().__init__()
-        self._session = uuid.uuid4().hex
-        self._address = f"{address}?session_id={self._session}"
+        self._session = Session()
+        self._address = f"{address}?session_id={self._session.session}"
         self._headers = headers
         self._patience = patience
         self._open: dict[str, set[str]] = {}
-        self._unsent: list[tuple[str, str, str]] = []
+        self._unsent: list[tuple[str, str, bytes]] = []
         self._connection: WebSocketClientConnection | None = None
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._keeping: asyncio.Task[None] | None = None
@@ -79,17 +79,9 @@ class WebSocketChannels(KernelChannels):
         self._keeping = asyncio.ensure_future(self._keep())
 
     def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
-        identifier = uuid.uuid4().hex
-        header = {
-            "msg_id": identifier,
-            "msg_type": kind,
-            "session": self._session,
-            "username": "autogen_nb",
-            "date": dt.datetime.now(dt.UTC).isoformat(),
-            "version": "5.3",
-        }
-        message = {"channel": channel, "header": header, "parent_header": {}, "metadata": {}, "content": content}
-        self._unsent.append((identifier, kind, json.dumps(message)))
+        message = self._session.msg(kind, content) | {"channel": channel}
+        identifier: str = message["header"]["msg_id"]
+        self._unsent.append((identifier, kind, self._session.pack(message)))
         self._check()
         return identifier
 
@@ -133,19 +125,16 @@ class WebSocketChannels(KernelChannels):
     async def _try_again(self, *, last: bool) -> None:
         try:
             self._connection = await self._connected()
-        except HTTPClientError as error:
-            if last or error.code in _GONE:
-                self._end(f"the server answers {error.code} {error.message}")
         except Exception as error:  # noqa: BLE001 - whatever the network makes of it, it is no connection
-            if last:
+            if last or (isinstance(error, HTTPClientError) and error.code in _GONE):
                 self._end(f"its server cannot be reached any more ({error})")
 
     def _ask_what_is_over(self) -> None:
-        """Rule 3."""
         if self._open:
             asyncio.ensure_future(self._conclude(set(self._open))).add_done_callback(_seen)
 
     async def _conclude(self, waiting: set[str]) -> None:
+        """Rule 3."""
         await self.ask("shell", "kernel_info_request", {}, until=("reply", "idle"))
         for identifier in waiting & set(self._open):
             lacking = set(self._open[identifier])
