@@ -1,8 +1,9 @@
 """What a model is told of a variable: its type, shape, columns and memory; values out of it only where asked for."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.kernels.inside.service import shape
@@ -17,7 +18,7 @@ _MAX_COLUMNS = 40
 _MAX_NAME = 60
 _SAMPLE = 1_000
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
-_THOUSAND = 1_000
+_TABLES = ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table")
 _CONTAINERS = (list, tuple, set, frozenset, dict)
 _SCALARS = (str, bytes, int, float, bool, complex, type(None))
 
@@ -28,7 +29,7 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
     With `share="rows"`, the first rows or items follow, indented and bounded.
     """
     size = size_of(value)
-    memory = f"; {in_units(size)}" if size is not None and (size >= _WORTH_TELLING or _is_table(value)) else ""
+    memory = f"; {in_units(size)}" if size is not None and (size >= _WORTH_TELLING or _kind(value) in _TABLES) else ""
     words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
     rows = _rows(value) if share == "rows" else ""
     return f"`{name}`: {words}{_detail(value)}{memory}{rows}"
@@ -56,12 +57,10 @@ def in_units(size: int | None) -> str:
     """A size in bytes as a person reads it."""
     if size is None:
         return "size unknown"
-    number, unit = float(size), _UNITS[0]
-    for unit in _UNITS:  # the unit that the loop ends with is the one
-        if number < _THOUSAND or unit == _UNITS[-1]:
-            break
-        number /= _THOUSAND
-    return f"{number:.0f} {unit}" if unit == _UNITS[0] or number >= 10 else f"{number:.1f} {unit}"  # noqa: PLR2004 - two figures
+    thousands = min((len(str(size)) - 1) // 3, len(_UNITS) - 1)
+    number = size / 1000**thousands
+    digits = 1 if thousands and number < 10 else 0  # noqa: PLR2004 - two figures
+    return f"{number:.{digits}f} {_UNITS[thousands]}"
 
 
 def _detail(value: Any) -> str:
@@ -107,7 +106,7 @@ def _rows(value: Any) -> str:
 def _first(value: Any) -> str:
     kind = _kind(value)
     if kind == "pandas.DataFrame":
-        return str(value.iloc[:_ROWS, :_MAX_COLUMNS].to_csv(index=not _is_plain(value.index)))
+        return str(value.iloc[:_ROWS, :_MAX_COLUMNS].to_csv(index=type(value.index).__name__ != "RangeIndex"))
     if kind == "polars.DataFrame":
         return str(value[:_ROWS, :_MAX_COLUMNS].write_csv())
     if kind == "pyarrow.Table":
@@ -116,16 +115,8 @@ def _first(value: Any) -> str:
         return str(value[:_ROWS].tolist()) + (" ..." if len(value) > _ROWS else "")
     if type(value) in _CONTAINERS:
         items = value.items() if isinstance(value, dict) else value
-        return "\n".join(f"{item!r:.200}" for item, _ in zip(items, range(_ROWS), strict=False))
+        return "\n".join(f"{item!r:.200}" for item in islice(items, _ROWS))
     return f"{value!r:.200}" if type(value) in _SCALARS else ""
-
-
-def _is_plain(index: Any) -> bool:
-    return type(index).__name__ == "RangeIndex"
-
-
-def _is_table(value: Any) -> bool:
-    return _kind(value) in ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table")
 
 
 def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
@@ -148,43 +139,30 @@ def _kind(value: Any) -> str:
     return f"{(type(value).__module__ or '').partition('.')[0]}.{type(value).__name__}"
 
 
-def _size(value: Any, depth: int) -> int | None:
+def _size(value: Any, depth: int) -> int:
     kind = _kind(value)
     if kind == "pandas.DataFrame":
-        columns = (value.iloc[:, position] for position in range(value.shape[1]))
-        return _of_series(value.index) + sum(_of_series(column) for column in columns)
+        return _of_column(value.index) + sum(_of_column(value.iloc[:, number]) for number in range(value.shape[1]))
     if kind == "pandas.Series":
-        return _of_series(value) + _of_series(value.index)
+        return _of_column(value) + _of_column(value.index)
     if kind.startswith("pandas.") and kind.endswith("Index"):
-        return _of_series(value)
+        return _of_column(value)
     if kind == "polars.DataFrame":
         return int(value.estimated_size())
     if isinstance(nbytes := getattr(value, "nbytes", None), int):
         return nbytes
-    return _of_container(value, depth) if type(value) in _CONTAINERS else sys.getsizeof(value)
-
-
-def _of_series(series: Any) -> int:
-    """The memory of a column or an index; where items are objects, from the first ones."""
-    shallow = series.memory_usage(deep=False) if _kind(series) != "pandas.Series" else series.memory_usage(index=False)
-    if str(series.dtype) not in ("object", "str", "string") or not len(series):
-        return int(shallow)
-    sample = series[:_SAMPLE] if _kind(series) != "pandas.Series" else series.iloc[:_SAMPLE]
-    items = sum(sys.getsizeof(item) for item in sample)
-    return int(shallow) + items * len(series) // len(sample)
-
-
-def _of_container(value: Any, depth: int) -> int | None:
-    """The container and, one level deep, a sample of its items."""
     total = sys.getsizeof(value)
-    if not value or depth < 0:
+    if type(value) not in _CONTAINERS or not value or depth < 0:
         return total
-    pairs = isinstance(value, Mapping)
-    sampled = 0
-    counted = 0
-    for item in value.values() if pairs else value:
-        sampled += _size(item, depth - 1) or 0
-        counted += 1
-        if counted == _SAMPLE:
-            break
-    return total + sampled * len(value) // counted
+    # One level deep, a sample of the items.
+    items = list(islice(value.values() if isinstance(value, dict) else value, _SAMPLE))
+    return total + sum(_size(item, depth - 1) for item in items) * len(value) // len(items)
+
+
+def _of_column(column: Any) -> int:
+    """The memory of a column or an index; where items are objects, from the first ones."""
+    size = int(column.nbytes)
+    if len(column) and str(column.dtype) in ("object", "str", "string"):
+        sample = getattr(column, "iloc", column)[:_SAMPLE]
+        size += sum(map(sys.getsizeof, sample)) * len(column) // len(sample)
+    return size
