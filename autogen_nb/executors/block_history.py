@@ -39,47 +39,42 @@ class History:
     async def again(
         self,
         kernel: Kernel,
+        notes: list[str],
         *,
         timeout: float | None,  # noqa: ASYNC109 - it is the limit of each block
         ask: Ask | None,
-    ) -> AsyncGenerator[Output | BlockOutcome]:
-        """Runs all again in order, in sight; the `BlockOutcome` tells how that went. What fails ends it."""
+    ) -> AsyncGenerator[Output]:
+        """Runs all again in order, in sight, and notes how that went. What fails ends it."""
         steps, self._steps = self._steps, []
         if not steps:
             return
         count = sum(isinstance(step, HistoryStep) for step in steps)
-        yield Stream("stderr", f"The kernel was restarted. What had succeeded runs again: {_blocks(count)}.\n")
+        blocks = "1 block" if count == 1 else f"{count} blocks"
+        yield Stream("stderr", f"The kernel was restarted. What had succeeded runs again: {blocks}.\n")
         done = 0
-        told = ""
         for step in steps:
             if isinstance(step, HistoryStep):
                 done += 1
                 yield Stream("stderr", f"[{done} of {count}] {_title(step.code)}\n")
-                async with aclosing(
-                    kernel.execute(step.code, timeout=timeout, ask=ask, permissions=step.permissions)
-                ) as items:
+                run = kernel.execute(step.code, timeout=timeout, ask=ask, permissions=step.permissions)
+                async with aclosing(run) as items:
                     async for item in items:
                         if not isinstance(item, BlockOutcome):
                             yield item
                             continue
                         # The first block is told how the state was lost.
-                        told += f"{item.note} " if item.note else ""
+                        notes.append(item.note)
                         if not item.ok:
-                            failed = f"{told}Block {done} of {count} failed when it was run again."
-                            yield BlockOutcome(item.exit_code, failed)
+                            notes.append(f"Block {done} of {count} failed when it was run again.")
                             return
             else:
                 try:
                     await kernel.put(step)
                 except TransferError as error:
-                    yield BlockOutcome(1, f"What had been handed over could not be again: {error}.")
+                    notes.append(f"What had been handed over could not be again: {error}.")
                     return
             self._steps.append(step)
-        yield BlockOutcome(0, f"{told}What had succeeded was run again: {_blocks(count)}.")
-
-
-def _blocks(count: int) -> str:
-    return "1 block" if count == 1 else f"{count} blocks"
+        notes.append(f"What had succeeded was run again: {blocks}.")
 
 
 def _title(code: str) -> str:

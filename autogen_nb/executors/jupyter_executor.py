@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -250,13 +251,14 @@ class JupyterExecutor(CommandLineExecutor):
     async def _inside(self, code: str, company: "_Company") -> AsyncGenerator[Output | BlockOutcome]:
         """What comes of a block in the kernel, whose lost state is restored before and after it if that is wanted."""
         notes: list[str] = []
+        again = partial(self._history.again, self.kernel, notes, timeout=company.timeout, ask=company.ask)
         if self.kernel.lost:
-            async for output in self._again(notes, company):
-                yield output
+            async with aclosing(again()) as outputs:
+                async for output in outputs:
+                    yield output
         finished = BlockOutcome(0)
-        async with aclosing(
-            self.kernel.execute(code, timeout=company.timeout, ask=company.ask, permissions=company.permissions)
-        ) as items:
+        run = self.kernel.execute(code, timeout=company.timeout, ask=company.ask, permissions=company.permissions)
+        async with aclosing(run) as items:
             async for item in items:
                 if isinstance(item, BlockOutcome):
                     finished = item
@@ -266,20 +268,12 @@ class JupyterExecutor(CommandLineExecutor):
                         notes.append(missing_variable_hint(item, self._dropped))
                     yield item
         if finished.lost:
-            async for output in self._again(notes, company):
-                yield output
+            async with aclosing(again()) as outputs:
+                async for output in outputs:
+                    yield output
         elif finished.ok and self._restore == "replay":
             self._history.add(HistoryStep(code, company.permissions))
         yield replace(finished, note=" ".join(filter(None, notes)))
-
-    async def _again(self, notes: list[str], company: "_Company") -> AsyncGenerator[Output]:
-        """Runs again what had succeeded, and adds what is to be told to the notes."""
-        async with aclosing(self._history.again(self.kernel, timeout=company.timeout, ask=company.ask)) as items:
-            async for item in items:
-                if isinstance(item, BlockOutcome):
-                    notes.append(item.note)
-                else:
-                    yield item
 
 
 @dataclass(frozen=True, slots=True)
