@@ -178,14 +178,10 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         device_requests: Sequence[Any] | None = None,
     ) -> None:
         cwd = one_directory(work_dir=work_dir)
-        bound = None if bind_dir is None else one_directory(bind_dir=bind_dir)
-        leaves = container_leaves(auto_remove=auto_remove, stop_container=stop_container)
-        more = {
-            "name": container_name,
-            "volumes": extra_volumes or None,
-            "extra_hosts": extra_hosts or None,
-            "device_requests": device_requests or None,
-        }
+        settings = container_settings(
+            net, bind_dir, auto_remove=auto_remove, stop_container=stop_container, name=container_name,
+            volumes=extra_volumes, extra_hosts=extra_hosts, device_requests=device_requests,
+        )  # fmt: skip
         super().__init__(
             cwd,
             timeout=timeout,
@@ -194,15 +190,18 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
             execution_policies=execution_policies,
             cleanup_temp_files=delete_tmp_files,
             init_command=init_command,
-            place=ContainerPlace(cwd=cwd, images=[image], net=net, bound=bound, leaves=leaves, more=more),
+            place=ContainerPlace(cwd=cwd, images=[image], **settings),
         )
 
 
-def container_leaves(*, auto_remove: bool, stop_container: bool) -> Leaves:
-    """What is to be left of a container, as AutoGen's two settings say it."""
-    if not stop_container:
-        return "running"
-    return "nothing" if auto_remove else "ended"
+def container_settings(
+    net: bool, bind_dir: str | Path | None, *, auto_remove: bool, stop_container: bool, **more: Any
+) -> dict[str, Any]:
+    """What AutoGen's executors are told of a container, as `ContainerPlace` takes it; `more` is for the engine."""
+    leaves: Leaves = "running" if not stop_container else "nothing" if auto_remove else "ended"
+    bound = None if bind_dir is None else one_directory(bind_dir=bind_dir)
+    given = {name: value or None for name, value in more.items()}
+    return {"net": net, "bound": bound, "leaves": leaves, "more": given}
 
 
 def _interpreter(context: Any) -> str:

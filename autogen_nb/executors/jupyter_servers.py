@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import Owned, OwnedExecutor
-from autogen_nb.executors.command_line_code_executor import container_leaves
+from autogen_nb.executors.command_line_code_executor import container_settings
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
 from autogen_nb.kernels.places.container_engine import build_kernel_image
 from autogen_nb.kernels.places.local import LOCAL
@@ -22,6 +23,7 @@ _PORT = 8888
 _DIGITS = 12
 
 
+@dataclass
 class JupyterConnectionInfo:
     """A Jupyter Server or a Gateway that runs somewhere.
 
@@ -37,8 +39,10 @@ class JupyterConnectionInfo:
         The token that it wants.
     """
 
-    def __init__(self, host: str, use_https: bool, port: int | None = None, token: str | None = None) -> None:
-        self.host, self.use_https, self.port, self.token = host, use_https, port, token
+    host: str
+    use_https: bool
+    port: int | None = None
+    token: str | None = field(default=None, repr=False)
 
     def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002 - a server has a directory of its own
         """A kernel of this name on the server."""
@@ -125,19 +129,16 @@ class DockerJupyterServer(_Serving):
         self.image = custom_image_name or f"{KERNEL_IMAGE}:{digest}"
         self._base = None if custom_image_name else base_image
         self.work_dir = None if work_dir is None else Path(work_dir).absolute()
-        self._settings: dict[str, Any] = {
-            "images": [self.image],
-            "net": net,
-            "bound": None if bind_dir is None else Path(bind_dir).absolute(),
-            "leaves": container_leaves(auto_remove=auto_remove, stop_container=stop_container),
-            "more": {"name": container_name, "environment": docker_env},
-        }
+        self._settings = container_settings(
+            net, bind_dir, auto_remove=auto_remove, stop_container=stop_container, name=container_name,
+            environment=docker_env,
+        )  # fmt: skip
 
     def place(self, cwd: Path, kernel: str) -> Place:
         """A kernel in a container of this kind."""
         if kernel != "python3":
             raise ConfigError(f"kernel_name is {kernel!r}; in a container it is the Python of its image, python3")
-        return KernelContainer(self._base, cwd=cwd, **self._settings)
+        return KernelContainer(self._base, cwd=cwd, images=[self.image], **self._settings)
 
 
 class KernelContainer(ContainerPlace):
