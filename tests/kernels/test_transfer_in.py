@@ -11,7 +11,6 @@ import pytest
 
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside import pickles
-from autogen_nb.kernels.transfer import variable_transfer
 from tests.kernels.looping import SharedKernel
 
 pytestmark = pytest.mark.kernel
@@ -96,7 +95,6 @@ def test_names_that_had_a_value_are_told(agent: SharedKernel) -> None:
     handed = agent.do(agent.kernel.put({"old": 2, "fresh": 3}))
 
     assert handed.overwritten == ("old",)
-    assert variable_transfer.clashes(["old", "fresh"], {"fresh": None}) == ("fresh",)
 
 
 @pytest.mark.parametrize(

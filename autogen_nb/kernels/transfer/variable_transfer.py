@@ -1,7 +1,7 @@
 """Variables that are handed over: as pickles on their way into the kernel, and as the kernel tells of them."""
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,11 +80,6 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
                 f"{_why_not(error)}; nothing was handed over"
             ) from error
     return stems
-
-
-def clashes(names: Iterable[str], namespace: Mapping[str, Any]) -> tuple[str, ...]:
-    """Those of the names that have a value already, which would be overwritten."""
-    return tuple(name for name in names if name in namespace)
 
 
 def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
