@@ -12,7 +12,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import TracebackType
@@ -125,7 +125,9 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     """
 
     def __init__(self, *, timeout: float, work_dir: Path, **program: Any) -> None:
-        super().__init__(cwd=work_dir, timeout=checked_timeout(timeout), **program)
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
+            raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
+        super().__init__(cwd=work_dir, timeout=timeout, **program)
         # What the code sees is its owner's choice, and nothing that a policy can rely on.
         self.walls = "none"
         self._turn = asyncio.Lock()
@@ -206,8 +208,12 @@ class OwnedExecutor(CommandLineExecutor, Owned):
 
     def list_files(self) -> list[Path]:
         """The files in `work_dir` that were made or changed since the executor was made, in order."""
-        found = sorted(self.work_dir.rglob("*")) if self.work_dir.is_dir() else ()
-        return [path for path in found if _changed(path, self._made)]
+        found: list[Path] = []
+        for path in sorted(self.work_dir.rglob("*")) if self.work_dir.is_dir() else ():
+            # One that goes meanwhile is none.
+            with suppress(OSError):
+                found += [path] if path.is_file() and path.stat().st_ctime_ns >= self._made else []
+        return found
 
     async def _prepare(self) -> None:
         """Has ready what the code needs beside the place that it runs in."""
@@ -252,19 +258,6 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         return CodeResult(ended.exit_code, output, kept)
 
 
-def checked_timeout(timeout: Any) -> float:
-    """The seconds, if they are some.
-
-    Raises
-    ------
-    ConfigError
-        When they are not.
-    """
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
-        raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
-    return timeout
-
-
 def one_directory(**given: Any) -> Path:
     """The directory that one of the names gives, as an absolute path; the current one where none does.
 
@@ -298,11 +291,3 @@ def shorter_name_hint(output: Output, work_dir: Path) -> str:
     if len(parts) < 2 or parts[0] != work_dir.name or not (work_dir / Path(*parts[1:])).exists():  # noqa: PLR2004 - a folder and a name
         return ""
     return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."
-
-
-def _changed(path: Path, since: int) -> bool:
-    """Whether it is a file that was changed since then; one that goes meanwhile is none."""
-    try:
-        return path.is_file() and path.stat().st_ctime_ns >= since
-    except OSError:
-        return False

@@ -113,13 +113,7 @@ class JupyterExecutor(CommandLineExecutor):
             await self.kernel.start()
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
-
-        Raises
-        ------
-        ExecutionError
-            When there is no kernel and none can be started.
-        """
+        """What `attended` gives, with nobody there to ask."""
         return self.attended(blocks, None)
 
     def attended(
@@ -130,7 +124,7 @@ class JupyterExecutor(CommandLineExecutor):
         scope: PathScope | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[Output | RunEnded]:
-        """What `run` gives, with somebody there to ask (`autogen_nb.core.ports.AttendedExecutor`).
+        """Outputs as they come, then exactly one `RunEnded`; see `autogen_nb.core.ports.AttendedExecutor`.
 
         Where there is no `ask`, the inquirer answers `input()` and `getpass()`. A Python kernel asks it about what
         `permissions` does not cover, too; other kernels and shell blocks cannot be guarded, and are not.

@@ -193,16 +193,14 @@ async def _interrupt(job: Job, seconds: float) -> None:
 async def _readable(job: Job, seconds: float | None) -> bool:
     """Whether there is something to read; False when the process or the time has ended first."""
     loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(job.pipe, ready.set)
-    waiting = asyncio.ensure_future(ready.wait())
-    waited: list[asyncio.Future[Any]] = [waiting, job.exited]
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(job.pipe, lambda: None if ready.done() else ready.set_result(None))
+    waited: list[asyncio.Future[Any]] = [ready, job.exited]
     try:
         await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         loop.remove_reader(job.pipe)
-        waiting.cancel()
-    return ready.is_set()
+    return ready.done()
 
 
 def _discard(pipe: int) -> None:
