@@ -71,7 +71,7 @@ class CallReader:
             for address in filter(is_url, self._addresses(call)):
                 self._found.add_connection(address)
 
-    def _read_library(  # noqa: C901, PLR0912  # one row for each kind of library
+    def _read_library(  # noqa: C901  # one row for each kind of library
         self, name: str, call: ast.Call, *, made: bool
     ) -> None:
         if name in _CALLS["open"]:
@@ -94,9 +94,8 @@ class CallReader:
         elif name == "numpy.load" and any(each.arg in ("allow_pickle", None) for each in call.keywords):
             self._found.add_unknown("unpickles a file, which can run code")
         elif name in library_effects.FILES:
-            for table in (library_effects.FILES, library_effects.OTHER_FILES):
-                if name in table:
-                    self._read_files(*table[name], call)
+            for use, place in library_effects.FILES[name]:
+                self._read_files(use, place, call)
         elif (kind := library_effects.default(name)) not in (None, "compute"):
             self._read_default(kind, name, call, made=made)
 

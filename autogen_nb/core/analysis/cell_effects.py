@@ -44,19 +44,21 @@ def read_cell(code: str, found: FoundEffects) -> None:
 
 
 def _read_ipython(code: str, found: FoundEffects) -> None:
+    magics = FoundEffects(found.scope)
     stripped = code.lstrip("\n\r\t ")
     if stripped.startswith("%%"):
         head, _, body = stripped[2:].partition("\n")
-        read_cell_magic(head, body, found)
-        return
-    source, commands = _split(code)
-    tree = parse_python(source)
-    if tree is None:
-        found.add_unknown("cannot be read as Python")
-        return
-    read_python(tree, found)
-    for command in commands:
-        _read_line(command, found)
+        read_cell_magic(head, body, magics)
+    else:
+        source, commands = _split(code)
+        tree = parse_python(source)
+        if tree is None:
+            found.add_unknown("cannot be read as Python")
+            return
+        read_python(tree, found)
+        for command in commands:
+            _read_line(command, magics)
+    found.add_apart(magics)
 
 
 def _read_line(command: str, found: FoundEffects) -> None:

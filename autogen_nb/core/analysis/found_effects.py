@@ -41,13 +41,14 @@ class FoundEffects:
         self.started: list[Effect] = []
         self._effects: list[Effect] = []
         self._vague: list[Effect] = []
+        self._apart: list[Effect] = []
 
     @property
     def effects(self) -> tuple[Effect, ...]:
         """Each effect once; of what is vague, what nothing else of its kind says better."""
         kinds = {effect.kind for effect in self._effects}
         vague = (effect for effect in self._vague if effect.kind not in kinds)
-        return tuple(dict.fromkeys((*self._effects, *vague)))
+        return tuple(dict.fromkeys((*self._effects, *vague, *self._apart)))
 
     def add(self, *effects: Effect) -> None:
         """Adds what was found."""
@@ -56,6 +57,12 @@ class FoundEffects:
     def add_vague(self, effects: Iterable[Effect]) -> None:
         """Adds what says little beside what else is found of its kind."""
         self._vague += effects
+
+    def add_apart(self, other: "FoundEffects") -> None:
+        """Adds what was found elsewhere, beside which nothing here is vague."""
+        self._apart += other.effects
+        self.started += other.started
+        self.inner += other.inner
 
     def add_file(self, use: FileUse, path: str | None) -> None:
         """Adds that a file is used; an address in its place is connected to."""

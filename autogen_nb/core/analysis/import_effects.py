@@ -44,7 +44,7 @@ def _read_member(module: str, name: str, bound: str, found: FoundEffects) -> Non
         if module not in _IMPORTS["starred"]:
             found.add_unknown(f"imports {full}")
     elif full in library_effects.FILES:
-        use, _ = library_effects.FILES[full]
+        use, _ = library_effects.FILES[full][0]
         if (use in ("delete", "process") or bound != name) and not usual:
             library_effects.hand_on(use, full, found)
     elif kind is None:

@@ -1,5 +1,6 @@
 """What libraries' functions do, by their full names: the longest prefix that is known holds."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from typing import cast
@@ -37,20 +38,18 @@ _SPECIAL = {
 _PART_WORDS = {part: words for words, parts in _SPECIAL.items() for part in parts.split()}
 
 
-def _files(table: str) -> dict[str, tuple[str, int]]:
-    return {
-        name: (kind, place)
-        for place, place_name in enumerate(("first", "second"))
-        for kind, found in word_lists(f"{table}.{place_name}").items()
-        for name in found
-    }
+def _files() -> dict[str, list[tuple[str, int]]]:
+    tables = (word_lists("files.first"), word_lists("files.second"))
+    found = defaultdict(list)
+    for kind in ("process", "delete", "write", "read"):
+        for place, table in enumerate(tables):
+            for name in table.get(kind, ()):
+                found[name].append((kind, place))
+    return dict(found)
 
 
-FILES = _files("files")
-"""What a function does to the file, or with the command, that one of its arguments names: (kind, place)."""
-
-OTHER_FILES = _files("other_files")
-"""What a function of `FILES` does to a second file that it names, in the same form."""
+FILES = _files()
+"""What a function does to the files, or with the command, that its arguments name: kind and place, the worst first."""
 
 
 def plain(name: str) -> str:

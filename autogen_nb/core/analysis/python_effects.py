@@ -265,7 +265,7 @@ class _PythonReader:
             if method in ("write", "delete") and kind == "compute":
                 library_effects.hand_on(method, name, self._found)
         elif name in library_effects.FILES:
-            library_effects.hand_on(library_effects.FILES[name][0], name, self._found)
+            library_effects.hand_on(library_effects.FILES[name][0][0], name, self._found)
         elif name == "open":
             self._found.add_unknown("hands open on")
         elif kind not in (None, "compute"):

@@ -266,6 +266,13 @@ def test_shell_code_starts_nothing_in_the_kernel() -> None:
     assert permissions(CodeBlock("sh", "ls")).effects == effects(CodeBlock("sh", "ls"))
 
 
+def test_magics_hide_no_import() -> None:
+    """What an import is, is told beside a magic of the same kind."""
+    read = effects(CodeBlock("python", "%load_ext theirs\nimport helpers"), GROUND)
+
+    assert [effect.words for effect in read] == ["imports helpers, which is not known", "loads the extension theirs"]
+
+
 def test_code_within_code_ends() -> None:
     """What nests too deeply is not known."""
     assert ("unknown", "") in read("%%time\n" * 10 + "x = 1")
