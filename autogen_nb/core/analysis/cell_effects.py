@@ -51,13 +51,14 @@ def _read_ipython(code: str, found: FoundEffects) -> None:
         read_cell_magic(head, body, magics)
     else:
         source, commands = _split(code)
+        for command in commands:
+            _read_line(command, magics)
         tree = parse_python(source)
         if tree is None:
             found.add_unknown("cannot be read as Python")
+            found.started += magics.started
             return
         read_python(tree, found)
-        for command in commands:
-            _read_line(command, magics)
     found.add_apart(magics)
 
 
