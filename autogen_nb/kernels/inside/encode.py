@@ -49,7 +49,7 @@ def save(value: Any, folder: str) -> dict[str, str]:
         manifest = _Writer(folder).value(value)
     except NotEncodable as refused:
         return {"path": refused.path, "refused": str(refused)}
-    with open(os.path.join(folder, "manifest.json"), "w", encoding="ascii") as file:  # noqa: PTH118, PTH123 - one import less
+    with open(os.path.join(folder, "manifest.json"), "w", encoding="ascii") as file:
         json.dump(manifest, file, allow_nan=False, separators=(",", ":"))
     return {}
 
@@ -142,12 +142,12 @@ class _Writer:
             raise NotEncodable(f"is an array of dtype {values.dtype}; numbers, dates, text of fixed width come back")
         name = f"{self._files}.npy"
         self._files += 1
-        sys.modules["numpy"].save(os.path.join(self._folder, name), values, allow_pickle=False)  # noqa: PTH118 - same
+        sys.modules["numpy"].save(os.path.join(self._folder, name), values, allow_pickle=False)
         return name
 
     def _columnar(self, value: Any, kind: type) -> Any:
         name = f"{self._files}.arrow"
-        path = os.path.join(self._folder, name)  # noqa: PTH118 - same
+        path = os.path.join(self._folder, name)
         form = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
         try:
             if form == "pyarrow.Table":

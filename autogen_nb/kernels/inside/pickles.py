@@ -71,7 +71,7 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
     """
     spans: list[tuple[int, int]] = []
     budget = [limit]
-    with open(f"{stem}.buffers", "wb", buffering=0) as apart, open(f"{stem}.pickle", "wb") as file:  # noqa: PTH123 - pathlib is slow to import
+    with open(f"{stem}.buffers", "wb", buffering=0) as apart, open(f"{stem}.pickle", "wb") as file:
         buffers = _Counted(apart, budget)
 
         def keep(buffer: pickle.PickleBuffer) -> bool:
@@ -85,16 +85,16 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
 
         rest = _Counted(file, budget)
         pickler_of(known)(rest, protocol=5, buffer_callback=keep).dump(value)
-    with open(f"{stem}.json", "w", encoding="ascii") as table:  # noqa: PTH123 - same
+    with open(f"{stem}.json", "w", encoding="ascii") as table:
         json.dump(spans, table)
     return buffers.at + rest.at
 
 
 def load(stem: str) -> Any:
     """The value in the files; only for what may be trusted, since its own code runs."""
-    with open(f"{stem}.json", encoding="ascii") as table:  # noqa: PTH123 - same
+    with open(f"{stem}.json", encoding="ascii") as table:
         spans = json.load(table)
-    with open(f"{stem}.pickle", "rb") as file:  # noqa: PTH123 - same
+    with open(f"{stem}.pickle", "rb") as file:
         return pickle.load(file, buffers=_mapped(f"{stem}.buffers", spans))  # noqa: S301 - the caller trusts it
 
 
@@ -155,6 +155,6 @@ def _globals_of(code: types.CodeType) -> Iterator[str]:
 def _mapped(path: str, spans: list[list[int]]) -> list[memoryview]:
     if not spans:
         return []
-    with open(path, "rb") as file:  # noqa: PTH123 - same
+    with open(path, "rb") as file:
         view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     return [view[start : start + length] for start, length in spans]

@@ -109,7 +109,7 @@ class _Ahead(threading.Thread):
     def _block(self) -> int | None:
         """The block that is on its way or runs, by when it was announced; None where there is none."""
         try:
-            seen = os.stat(self._sign)  # noqa: PTH116 - pathlib may be slow to import
+            seen = os.stat(self._sign)
         except OSError:
             return None
         return seen.st_mtime_ns if seen.st_size else None

@@ -24,52 +24,52 @@ def make() -> str:
 
 def folder(path: str) -> str:
     """Makes a private folder where it is not there."""
-    os.makedirs(path, mode=0o700, exist_ok=True)  # noqa: PTH103 - one import less
+    os.makedirs(path, mode=0o700, exist_ok=True)
     return ""
 
 
 def write(path: str, data: str) -> str:
     """Appends bytes, given as base64, to a file, which is made with its folder where it is not there."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 - one import less
-    with open(path, "ab") as file:  # noqa: PTH123 - same
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, "ab") as file:
         file.write(base64.b64decode(data))
     return ""
 
 
 def read(path: str, offset: int, size: int) -> str:
     """Bytes of a file as base64."""
-    with open(path, "rb") as file:  # noqa: PTH123 - one import less
+    with open(path, "rb") as file:
         file.seek(offset)
         return base64.b64encode(file.read(size)).decode("ascii")
 
 
 def listing(path: str) -> str:
     """The names and sizes of a folder's files, or those of the file itself under the name "", as JSON."""
-    if os.path.isfile(path):  # noqa: PTH113 - one import less
-        return json.dumps([["", os.path.getsize(path)]])  # noqa: PTH202 - same
+    if os.path.isfile(path):
+        return json.dumps([["", os.path.getsize(path)]])
     return json.dumps([[entry.name, entry.stat().st_size] for entry in os.scandir(path) if entry.is_file()])
 
 
 def remove(path: str) -> str:
     """Removes a file or a folder."""
-    if os.path.isdir(path):  # noqa: PTH112 - one import less
+    if os.path.isdir(path):
         shutil.rmtree(path, ignore_errors=True)
     elif os.path.lexists(path):
-        os.remove(path)  # noqa: PTH107 - same
+        os.remove(path)
     return ""
 
 
 def keep(name: str, code: str) -> None:
     """Saves code under a name inside the working directory; says why not, and leaves, where it may not."""
-    root = os.path.realpath(os.getcwd())  # noqa: PTH109 - one import less
-    path = os.path.realpath(os.path.join(root, name))  # noqa: PTH118 - same
+    root = os.path.realpath(os.getcwd())
+    path = os.path.realpath(os.path.join(root, name))
     try:
-        if not path.startswith(os.path.join(root, "")):  # noqa: PTH118 - same
+        if not path.startswith(os.path.join(root, "")):
             raise ValueError(  # noqa: TRY301 - told below, like any other reason
                 f"{name!r} is not inside the working directory; nothing was saved or run"
             )
-        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - same
-        with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - same
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
             file.write(code)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"{error}\n")

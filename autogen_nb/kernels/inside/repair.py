@@ -23,7 +23,7 @@ def install(shell: Any) -> None:
     kept = {name: getattr(builtins, name) for name in (*_BUILTINS, "get_ipython", "display") if hasattr(builtins, name)}
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr", "stdin")}
     descriptors = {number: os.dup(number) for number in (0, 1, 2)}
-    folder = os.getcwd()  # noqa: PTH109 - pathlib takes long to import
+    folder = os.getcwd()
 
     def give_back() -> None:
         for name, value in kept.items():
@@ -45,10 +45,10 @@ def install(shell: Any) -> None:
                 with suppress(OSError):
                     os.dup2(copy, number)
         try:
-            os.getcwd()  # noqa: PTH109 - as above
+            os.getcwd()
         except FileNotFoundError:
             with suppress(OSError):
-                os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - as above
+                os.makedirs(folder, exist_ok=True)
                 os.chdir(folder)
 
     shell.events.register("pre_run_cell", mend)

@@ -49,9 +49,9 @@ def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
 def answer(function: str, arguments: str, reply: str) -> None:
     """Calls a function of this module with arguments given as JSON, and writes what it returns to `reply`."""
     found = _FUNCTIONS[function](**json.loads(arguments))
-    with open(f"{reply}.part", "w", encoding="ascii") as file:  # noqa: PTH123 - pathlib may be slow to import
+    with open(f"{reply}.part", "w", encoding="ascii") as file:
         json.dump(found, file)
-    os.replace(f"{reply}.part", reply)  # noqa: PTH105 - same
+    os.replace(f"{reply}.part", reply)
 
 
 def variables() -> list[dict[str, Any]]:
