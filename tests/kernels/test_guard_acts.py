@@ -74,6 +74,11 @@ RISKY = {
     "database": ("import sqlite3; sqlite3.connect('out.db')", "write", "out.db"),
     "mode": ("os.chmod('data.csv', 0o600)", "write", "data.csv"),
     "link": ("os.symlink('data.csv', 'out')", "write", "out"),
+    "link in another folder": (
+        "import os; os.symlink('x', 'out', dir_fd=os.open('autogen_files', os.O_RDONLY))",
+        "write",
+        "autogen_files/out",
+    ),
     "through a link of the own folder": ("open('autogen_files/chat/link', 'w')", "write", "../elsewhere.txt"),
     "out of the own folder": ("open('autogen_files/chat/../../out', 'w')", "write", "out"),
     "remove": ("os.remove('data.csv')", "delete", "data.csv"),
