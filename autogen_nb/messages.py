@@ -5,26 +5,13 @@ AgentChat's own messages have their place by this name, too: `autogen_nb.agents.
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from autogen_nb.lazy_export import lazy_export
 
 Content: TypeAlias = str | list[Any] | None
 """Text, or the list of parts of a multimodal message, as OpenAI's chat completions API has them."""
-
-FIELDS = (
-    "content",
-    "role",
-    "name",
-    "function_call",
-    "tool_calls",
-    "tool_responses",
-    "tool_call_id",
-    "context",
-    "reasoning_details",
-)
-"""The keys of a message that are kept: those of AutoGen 0.2, and what a server wants back with its calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +79,10 @@ class Message:
         """The fields that are set, and `content` always."""
         found = {key: getattr(self, key) for key in FIELDS}
         return {key: value for key, value in found.items() if value is not None or key == "content"}
+
+
+FIELDS = tuple(each.name for each in fields(Message))
+"""The keys of a message that are kept: those of AutoGen 0.2, and what a server wants back with its calls."""
 
 
 @dataclass(frozen=True, slots=True)

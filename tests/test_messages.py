@@ -1,19 +1,12 @@
 """Messages and code blocks."""
 
-import dataclasses
-
 import pytest
 from hypothesis import given, settings
 
-from autogen_nb.messages import FIELDS, Message, Usage
+from autogen_nb.messages import Message, Usage
 from tests.strategies import instances
 
 CALL = {"name": "f", "arguments": "{}"}
-
-
-def test_kept_fields_are_those_of_the_class() -> None:
-    """The keys that a message keeps are its fields."""
-    assert tuple(field.name for field in dataclasses.fields(Message)) == FIELDS
 
 
 @pytest.mark.parametrize(

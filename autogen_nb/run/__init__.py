@@ -9,11 +9,20 @@
 """
 
 from autogen_nb.engine import Engine, StreamBridge, engine, patiently
-from autogen_nb.run.background import in_background
 from autogen_nb.run.cancellation import CancellationToken
 from autogen_nb.run.driver import Inquired, Inquiry, Log, OnCaller, OnEngine, World, aevents, drive, events, kept
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
-from autogen_nb.run.sync_bridge import Waits, heartbeat, held, interruptible, result, settle, ticking, unsuspended
+from autogen_nb.run.sync_bridge import (
+    Waits,
+    heartbeat,
+    held,
+    in_background,
+    interruptible,
+    result,
+    settle,
+    ticking,
+    unsuspended,
+)
 from autogen_nb.trusted.policy_file import policy
 
 __all__ = [

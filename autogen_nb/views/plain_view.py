@@ -28,8 +28,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
-from autogen_nb.views import calls_in_words, images_in_words
-from autogen_nb.views.reply_sources import answered_by, chosen, thought
+from autogen_nb.views import in_words
 
 _RULE = "-" * 80
 _LONG = 300
@@ -132,13 +131,13 @@ class PlainView:
         if reply is not None:
             self._answered(reply)
         for url in said.message.pictures:
-            self.line(images_in_words.in_words(url))
+            self.line(in_words.picture_in_words(url))
         self._named = said.message.calls
         for call in self._named:
-            self.line(f">>> {calls_in_words.asked_in_words(call)}")
+            self.line(f">>> {in_words.asked_in_words(call)}")
 
     def _answered(self, reply: ModelReplied) -> None:
-        for told in (thought(reply), answered_by(reply), reply.note):
+        for told in (in_words.thought(reply), in_words.answered_by(reply), reply.note):
             if told:
                 self.line(f"({told})")
 
@@ -148,15 +147,15 @@ class PlainView:
         self._replied, self._streaming = None, ""
         self._calls = asked
         for call in () if asked == self._named else asked:
-            self.line(f">>> {calls_in_words.asked_in_words(call)}")
+            self.line(f">>> {in_words.asked_in_words(call)}")
 
     def _called(self, contents: Sequence[str]) -> None:
         for call, content in zip(self._calls, contents, strict=True):
-            self.line(f">>> {calls_in_words.returned_in_words(call, plain(content))}")
+            self.line(f">>> {in_words.returned_in_words(call, plain(content))}")
         self._returned = "\n\n".join(contents)
 
     def _chosen(self, given: SpeakerGiven) -> None:
-        if line := chosen(self._choice, given):
+        if line := in_words.chosen(self._choice, given):
             self.line(f">>> {line}")
 
     def _stream(self, agent: str, text: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.messages import FunctionCall, Message
-from autogen_nb.views.calls_in_words import LONGEST, arguments_of, asked_in_words, failed, name_of, returned_in_words
+from autogen_nb.views.in_words import LONGEST, arguments_of, asked_in_words, failed, name_of, returned_in_words
 
 ADD = FunctionCall("add", '{"a":1}', "c1")
 

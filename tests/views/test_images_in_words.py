@@ -10,7 +10,7 @@ import pytest
 from autogen_nb.events import Said
 from autogen_nb.messages import Message
 from autogen_nb.notebook.rendering.mime import message_pictures
-from autogen_nb.views.images_in_words import in_words
+from autogen_nb.views.in_words import picture_in_words
 from autogen_nb.views.plain_view import PlainView
 from tests.notebook.markup import problems
 
@@ -46,10 +46,10 @@ def test_addresses_of_a_message() -> None:
 
 def test_picture_in_words() -> None:
     """A held picture is told by its kind and size, another by its address, cut and made visible."""
-    assert in_words(HELD) == f"[picture, image/png, {len(TEXT) * 3 // 4:,} bytes]"
-    assert in_words(ELSEWHERE) == f"[picture at {ELSEWHERE}]"
-    assert in_words("https://x/\u202e" + "a" * 300).startswith("[picture at https://x/[U+202E]aaa")
-    assert len(in_words("a" * 10_000)) < 250
+    assert picture_in_words(HELD) == f"[picture, image/png, {len(TEXT) * 3 // 4:,} bytes]"
+    assert picture_in_words(ELSEWHERE) == f"[picture at {ELSEWHERE}]"
+    assert picture_in_words("https://x/\u202e" + "a" * 300).startswith("[picture at https://x/[U+202E]aaa")
+    assert len(picture_in_words("a" * 10_000)) < 250
 
 
 def test_picture_in_a_cell() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import Message
-from autogen_nb.views.reply_sources import answered_by, chosen
+from autogen_nb.views.in_words import answered_by, chosen
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class MessageStream(AsyncIterator[Item]):
         self._tells_task = tells_task
         self._tells_end = tells_end
         self._items = self._run()
-        self.view: run.View | None = None
+        self.view: run.View = call_context.NestedView()
 
     def __aiter__(self) -> "MessageStream":
         return self
@@ -93,7 +93,7 @@ class MessageStream(AsyncIterator[Item]):
         if self._token.is_cancelled():
             await self.aclose()
             raise asyncio.CancelledError
-        following = asyncio.ensure_future(self._next())
+        following = asyncio.ensure_future(anext(self._items))
         self._token.link_future(following)
         return await following
 
@@ -108,27 +108,16 @@ class MessageStream(AsyncIterator[Item]):
                 return item
         raise RuntimeError("the run was read to its end before")
 
-    async def _next(self) -> Item:
-        return await anext(self._items)
-
     async def _run(self) -> AsyncGenerator[Item, None]:
         exchange = self._begin()
         came: list[BaseMessage] = []
-        happening = exchange.happening(self._tick)
-        try:
+        async with aclosing(exchange.happening(self.view.tick)) as happening:
             async for event in happening:
-                if self.view is not None:
-                    self.view.show(event)
+                self.view.show(event)
                 for message in exchange.follower.take_messages():
                     if not self._tells_task and exchange.follower.is_task(message):
                         continue
                     if not isinstance(message, ModelClientStreamingChunkEvent):
                         came.append(message)
                     yield message
-        finally:
-            await happening.aclose()
         yield TaskResult(messages=came, stop_reason=exchange.follower.stop_reason if self._tells_end else None)
-
-    def _tick(self) -> None:
-        if self.view is not None:
-            self.view.tick()

@@ -20,7 +20,7 @@ from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
 from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.views.images_in_words import held, in_words
+from autogen_nb.views.in_words import held_picture, picture_in_words
 
 TEXT_LIMIT = 1_000_000
 """Characters of plain text."""
@@ -72,9 +72,9 @@ def message_pictures(urls: Sequence[str]) -> str:
 
 
 def _message_picture(url: str) -> str:
-    mime, text = held(url) or ("", "")
+    mime, text = held_picture(url) or ("", "")
     checked = safe({mime: text})[0].get(mime)
-    return picture(mime, checked) if checked else line(in_words(url))
+    return picture(mime, checked) if checked else line(picture_in_words(url))
 
 
 class _KeptTypes:

@@ -11,7 +11,7 @@ from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
 from autogen_nb.notebook.view.slots import Slot
-from autogen_nb.views import calls_in_words as wording
+from autogen_nb.views import in_words as wording
 
 _LINES = 12
 """Lines of a result that are shown at once; a longer one is folded, as is one of many characters."""

@@ -52,9 +52,7 @@ from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import Slot, Slots
 from autogen_nb.notebook.view.totals import Totals
-from autogen_nb.views.calls_in_words import name_of
-from autogen_nb.views.images_in_words import in_words
-from autogen_nb.views.reply_sources import chosen
+from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
 _INTERVAL = 0.125
 """Seconds between two updates of what streams; with the status line's own this stays below 12 a second."""
@@ -287,7 +285,7 @@ class NotebookView:
             return chat_html.card(said.sender, body + more, detail=detail, tone=tone, notes=notes)
 
         head = f"{said.sender}{f' ({detail})' if detail else ''}:"
-        plain = only_colours("\n".join((head, *filter(None, (told, text, *map(in_words, urls), *notes)))))
+        plain = only_colours("\n".join((head, *filter(None, (told, text, *map(picture_in_words, urls), *notes)))))
         slot = slot or self._next_slot()
         if calls:
             self._calls = CallsShown(slot, calls, around=around, text=plain)
