@@ -1,7 +1,9 @@
 """The owner's end of a process: nothing that an agent started outlives its owner, on Linux whatever becomes of that."""
 
 import asyncio
+import atexit
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,7 +14,7 @@ from typing import Any
 
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.processes.process_tree import adopt, disown, kill_tree, signal_group, watch_exit
+from autogen_nb.kernels.processes.process_tree import kill_tree, signal_group, watch_exit
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _PATIENCE = 5.0
@@ -100,7 +102,7 @@ class Lifeline:
             self._let_go()
             self._loop.add_reader(self._reading, self._hear)
         else:
-            adopt(self.root, self._folders)
+            atexit.register(self._end_at_exit, os.getpid())
 
     async def signal(self, name: str) -> bool:
         """Sends a signal ("" only asks) to the command's group; False where there is none any more."""
@@ -131,10 +133,17 @@ class Lifeline:
         self._let_go()
         self._deaf()
         self.exited.cancel()
-        disown(self.root)
+        atexit.unregister(self._end_at_exit)
         if self.cgroup is not None:
             # Not on the loop: what was killed just now may take a moment to go.
             threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
+
+    def _end_at_exit(self, owner: int) -> None:
+        """Ends all where there is no supervisor; a child that the owner forked leaves it alone."""
+        if os.getpid() == owner:
+            kill_tree(self.root)
+            for folder in self._folders:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _cut(self) -> None:
         """Has everything below the supervisor killed, and the supervisor end."""

@@ -1,31 +1,13 @@
-"""Processes that this one starts: noticing their end at once, and leaving none behind."""
+"""Processes that this one starts: noticing their end at once, and ending all that is below one."""
 
 import asyncio
-import atexit
 import os
-import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
-
-_live: dict[int, Sequence[Path]] = {}
-
-
-def adopt(pid: int, folders: Sequence[Path]) -> None:
-    """Has the process, its children and the folders gone at the latest when this interpreter exits."""
-    _end_at_exit()
-    _live[pid] = folders
-
-
-def disown(pid: int) -> None:
-    """Takes back `adopt`: the process is gone."""
-    _live.pop(pid, None)
 
 
 def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
@@ -86,17 +68,3 @@ def kill_tree(pid: int) -> None:
     for child in found:
         with suppress(psutil.Error):
             child.kill()
-
-
-@cache
-def _end_at_exit() -> None:
-    atexit.register(_end_all)
-    # They are not the children of a child that is forked.
-    os.register_at_fork(after_in_child=_live.clear)
-
-
-def _end_all() -> None:
-    for pid, folders in _live.items():
-        kill_tree(pid)
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
