@@ -255,12 +255,12 @@ class ExecuteRequest:
         elif self._ask is not None:
             if self._question is not None:
                 self._question.cancel()
-            self._question = self._spawn(self._answer(self._ask(prompt, password)))
+            self._question = self._spawn(self._answer(self._ask, prompt, password))
 
-    async def _answer(self, answer: Awaitable[str]) -> None:
+    async def _answer(self, ask: Ask, prompt: str, password: bool) -> None:
         with self._paused():
             try:
-                text = await answer
+                text = await ask(prompt, password)
             except EOFError:
                 text = _END_OF_FILE
         self.launched.channels.send("stdin", "input_reply", {"value": text})

@@ -1,4 +1,4 @@
-"""The places where an agent's code runs, one row of `PLACES` for each kind; `place` has the protocol of them all.
+"""The places where an agent's code runs, one row of `PLACES` for each kind; `place` has what they have in common.
 
 To add a place, a host that is reached by SSH for example:
 
