@@ -55,8 +55,8 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
         raise click.UsageError("the task is empty; say what is to be done, in quotes")
     out = out.expanduser()
     check_place(out, force=force)
-    options = _checked(TaskOptions(**given))
-    notebook = _written(task, options, out.parent)
+    options = _check_options(TaskOptions(**given))
+    notebook = _new_notebook(task, options, out.parent)
     transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - it is open to the end
     ending = asyncio.run(
         execute(notebook, cwd=out.parent, environment=_environment(), transcript=transcript, seconds=timeout)
@@ -73,13 +73,13 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
     return code
 
 
-def _written(task: str, options: TaskOptions, folder: Path) -> Any:
+def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:
     """The notebook, not yet executed: the tables are read in one cell, and handed over in the next."""
     import nbformat
 
     found = tables(options.data, folder)
     cells = ["%load_ext autogen_nb"]
-    words = _words(options, folder)
+    words = _cell_words(options, folder)
     if found:
         cells.append("\n".join(["import pandas as pd", "", *(table.source for table in found)]))
         words.append(f"-i {','.join(table.name for table in found)}")
@@ -89,7 +89,7 @@ def _written(task: str, options: TaskOptions, folder: Path) -> Any:
     return notebook
 
 
-def _words(options: TaskOptions, folder: Path) -> list[str]:
+def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
     """The options as the cell's first line has them."""
     model = options.model
     if model and model.startswith(_REPLAY):
@@ -119,10 +119,10 @@ def _quoted(option: str, value: str) -> str:
     return f"{quote}{value}{quote}"
 
 
-def _checked(options: TaskOptions) -> TaskOptions:
+def _check_options(options: TaskOptions) -> TaskOptions:
     """The options with what has to be allowed first; finds what is wrong before a kernel is started for it."""
     # Nothing that nobody has read runs unless that was chosen.
-    walled = options.target().walled
+    walled = options.execution_target().walled
     confirm = options.confirm or ("risky" if walled else None)
     if confirm is None:
         raise click.UsageError(_UNREAD)

@@ -29,7 +29,7 @@ class TaskOptions:
     budget: str | None
     share: Share | None
 
-    def target(self) -> ExecutionTarget:
+    def execution_target(self) -> ExecutionTarget:
         """Where the code runs: where nothing is said, the organisation's policy says how much there is of walls.
 
         Raises

@@ -74,7 +74,7 @@ class TerminalConversation:
     def __init__(self, options: TaskOptions, data: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
         self._data = dict(data)
         self._share: Share = options.share or "schema"
-        where = options.target()
+        where = options.execution_target()
         where.check(Path.cwd())
         model = self._model(options, tell)
         self._executor = where.executor(

@@ -30,7 +30,7 @@ def shortened(entries: Iterable[str]) -> str:
                 frames[_AROUND:-_AROUND] = [f"... {len(frames) - 2 * _AROUND} frames left out"]
             lines += frames
         else:
-            lines += map(_words, found)
+            lines += map(_titled_line, found)
     return "\n".join(lines)
 
 
@@ -40,5 +40,5 @@ def _kind(entry: str) -> str:
     return "library" if _LIBRARY.match(entry) else "own"
 
 
-def _words(entry: str) -> str:
+def _titled_line(entry: str) -> str:
     return f"{entry.removesuffix(_TITLE).rstrip()}: {_TITLE}" if entry.endswith("  " + _TITLE) else entry

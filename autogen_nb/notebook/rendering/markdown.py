@@ -94,7 +94,7 @@ def _own_styles() -> frozenset[str]:
     return frozenset((*_STYLES.values(), *headings, *alignments, *blocks, *styles.CODE_STYLES.values()))
 
 
-def _renderer() -> "type[RendererProtocol]":
+def _renderer_class() -> "type[RendererProtocol]":
     from markdown_it.renderer import RendererHTML
 
     class Renderer(RendererHTML):
@@ -125,7 +125,7 @@ def _renderer() -> "type[RendererProtocol]":
         def link_open(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
             target = str(tokens[idx].attrs.get("href", ""))
             env.setdefault(_OPEN_LINKS, []).append(target)
-            return _link(target)
+            return _link_start(target)
 
         def link_close(self, _tokens: object, _idx: int, _options: object, env: Any) -> str:
             return _link_end(env[_OPEN_LINKS].pop())
@@ -133,7 +133,7 @@ def _renderer() -> "type[RendererProtocol]":
         def image(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
             word, source = _image_in_words(tokens[idx]), str(tokens[idx].attrs.get("src", ""))
             linked = env.get(_OPEN_LINKS) or not WEB_OR_MAIL.match(source)
-            return word if linked else f"{_link(source)}{word}</a>"
+            return word if linked else f"{_link_start(source)}{word}</a>"
 
     return Renderer
 
@@ -142,7 +142,7 @@ def _renderer() -> "type[RendererProtocol]":
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_renderer())
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_renderer_class())
     parser.enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "formula", _formula)
     # Every link is parsed as one, so that where a forbidden one leads can be shown. markdown-it documents
@@ -194,7 +194,7 @@ def _dress(token: "Token") -> None:
         token.attrSet("style", style)
 
 
-def _link(target: str) -> str:
+def _link_start(target: str) -> str:
     return f'<a href="{escape_plain(target)}" target="_blank">' if WEB_OR_MAIL.match(target) else ""
 
 

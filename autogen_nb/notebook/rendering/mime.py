@@ -60,7 +60,7 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
     about: Mapping[Any, Any] = metadata if isinstance(metadata, Mapping) else {}
     kept = _KeptTypes()
     for mime in sorted(key for key in given if isinstance(key, str) and key != "text/plain"):
-        kept.take(mime, given[mime])
+        kept.add_type(mime, given[mime])
     shown = kept.data(_plain(given.get("text/plain")))
     sizes = {mime: _size(about.get(mime)) for mime in shown if mime in MAGIC}
     return shown, {mime: size for mime, size in sizes.items() if size}
@@ -90,7 +90,7 @@ class _KeptTypes:
         self._drops: list[str] = []
         self._source = ""
 
-    def take(self, mime: str, value: object) -> None:
+    def add_type(self, mime: str, value: object) -> None:
         """Adds the checked form of one entry of a bundle, or the sentence about it."""
         text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
         checked = None
