@@ -107,12 +107,10 @@ def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one
             found.calls[name].append(node)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATING:
             found.opaque.add(name)
-        case ast.AugAssign(target=ast.Name(id=name)):
-            found.opaque.add(name)
-        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
-            found.opaque.add(name)
         case (
-            ast.ExceptHandler(name=str(name))
+            ast.AugAssign(target=ast.Name(id=name))
+            | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
+            | ast.ExceptHandler(name=str(name))
             | ast.MatchAs(name=str(name))
             | ast.MatchStar(name=str(name))
             | ast.MatchMapping(rest=str(name))
