@@ -16,7 +16,7 @@ _TEXT = r"""
         how = {"encoding": encoding, "encoding_errors": errors, "low_memory": False}
         try:
             line = pd.read_csv($path, sep="\x01", header=None, nrows=1, **how).iloc[0, 0]
-            how["sep"] = max(",;\t|", key=str(line).count)
+            how["sep"] = max($marks, key=str(line).count)
             $raw = pd.read_csv($path, **how)
             break
         except UnicodeError:
@@ -85,7 +85,9 @@ class Dataset:
     @property
     def loading(self) -> Source:
         """The code that brings the table into the kernel; empty where it is there already."""
-        return render(_LOADERS[self.kind], raw=Source(self.raw), path=self.title, value=Source(self.title))
+        marks = "\t" if self.kind == "tsv" else ",;\t|"
+        value = Source(self.title)
+        return render(_LOADERS[self.kind], raw=Source(self.raw), path=self.title, marks=marks, value=value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,15 +45,15 @@ class ContextTruncation(ModelWrapper):
         shorter: Iterator[ModelRequest] | None = None
         sent = request
         while True:
-            spoken = False
+            spoken, told = False, told_of(request, sent)
             try:
                 async with open_reply(self.inner, sent) as items:
                     async for item in items:
                         spoken = True
                         if isinstance(item, Completion):
-                            note = " ".join(filter(None, (told_of(request, sent), item.note)))
-                            item = replace(item, note=note)  # noqa: PLW2901 - the same reply, with what is told of it
-                        yield item
+                            yield replace(item, note=f"{told} {item.note}".strip())
+                        else:
+                            yield item
             except ContextTooLong as error:
                 shorter = shorter or _shorter(request, str(error))
                 following = None if spoken else next(shorter, None)

@@ -214,6 +214,7 @@ def test_the_person_is_asked_which_file(tmp_path: Path, monkeypatch: pytest.Monk
         ("wide.csv", "city,amount\nA,1\nB,2\nA,4\n".encode("utf-16")),
         ("ragged.csv", b"city|amount\nA|1\nB|2\nA|4\nC|5|6|7\n"),
         ("tab.tsv", b"city\tamount\nA\t1\nB\t2\nA\t4\n"),
+        ("commas.tsv", b"city, state, land\tamount\nA\t1\nB\t2\nA\t4\n"),
         ("records.json", b'[{"city":"A","amount":1},{"city":"B","amount":2},{"city":"A","amount":4}]'),
         ("lines.jsonl", b'{"city":"A","amount":1}\n{"city":"B","amount":2}\n{"city":"A","amount":4}\n'),
         ("lines.json", b'{"city":"A","amount":1}\n{"city":"B","amount":2}\n{"city":"A","amount":4}\n'),
