@@ -24,7 +24,11 @@ class AdaptedExecutor:
 
     def __init__(self, own: Any) -> None:
         self.own = own
-        self._takes_token = _takes_two(own.execute_code_blocks)
+        self._takes_token = True
+        try:
+            inspect.signature(own.execute_code_blocks).bind([], None)
+        except (TypeError, ValueError):
+            self._takes_token = False
 
     def __repr__(self) -> str:
         return repr(self.own)
@@ -63,11 +67,3 @@ class AdaptedExecutor:
         stopped = None if stop is None else await asyncio.to_thread(stop)
         if inspect.isawaitable(stopped):
             await stopped
-
-
-def _takes_two(method: Any) -> bool:
-    try:
-        inspect.signature(method).bind([], None)
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -110,13 +110,8 @@ def _string(_: ValueReader, storage: Any, nullable: Any, texts: Any) -> Any:
 
 def _masked(reader: ValueReader, values: Any, mask: Any) -> Any:
     found = _numpy(reader, values)
-    cls = {
-        "b": _pd().arrays.BooleanArray,
-        "f": _pd().arrays.FloatingArray,
-        "i": _pd().arrays.IntegerArray,
-        "u": _pd().arrays.IntegerArray,
-    }[found.dtype.kind]
-    return cls(found, _numpy(reader, mask))
+    name = {"b": "BooleanArray", "f": "FloatingArray", "i": "IntegerArray", "u": "IntegerArray"}[found.dtype.kind]
+    return getattr(_pd().arrays, name)(found, _numpy(reader, mask))
 
 
 def _interval(reader: ValueReader, left: Any, right: Any, closed: Any) -> Any:
