@@ -23,7 +23,7 @@ _PORT = 8888
 _DIGITS = 12
 
 
-@dataclass
+@dataclass(eq=False)
 class JupyterConnectionInfo:
     """A Jupyter Server or a Gateway that runs somewhere.
 
