@@ -10,7 +10,7 @@ import pytest
 
 import autogen_nb
 from autogen_nb.cli import exit_codes
-from autogen_nb.notebook.magics import AutogenMagics
+from autogen_nb.notebook.extension import AutogenMagics
 from autogen_nb.notebook.settings import Defaults
 from tests.driven import in_process
 from tests.pages import PAGES, PROJECT, code, has_magics, names, text

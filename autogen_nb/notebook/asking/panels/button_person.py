@@ -17,9 +17,15 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, EffectPanel, MessageOrCodePanel
-from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
-from autogen_nb.notebook.asking.panels.word_panels import COPY, STOP, ChoicePanel, CodeInputPanel, MessagePanel
+from autogen_nb.notebook.asking.panels.word_panels import (
+    COPY,
+    STOP,
+    ChoicePanel,
+    CodeInputPanel,
+    MessagePanel,
+    ModelPanel,
+)
 from autogen_nb.notebook.asking.person import CopyAnswer, StopAnswer
 
 NOBODY = "nobody, in time"
