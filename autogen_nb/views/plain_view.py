@@ -85,7 +85,8 @@ class PlainView:
             case SpeakerAsked():
                 self._choice = event
             case SpeakerGiven():
-                self._chosen(event)
+                if line := in_words.chosen(self._choice, event):
+                    self.line(f">>> {line}")
             case CodeAsked():
                 self._shown_live = False
                 self.line(">>> running")
@@ -128,18 +129,14 @@ class PlainView:
         if not streamed:
             self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):" + (f"\n\n{text}" if text else ""))
         self._end_line()
-        if reply is not None:
-            self._answered(reply)
+        notes = () if reply is None else (in_words.thought(reply), in_words.answered_by(reply), reply.note)
+        for note in filter(None, notes):
+            self.line(f"({note})")
         for url in said.message.pictures:
             self.line(in_words.picture_in_words(url))
         self._named = said.message.calls
         for call in self._named:
             self.line(f">>> {in_words.asked_in_words(call)}")
-
-    def _answered(self, reply: ModelReplied) -> None:
-        for told in (in_words.thought(reply), in_words.answered_by(reply), reply.note):
-            if told:
-                self.line(f"({told})")
 
     def _calling(self, asked: tuple[FunctionCall, ...]) -> None:
         # A member of a team calls on the way to its answer: the reply that asked for it is not said.
@@ -153,10 +150,6 @@ class PlainView:
         for call, content in zip(self._calls, contents, strict=True):
             self.line(f">>> {in_words.returned_in_words(call, plain(content))}")
         self._returned = "\n\n".join(contents)
-
-    def _chosen(self, given: SpeakerGiven) -> None:
-        if line := in_words.chosen(self._choice, given):
-            self.line(f">>> {line}")
 
     def _stream(self, agent: str, text: str) -> None:
         if not text:
