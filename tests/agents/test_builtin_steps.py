@@ -29,6 +29,8 @@ def test_each_step_alone() -> None:
     assert proxy.check_termination_and_human_reply([{"content": "TERMINATE"}]) == (True, None)
     assert assistant("One.").generate_oai_reply(words) == (True, "One.")
     assert asyncio.run(assistant("One.").a_generate_oai_reply(words)) == (True, "One.")
+    assert asyncio.run(proxy.a_generate_tool_calls_reply([call]))[1]["content"] == "done"
+    assert asyncio.run(proxy.a_check_termination_and_human_reply([{"content": "TERMINATE"}])) == (True, None)
 
 
 def test_step_left_out() -> None:

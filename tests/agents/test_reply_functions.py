@@ -11,7 +11,7 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.errors import CallbackError, ConfigError, ModelError
 from autogen_nb.events import Recorded, ReplyFunctionAsked
 from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
@@ -261,6 +261,20 @@ def test_async_function_in_a_sync_chat_is_ignored() -> None:
     teacher.register_reply(Agent, slowly, ignore_async_in_sync_chat=True)
 
     assert contents(chat("sync", user(), teacher, message="Hi?")) == ["Hi?", "TERMINATE"]
+
+
+@BOTH_WAYS
+def test_error_of_our_own_stays_what_it_is(way: Way) -> None:
+    """What a reply function meets in chats and models of its own is raised as it is, as in a hook."""
+    helper = assistant()
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise ModelError("no such model")
+
+    helper.register_reply(Agent, refused)
+
+    with pytest.raises(ModelError, match=r"^no such model$"):
+        chat(way, user(), helper, message="Hi?")
 
 
 def raising(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
