@@ -1,7 +1,4 @@
-"""Other ways in: modules that give names of the package's front under the paths where AutoGen has them.
-
-A door imports nothing by itself: the front finds a name when it is first asked for.
-"""
+"""Names of the package's front in modules that the front itself imports: found there when they are first asked for."""
 
 import sys
 from collections.abc import Callable

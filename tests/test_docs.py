@@ -89,6 +89,19 @@ def test_each_term_of_the_glossary_has_a_home() -> None:
     assert len({term for term, _ in rows}) == len(rows) >= 30
 
 
+def test_each_module_of_the_design_is_there() -> None:
+    """What the page on the design names as a file is one."""
+    named = set(re.findall(r"`([\w/]+\.py)`", text(DOCS / "design.md")))
+    there = {
+        path.relative_to(PROJECT).as_posix()
+        for room in ("autogen_nb", "tests")
+        for path in (PROJECT / room).rglob("*.py")
+    }
+
+    assert len(named) > 30
+    assert {name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in there)} == set()
+
+
 def test_the_options_are_those_of_the_magic() -> None:
     """The table of options lists every option of `%%autogen`, and no other."""
     rows = re.findall(r"^\| (`-.*?) \|", text(DOCS / "magics.md"), re.MULTILINE)
