@@ -5,9 +5,11 @@ To add a place, a host that is reached by SSH for example:
 1. Write a module in this folder, with a class that is a `place.Place`, and what it starts, a `place.KernelHandle`.
 2. Give it a row in `PLACES`: how it is made, what a person is told of it, and how it is asked for.
 
-Options, settings and status lines read the row, and `autogen-nb doctor` reads those of sandboxes. The help of
-``--kernel`` names kinds of addresses by hand. A new kind of sandbox also needs its rank in
-`core.policy.organisation_policy.WALLS`, since an organisation can lay down the least that there must be.
+Options, settings and status lines read the row, and `autogen-nb doctor` reads those of sandboxes. Kinds of addresses
+are named by hand in the help of ``--kernel`` (`notebook.options`, `cli.task_options`), in what a kernel's name may be
+(`agents.parts.agent_config`), and where `cli.run_command` keeps tokens out of a notebook. A new kind of sandbox
+also needs its rank in `core.policy.organisation_policy.WALLS`, since an organisation can lay down the least that there
+must be.
 Rows import their modules when they are used: this one is loaded before the first kernel starts.
 """
 

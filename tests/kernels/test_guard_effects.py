@@ -1,4 +1,4 @@
-"""What the guard takes for an act of the code's, and what for nothing: run for real."""
+"""What the guard takes for an effect of the code, and what for nothing: run for real."""
 
 from collections.abc import Iterator
 
