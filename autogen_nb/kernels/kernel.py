@@ -266,9 +266,9 @@ class Kernel(VariableExchange):
                 request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
             while not await _passed(request):
                 pass
-            finished = await self._outcome(request)
+            # Of one that died, the next one asks why.
             if request.end == "stuck":
-                self._lost = finished.note
+                self._lost = (await self._outcome(request)).note
         finally:
             self._pass_on()
         if not self.alive and self._ending is None:

@@ -281,3 +281,21 @@ def test_the_private_folder_is_removed(tmp_path: Path) -> None:
 
     assert mode == 0o700
     assert not folder.exists()
+
+
+def test_a_run_that_is_given_up_does_not_ask_for_limits(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place may tell of a limit once only: that is for the next block, and who gave a run up hears nothing of it."""
+    asked = []
+
+    async def met() -> str:
+        asked.append("met")
+        return ""
+
+    async def close() -> None:
+        monkeypatch.setattr(await agent.kernel._life.start(), "met", met)
+        async with aclosing(agent.kernel.execute("import time\nprint('on', flush=True)\ntime.sleep(60)")) as items:
+            await anext(items)
+
+    agent.do(close())
+
+    assert asked == []
