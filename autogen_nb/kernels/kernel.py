@@ -294,14 +294,15 @@ class Kernel(VariableExchange):
 
     async def _ask_person(self) -> Literal["wait", "kill"]:
         assert self.on_stuck is not None
-        assert self._life.launched is not None
         variables = None
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LISTING):
-                # On the control channel, which a kernel reads in a thread of its own, past the code that runs.
-                reply = await self._life.launched.channels.ask("control", "autogen_nb_variables", {})
-                if (found := reply.get("variables")) is not None:
-                    variables = parse_variables(found)
+        # It may be ending just now.
+        if (launched := self._life.launched) is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LISTING):
+                    # On the control channel, which a kernel reads in a thread of its own, past the code that runs.
+                    reply = await launched.channels.ask("control", "autogen_nb_variables", {})
+                    if (found := reply.get("variables")) is not None:
+                        variables = parse_variables(found)
         return await self.on_stuck(StuckBlock(variables))
 
     def _limit(self, limit: str, step: Literal["interrupt", "kill"]) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 
-from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome
+from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome, Kernel
 from autogen_nb.kernels.kernel_status import StuckBlock
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from tests.kernels.looping import SharedKernel, shared_kernel
@@ -181,3 +181,14 @@ def test_the_state_of_a_kernel(agent: SharedKernel) -> None:
     assert agent.do(status()) == ("idle", 1, True, True)
     agent.do(agent.kernel.shutdown())
     assert agent.do(status())[0] == "off"
+
+
+def test_whoever_ends_a_kernel_that_does_not_yield_is_asked_of_no_variables(tmp_path: Path) -> None:
+    """Where the kernel is just being ended when its grace is over, the person is asked without its variables."""
+    person = Person("wait")
+
+    async def asked() -> str:
+        return await Kernel(cwd=tmp_path, on_stuck=person)._ask_person()
+
+    assert asyncio.run(asked()) == "wait"
+    assert [stuck.variables for stuck in person.asked] == [None]
