@@ -2,8 +2,12 @@
 
 import asyncio
 import os
+import select
+import socket
+import struct
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +21,7 @@ from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
+from autogen_nb.kernels.places.container_exec import _pass_on
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 from tests.contract.ways import IMAGE, Cannot, Ran, image
@@ -154,3 +159,42 @@ class TestForReal:
         assert (before.text, after.text) == ("1\n", "2\n")
         assert beyond.exit_code == 137
         assert told in beyond.note
+
+
+class Sealed:
+    """A socket as TLS has one: it takes in what came, gives what is asked for, and nobody can wait for the rest."""
+
+    def __init__(self, under: socket.socket) -> None:
+        self._under = under
+        self._held = b""
+
+    def fileno(self) -> int:
+        """What is waited for."""
+        return self._under.fileno()
+
+    def recv(self, size: int) -> bytes:
+        """Some of what came."""
+        self._held = self._held or self._under.recv(2**14)
+        given, self._held = self._held[:size], self._held[size:]
+        return given
+
+
+def test_what_a_program_writes_comes_at_once_by_tls_too() -> None:
+    """Frames of the engine are passed on as they come, whole or in parts, until the stream ends."""
+    ours, engines = socket.socketpair()
+    reading, writing = os.pipe()
+    passing = threading.Thread(target=_pass_on, args=(Sealed(ours), writing, lambda: True), daemon=True)
+    passing.start()
+
+    engines.sendall(struct.pack(">BxxxL", 1, 3) + b"one")
+    assert select.select([reading], [], [], 5)[0]
+    assert os.read(reading, 100) == b"one"
+    engines.sendall(struct.pack(">BxxxL", 1, 0) + struct.pack(">BxxxL", 2, 3)[:6])
+    engines.sendall(struct.pack(">BxxxL", 2, 3)[6:] + b"two")
+    assert os.read(reading, 100) == b"two"
+    engines.close()
+    passing.join(5)
+    assert not passing.is_alive()
+    ours.close()
+    for end in (reading, writing):
+        os.close(end)

@@ -4,10 +4,10 @@ import asyncio
 import itertools
 import os
 import select
+import struct
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from autogen_nb.errors import ExecutionError
 _count = itertools.count()
 # A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
 _ASK = 0.25
+_CHUNK = 2**16
+_HEADER = 8
 _GONE = 137
 # The shell's number is the program's, and that of its process group. One stream: two would lose their common order.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
@@ -129,16 +131,18 @@ def _socket(stream: Any) -> Any:
 
 def _pass_on(stream: Any, writing: int, runs: Callable[[], bool]) -> None:
     """Writes the payload of the engine's frames to the pipe, until the stream or the program has ended."""
-    frames = import_module("docker.utils.socket")
-    with suppress(BrokenPipeError, frames.SocketError):
+    held = b""
+    with suppress(BrokenPipeError):
         while True:
             if not select.select([stream], [], [], _ASK)[0]:
                 if not runs():
                     return
                 continue
-            size = frames.next_frame_header(stream)[1]
-            if size < 0:
+            # As much as there is: what TLS has decrypted and still holds cannot be waited for.
+            if not (data := stream.recv(_CHUNK)):
                 return
-            data = frames.read_exactly(stream, size)
-            while data:
-                data = data[os.write(writing, data) :]
+            held += data
+            while len(held) >= _HEADER and len(held) >= (end := _HEADER + struct.unpack(">BxxxL", held[:_HEADER])[1]):
+                payload, held = held[_HEADER:end], held[end:]
+                while payload:
+                    payload = payload[os.write(writing, payload) :]
