@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.places import container
 from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
 from autogen_nb.kernels.places.container_exec import _pass_on
@@ -198,3 +201,30 @@ def test_what_a_program_writes_comes_at_once_by_tls_too() -> None:
     ours.close()
     for end in (reading, writing):
         os.close(end)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no container is asked")
+def test_a_question_that_is_given_up_leaves_the_program_its_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whoever stops while an image is looked at does not cancel what the engine's thread has yet to tell."""
+    monkeypatch.setattr(container, "connect_engine", lambda: None)
+
+    async def main() -> bool:
+        place = ContainerPlace(cwd=tmp_path)
+        exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        pipe, writing = os.pipe()
+        os.close(writing)
+
+        async def spawn(*_: object) -> SimpleNamespace:
+            return SimpleNamespace(exited=exited, pipe=pipe)
+
+        monkeypatch.setattr(place, "spawn", spawn)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await place.why_no_kernel()
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(pipe)
+        return exited.cancelled()
+
+    assert not asyncio.run(main())

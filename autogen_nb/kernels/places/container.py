@@ -131,9 +131,13 @@ class ContainerPlace(Place):
         if self._why_no_kernel is None:
             # A Unix socket does not reach into the virtual machine that runs the containers elsewhere.
             job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
-            found = job is not None and await job.exited == 0
+            found = False
             if job is not None:
-                os.close(job.pipe)
+                try:
+                    # Whoever gives up must not cancel what the reading thread still has to set.
+                    found = await asyncio.shield(job.exited) == 0
+                finally:
+                    os.close(job.pipe)
             self._why_no_kernel = "" if found else f"the image {self.image!r} has no ipykernel that could be used"
         return self._why_no_kernel
 
