@@ -65,6 +65,10 @@ class ProvisionedKernel(KernelHandle):
     async def _interrupt(self) -> None:
         await self._manager.interrupt_kernel()
 
+    async def _quit(self) -> None:
+        # The provisioner hears of it too.
+        await self._manager.request_shutdown()
+
     async def _kill(self) -> None:
         await self._manager.provisioner.kill()
 
