@@ -212,3 +212,17 @@ def test_paths_are_those_of_the_other_side(tmp_path: Path) -> None:
         return carrier.there(f"load({str(tmp_path / 'x')!r})")
 
     assert asyncio.run(main()) == "load('/there/x')"
+
+
+def test_what_is_sent_is_text_and_names_no_person() -> None:
+    """Lone surrogates pass as JSON has them, and the server is not told who the person is on this machine."""
+
+    async def main() -> list[str]:
+        channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
+        channels.send("shell", "execute_request", {"code": "\ud83d \udc80"})
+        return [text for _, _, text in channels._unsent]
+
+    (text,) = asyncio.run(main())
+    message = json.loads(text.encode().decode())
+    assert message["content"]["code"] == "\ud83d \udc80"
+    assert message["header"]["username"] == "autogen_nb"

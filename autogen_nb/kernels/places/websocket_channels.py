@@ -57,12 +57,13 @@ class WebSocketChannels(KernelChannels):
         from jupyter_client.session import Session
 
         super().__init__()
-        self._session = Session()
+        # The person's name is nothing to the server.
+        self._session = Session(username="autogen_nb")
         self._address = f"{address}?session_id={self._session.session}"
         self._headers = headers
         self._patience = patience
         self._open: dict[str, set[str]] = {}
-        self._unsent: list[tuple[str, str, bytes]] = []
+        self._unsent: list[tuple[str, str, str]] = []
         self._connection: WebSocketClientConnection | None = None
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._keeping: asyncio.Task[None] | None = None
@@ -79,9 +80,12 @@ class WebSocketChannels(KernelChannels):
         self._keeping = asyncio.ensure_future(self._keep())
 
     def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
+        from jupyter_client.jsonutil import json_default
+
         message = self._session.msg(kind, content) | {"channel": channel}
         identifier: str = message["header"]["msg_id"]
-        self._unsent.append((identifier, kind, self._session.pack(message)))
+        # Not `Session.pack`: a lone surrogate has an escape in JSON, and no place in the text of a WebSocket.
+        self._unsent.append((identifier, kind, json.dumps(message, default=json_default)))
         self._check()
         return identifier
 
