@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.kernels.processes.lifeline import _SUPERVISOR
 from tests.kernels.looping import collected, shared_kernel
 
 pytestmark = [
@@ -170,3 +171,20 @@ def test_twenty_kernels_end_within_two_seconds(tmp_path: Path) -> None:
     """Twenty kernels that are shut down together are gone 2 s later."""
     # The best of a few, and with a share of the processors only: what else this machine does is not what is measured.
     assert any(seconds_of_twenty(tmp_path) < 2 * max(1, os.getloadavg()[0] / (os.cpu_count() or 1)) for _ in range(3))
+
+
+def test_only_the_folders_that_are_named_are_removed(tmp_path: Path) -> None:
+    """A folder's name may hold what ends a line elsewhere; its beginning may be the name of another folder."""
+    kept, named = tmp_path / "kept", tmp_path / "kept\fand more"
+    for folder in (kept, named):
+        folder.mkdir()
+    with subprocess.Popen(["sleep", "321"]) as owner, Path(os.devnull).open("w") as report:
+        command = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(owner.pid), str(report.fileno()), "end"]
+        supervisor = subprocess.Popen(
+            [*command, str(named), "", "sleep", "321"], stdin=subprocess.PIPE, pass_fds=[report.fileno()]
+        )
+        owner.kill()
+        owner.wait()
+        supervisor.communicate(timeout=20)
+
+    assert [folder.exists() for folder in (kept, named)] == [True, False]

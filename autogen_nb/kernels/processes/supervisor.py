@@ -185,6 +185,11 @@ def _below() -> set[int]:
     return found
 
 
+def _lines(text: str) -> list[str]:
+    # Nowhere else: a name may hold what also ends a line.
+    return [line for line in text.split("\n") if line]
+
+
 def _leave(code: int) -> None:
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -197,4 +202,4 @@ def _leave(code: int) -> None:
 
 if __name__ == "__main__":
     _owner, _report, _keep, _folders, _cgroups, *_command = sys.argv[1:]
-    _leave(main(int(_owner), int(_report), _keep == "keep", _folders.splitlines(), _cgroups.splitlines(), _command))
+    _leave(main(int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), _command))
