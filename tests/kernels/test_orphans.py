@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.kernels.kernel import Kernel
-from autogen_nb.kernels.processes.lifeline import _SUPERVISOR
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.limits.cgroups import Cgroup
+from autogen_nb.kernels.processes.lifeline import _SUPERVISOR, Lifeline
 from tests.kernels.looping import collected, shared_kernel
 
 pytestmark = [
@@ -188,3 +191,23 @@ def test_only_the_folders_that_are_named_are_removed(tmp_path: Path) -> None:
         supervisor.communicate(timeout=20)
 
     assert [folder.exists() for folder in (kept, named)] == [True, False]
+
+
+def test_a_cgroup_is_removed_though_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the interpreter exits already, what a process was held by is given back all the same."""
+    removed = []
+
+    def refuse(_: object) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    async def close() -> None:
+        lifeline = Lifeline(Limits())
+        lifeline.cgroup = Cgroup(Limits(), [])
+        monkeypatch.setattr(lifeline.cgroup, "remove", lambda: removed.append("cgroup"))
+        with monkeypatch.context() as exiting:
+            exiting.setattr(threading.Thread, "start", refuse)
+            lifeline.close()
+
+    asyncio.run(close())
+
+    assert removed == ["cgroup"]

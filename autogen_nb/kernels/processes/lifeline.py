@@ -136,7 +136,11 @@ class Lifeline:
         atexit.unregister(self._end_at_exit)
         if self.cgroup is not None:
             # Not on the loop: what was killed just now may take a moment to go.
-            threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
+            try:
+                threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
+            except RuntimeError:
+                # Python 3.12 starts no thread any more while it exits.
+                self.cgroup.remove()
 
     def _end_at_exit(self, owner: int) -> None:
         """Ends all where there is no supervisor; a child that the owner forked leaves it alone."""
