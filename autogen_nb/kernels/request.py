@@ -239,7 +239,9 @@ class ExecuteRequest:
 
     async def _in_order(self, question: dict[str, Any]) -> None:
         """Rule 7: puts what came on stdin into the inbox once all that came before it is there."""
-        if self._ask is None and self._guarded is None:
+        guarding = None if self._guarded is None else self.launched.guarding
+        if self._ask is None and (guarding is None or guarding.asked(str(question.get("prompt", ""))) is None):
+            # Nobody answers it, and it must not stop the clock: code can send such a message by itself.
             return
         self._clock.pause()
         with suppress(TimeoutError):

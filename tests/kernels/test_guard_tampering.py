@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from autogen_nb.effects import Effect
+from autogen_nb.kernels.kernel import TIMED_OUT
 from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
 
 pytestmark = pytest.mark.kernel
@@ -170,3 +171,18 @@ with ThreadPoolExecutor(8) as pool:
     ran = kernel.run(code)
 
     assert (ran.stdout, len(kernel.asked)) == ("0\n", 8)
+
+
+def test_a_question_for_nobody_does_not_stop_the_clock(kernel: GuardedKernel) -> None:
+    """A time limit goes on where code sends a question by itself, and nobody is there to answer it."""
+    code = """
+import time
+own = get_ipython().kernel
+parent = own.get_parent('shell')
+ident = [parent['header']['session'].encode()]
+own.session.send(own.stdin_socket, 'input_request', {'prompt': '', 'password': False}, parent, ident=ident)
+time.sleep(20)
+"""
+    ran = kernel.shared.execute(code, timeout=1, permissions=kernel.permissions(nobody=True))
+
+    assert ran.finished.exit_code == TIMED_OUT
