@@ -280,6 +280,8 @@ class ExecuteRequest:
     def _paused(self) -> Iterator[None]:
         """The time limit does not run while any question is open."""
         self._open += 1
+        # It runs again where this is asked in place of another question, which has just been given up.
+        self._clock.pause()
         try:
             yield
         finally:

@@ -104,6 +104,22 @@ def test_time_for_an_answer_does_not_count(agent: SharedKernel) -> None:
     assert agent.execute("print(input())", timeout=1, ask=ask).stdout == "late\n"
 
 
+def test_time_for_a_later_answer_does_not_count_either(agent: SharedKernel) -> None:
+    """The time limit does not run while the person thinks about a question that took the place of another."""
+    code = "for _ in range(2):\n    try:\n        print(input())\n    except KeyboardInterrupt:\n        pass"
+    asked = []
+
+    async def ask(prompt: str, password: bool) -> str:
+        asked.append(prompt)
+        if len(asked) == 1:
+            await agent.kernel.interrupt()
+            await asyncio.sleep(60)
+        await asyncio.sleep(1.5)
+        return "late"
+
+    assert agent.execute(code, timeout=1, ask=ask).stdout == "late\n"
+
+
 def test_the_time_before_and_after_an_answer_counts(agent: SharedKernel) -> None:
     """The time limit goes on after the answer."""
 
