@@ -310,3 +310,11 @@ def test_what_takes_an_emptied_place_is_printed() -> None:
     shown = told(display("copying", "status", "a"), display("", "empty", "a"), display("Hello", "message", "a"))
 
     assert shown == "Hello\n\n"
+
+
+@pytest.mark.parametrize("data", ["iVBORw0KGgo=", "no base64", "iVBORw0"], ids=["short", "none", "cut"])
+def test_a_picture_that_is_none_is_named(data: str) -> None:
+    """What code shows as a picture may be anything: its size is left out, and the run goes on."""
+    shown = told(display("<Figure>", "output", "a", **{"image/png": data}), display("Done.", "message", "b"))
+
+    assert shown == "[picture: image/png] <Figure>\n\nDone.\n\n"

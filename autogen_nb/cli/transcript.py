@@ -3,6 +3,7 @@
 import base64
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any, TextIO
 
@@ -105,6 +106,8 @@ def _described(data: Mapping[str, Any]) -> str:
         return text
     size = ""
     if picture == "image/png":
-        width, height = struct.unpack(">II", base64.b64decode(data[picture])[_PNG_SIZE])
-        size = f", {width} x {height} pixels"
+        # What calls itself a picture need not be one.
+        with suppress(ValueError, struct.error):
+            width, height = struct.unpack(">II", base64.b64decode(data[picture])[_PNG_SIZE])
+            size = f", {width} x {height} pixels"
     return f"[picture: {picture}{size}] {text}".rstrip()
