@@ -45,7 +45,7 @@ class Transformer:
             case [line, cell]:
                 call = f"await {_SESSION}.run_awaited" if self._awaitable() else f"{_SESSION}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]
-            case [line] if self._awaitable() and line.split()[0] == "show":
+            case [line] if self._awaitable() and line.split()[:1] == ["show"]:
                 return [f"await {_SESSION}.run_show({line!r})\n"]
             case _:
                 return lines
@@ -69,5 +69,7 @@ def _magic_words(call: str) -> list[str]:
         node = ast.parse(call.strip(), mode="eval").body
     except SyntaxError:
         return []
-    given = node.args[1:] if isinstance(node, ast.Call) else []
-    return [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    given = [] if not isinstance(node, ast.Call) or node.keywords else node.args[1:]
+    words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    # A call with anything else was written by the person.
+    return words if len(words) == len(given) else []

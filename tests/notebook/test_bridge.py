@@ -1,7 +1,11 @@
 """Called otherwise than as the outermost cell, the magic runs through the sync bridge."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from autogen_nb.notebook.transformer import Transformer
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
@@ -129,3 +133,20 @@ def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, mode
 
     assert cell.text.strip() == "1"
     assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "get_ipython().run_cell_magic('autogen', options, 'show me the table')\n",
+        "get_ipython().run_cell_magic('autogen', 'show', cell=task)\n",
+        "get_ipython().run_cell_magic('autogen', options, '')\n",
+        "get_ipython().run_line_magic('autogen', 'show' + name)\n",
+    ],
+    ids=["variable", "keyword", "empty", "expression"],
+)
+def test_a_call_with_more_than_texts_is_left_alone(call: str) -> None:
+    """Code of the person's that calls the magic with values of its own runs as it is."""
+    shell: Any = SimpleNamespace(kernel=True)
+
+    assert Transformer(shell)([call]) == [call]
