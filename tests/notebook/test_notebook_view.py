@@ -12,6 +12,7 @@ from autogen_nb.events import (
     CodeAsked,
     CodeInputAsked,
     CodeInputGiven,
+    CodeRan,
     EffectAsked,
     Ended,
     Event,
@@ -236,6 +237,24 @@ def test_a_long_chat_without_a_model_stays_in_sight(page: Page) -> None:
 
     assert len(page.texts) < 50
     assert "\n".join(page.texts).count("message") == 200
+
+
+RAN = (CodeAsked("user", (CodeBlock("python", "1"),)), CodeRan(0, (Stream("stdout", "1\n"),)))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        (Ended("stopped"), ChatStarted("user", "assistant")),
+        (ModelReplied(Message("It is 1."), "m"), Said("assistant", "user", Message("It is 1."))),
+    ],
+    ids=["stopped", "model"],
+)
+def test_only_the_report_of_the_outputs_is_left_out(page: Page, between: tuple[Event, ...]) -> None:
+    """Where no message reports what code put out, the next words of a person are shown all the same."""
+    page.show(ChatStarted("user", "assistant"), *RAN, *between, Said("user", "assistant", Message("Go on.")))
+
+    assert page.texts[-1] == "user:\nGo on."
 
 
 def test_the_end_tells_tokens_and_cost(page: Page) -> None:

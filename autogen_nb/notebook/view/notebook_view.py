@@ -112,6 +112,8 @@ class NotebookView:
         match event:
             case ChatStarted():
                 self._pair = self._pair or event
+                # A chat that was stopped while its code ran has left outputs that no message reports.
+                self._reported = False
             case ModelAsked(agent=agent):
                 self._tidy()
                 self.set_status(status_line.THINKING.format(agent))
@@ -269,6 +271,7 @@ class NotebookView:
         reply, self._replied = self._replied, None
         if reply is None and self._shown_before(said):
             return
+        self._reported = False
         slot, self._message = self._message, None
         self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
         calls, notes = said.message.calls, [reply.note] if reply and reply.note else []
