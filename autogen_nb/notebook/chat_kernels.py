@@ -119,8 +119,9 @@ class ChatKernels:
             for chat in list(self._uses):
                 if chat.busy:
                     self.touch(chat)
-                elif chat.alive:
-                    await self._look(chat, self._uses[chat], idle)
+                # Another one may have been dismissed while one ended.
+                elif chat.alive and (use := self._uses.get(chat)):
+                    await self._look(chat, use, idle)
             await asyncio.sleep(min(idle, max(self._notice, 0.02), _SELDOM) / 2)
         self._watching = None
 

@@ -131,3 +131,40 @@ def test_a_kernel_that_has_ended_makes_room(tmp_path: Path) -> None:
         await kernels.rest()
 
     asyncio.run(main())
+
+
+class Idle:
+    """A chat whose kernel does nothing; `gone` is what is dismissed while it ends."""
+
+    alive, busy = True, False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ended = asyncio.Event()
+        self.gone: tuple[ChatKernels, Idle] | None = None
+
+    async def stop(self, told: str) -> None:
+        """Ends."""
+        assert "without use" in told
+        self.alive = False
+        self.ended.set()
+        if self.gone is not None:
+            kernels, other = self.gone
+            kernels.dismiss(other)
+
+
+def test_a_chat_that_goes_while_another_ends_stops_nothing() -> None:
+    """A chat that is dismissed while an idle kernel ends is left alone, and the others are looked after as before."""
+
+    async def main() -> tuple[bool, bool]:
+        kernels = ChatKernels()
+        kernels.set_limits(0.001, 8)
+        ending, going, last = Idle("ending"), Idle("going"), Idle("last")
+        ending.gone = kernels, going
+        for chat in (ending, going, last):
+            kernels.admit(chat)
+        await asyncio.wait_for(last.ended.wait(), 20)
+        await kernels.rest()
+        return ending.alive, going.alive
+
+    assert asyncio.run(main()) == (False, True)
