@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from autogen_nb.errors import ConfigError
 
@@ -36,7 +37,8 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
     """
     import nbformat
 
-    draft = path.with_name(f".{path.name}-{os.getpid()}")
+    # No other process has this name, whichever machine or container it is in.
+    draft = path.with_name(f".{path.name}-{uuid4().hex}")
     try:
         with draft.open("x", encoding="utf-8") as file:
             file.write(nbformat.writes(notebook) + "\n")

@@ -37,6 +37,16 @@ def test_force_replaces(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["r.ipynb"]
 
 
+def test_what_a_killed_run_left_is_not_in_the_way(tmp_path: Path) -> None:
+    """A draft that another process has, which may have the same number elsewhere, is left alone."""
+    left = tmp_path / f".r.ipynb-{os.getpid()}"
+    left.write_text("half of")
+
+    place = save(notebook("a"), tmp_path / "r.ipynb", force=False)
+
+    assert (place.name, left.read_text()) == ("r.ipynb", "half of")
+
+
 def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:
     """The notebook has the rights that a file of the person's has."""
     (tmp_path / "other").touch()
