@@ -16,9 +16,9 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import AutogenError
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places import SANDBOXES
+from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.local_servers import USUAL, LocalServers
-from autogen_nb.models.config.model_connection import known_models
 from autogen_nb.run import policy
 
 State = Literal["ok", "note", "broken"]
@@ -149,11 +149,11 @@ def _models() -> Iterator[Finding]:
     mend = "" if has_pandas else f"{_PIP} 'autogen-nb[data]'"
     yield Finding("models", "offline", "ok" if has_pandas else "note", "a fixed analysis of tables, no host", mend)
     try:
-        known = known_models("", None, os.environ)
+        known = model_connection.known_models("", None, os.environ)
     except AutogenError as error:
         yield Finding("models", LIST, "broken", str(error), f"mend {LIST}, or take it away")
         return
-    if not known:
+    if model_connection.choose(None, None, os.environ) is None:
         mend = (
             "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
             "autogen-nb doctor --probe looks for servers on this machine"

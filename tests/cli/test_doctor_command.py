@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.cli.doctor_checks import _policy, probe
+from autogen_nb.cli.doctor_checks import _models, _policy, probe
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.trusted import policy_file
 from tests.cli.commands import ran
@@ -63,6 +63,22 @@ def test_models_are_told_by_name_and_host(findings: Mapping[tuple[str, str], Any
     """Each model of the list is named with the host that it asks; no key is shown (the fixture looks)."""
     assert findings["models", "big"]["text"] == "in OAI_CONFIG_LIST; asks models.example.org"
     assert findings["models", "small"]["text"] == "in OAI_CONFIG_LIST; asks localhost"
+
+
+def test_a_model_that_the_list_has_not_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the environment names a model that cannot be had, it says that a cell asks, beside those of the list."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("AUTOGEN_NB_MODEL", "other")
+    monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps([{"model": "big", "api_key": KEY}]))
+
+    found = {each.name: each.text for each in _models() if each.name != "offline"}
+
+    assert found == {
+        "none": "no model is configured; a cell asks which one to take",
+        "big": "in OAI_CONFIG_LIST; asks api.openai.com",
+    }
 
 
 @pytest.mark.slow
