@@ -109,8 +109,8 @@ class ConversableAgent(Participant, SoloAgent):
         UsageTracker.__init__(self)
         SoloAgent.__init__(self)
         lines = [system_message] if isinstance(system_message, str) else system_message or []
-        self.system_message = "\n".join(lines)
-        self.description = self.system_message if description is None else description
+        self._system_message = "\n".join(lines)
+        self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
         self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
         self.llm_config = self.DEFAULT_CONFIG if llm_config is None else llm_config

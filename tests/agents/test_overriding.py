@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.messages import CodeBlock
-from autogen_nb.testing import ScriptedExecutor
+from autogen_nb.testing import ScriptedExecutor, ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
 CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
@@ -160,6 +162,31 @@ def test_execute_function(way: Way, message: dict[str, Any], content: str) -> No
     result = chat(way, user(Calling, max_consecutive_auto_reply=1), assistant(message, "Done."), message="Add.")
 
     assert contents(result)[2] == content
+
+
+class Counting(AssistantAgent):
+    """An assistant whose system message grows with what was said, which it tells its caller as copies."""
+
+    @property
+    def system_message(self) -> str:
+        """What its model is told first."""
+        return f"{len(self.chat_messages)} chat(s). {super().system_message}"
+
+    @property
+    def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
+        """Copies of what was said."""
+        return {peer: list(messages) for peer, messages in super().chat_messages.items()}
+
+
+@BOTH_WAYS
+def test_properties(way: Way) -> None:
+    """What AutoGen has as properties may be worked out anew each time."""
+    teacher = Counting("assistant", "Be brief.", llm_config=ScriptedModel(["One."]))
+
+    chat(way, user(max_consecutive_auto_reply=0), teacher, message="Begin.")
+
+    assert model_of(teacher).requests[0].messages[0]["content"] == "1 chat(s). Be brief."
+    assert teacher.description == "Be brief."
 
 
 class Opening(UserProxyAgent):

@@ -34,11 +34,16 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
     human_input_mode: Mode
     is_termination_msg: Callable[[dict[str, Any]], bool] | Condition
     silent: bool | None
-    system_message: str
+    _system_message: str
+
+    @property
+    def system_message(self) -> str:
+        """What the agent's model is told first."""
+        return self._system_message
 
     def update_system_message(self, system_message: str) -> None:
         """Changes what the agent's model is told first, from the next request on."""
-        self.system_message = system_message
+        self._system_message = system_message
 
     # What a subclass may override
 

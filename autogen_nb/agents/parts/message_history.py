@@ -21,11 +21,6 @@ class MessageHistory(Agent):
         Replies in a row to one peer that need no person.
     chat_messages
         An earlier conversation to go on with, by peer.
-
-    Attributes
-    ----------
-    chat_messages
-        The messages exchanged with each peer, as this agent keeps them.
     """
 
     def __init__(
@@ -37,7 +32,7 @@ class MessageHistory(Agent):
         self._limits: dict[Agent, int] = {}
         self.auto_replies: dict[Agent, int] = {}
         self._replying: set[Agent] = set()
-        self.chat_messages: dict[Agent, list[dict[str, Any]]] = {
+        self._messages: dict[Agent, list[dict[str, Any]]] = {
             peer: list(messages) for peer, messages in (chat_messages or {}).items()
         }
         self._heard: dict[Agent, list[dict[str, Any]]] = {}
@@ -45,43 +40,48 @@ class MessageHistory(Agent):
 
     # Messages
 
+    @property
+    def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
+        """The messages exchanged with each peer, as this agent keeps them."""
+        return self._messages
+
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
         """The messages of a chat with a peer that are summed up."""
-        return self.chat_messages.get(agent, [])
+        return self._messages.get(agent, [])
 
     def last_message(self, agent: Agent | None = None) -> dict[str, Any] | None:
         """The last message exchanged with a peer; without one, with the only peer there is."""
         if agent is None:
-            if not self.chat_messages:
+            if not self._messages:
                 return None
-            if len(self.chat_messages) > 1:
+            if len(self._messages) > 1:
                 raise ValueError(f"{self.name} has spoken with several agents; say with which: last_message(agent)")
-            agent = next(iter(self.chat_messages))
-        if not self.chat_messages.get(agent):
+            agent = next(iter(self._messages))
+        if not self._messages.get(agent):
             raise KeyError(f"{self.name} and {agent.name} have not exchanged a message")
-        return self.chat_messages[agent][-1]
+        return self._messages[agent][-1]
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
         """Forgets what was exchanged with a peer, without one with all; the last messages may be kept."""
-        peers = list(self.chat_messages) if recipient is None else [recipient]
+        peers = list(self._messages) if recipient is None else [recipient]
         for peer in peers:
             self._said.pop(peer, None)
-            kept = _last(self.chat_messages.get(peer, []), nr_messages_to_preserve or 0)
-            self.chat_messages[peer] = kept
+            kept = _last(self._messages.get(peer, []), nr_messages_to_preserve or 0)
+            self._messages[peer] = kept
             if recipient is None and not kept:
-                del self.chat_messages[peer]
+                del self._messages[peer]
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Takes a message that was sent to, or came from, a peer into this agent's history."""
         sender, recipient = (self, peer) if sent else (peer, self)
         said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
-        self.chat_messages.setdefault(peer, []).append(to_stored_message(message, sender.name, own=sent))
+        self._messages.setdefault(peer, []).append(to_stored_message(message, sender.name, own=sent))
         self._heard.pop(peer, None)
 
     def exchanged(self, peer: Agent) -> list[Said]:
         """What this agent remembers of what the two said."""
-        messages, said = self.chat_messages.get(peer, []), self._said.setdefault(peer, [])
+        messages, said = self._messages.get(peer, []), self._said.setdefault(peer, [])
         # What a caller takes away from its own list of messages cannot be told from what it changes.
         if len(said) > len(messages):
             said.clear()
@@ -98,21 +98,21 @@ class MessageHistory(Agent):
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
         """Takes these messages for what was exchanged with a peer, for a time; None, and its own, change nothing."""
         # A chat that asks its agent's own method hands in what the agent remembers.
-        messages = None if messages is self.chat_messages.get(peer) else messages
-        before, said = self.chat_messages.pop(peer, None), self._said.pop(peer, [])
+        messages = None if messages is self._messages.get(peer) else messages
+        before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         given = before if messages is None else [dict(message) for message in messages]
         if given is not None:
-            self.chat_messages[peer] = given
+            self._messages[peer] = given
         if messages is None:
             self._said[peer] = said
         try:
             yield
         finally:
-            self.chat_messages.pop(peer, None)
+            self._messages.pop(peer, None)
             self._heard.pop(peer, None)
             self._said[peer] = said
             if before is not None:
-                self.chat_messages[peer] = before
+                self._messages[peer] = before
 
     def set_reply_messages(
         self, peer: Agent, messages: Iterable[Kept | Message], offset: int = 0, *, lasting: bool = False
@@ -125,14 +125,14 @@ class MessageHistory(Agent):
             Kept(each.start + offset, each.stop + offset) if isinstance(each, Kept) else each.to_dict()
             for each in messages
         )
-        self._heard[peer] = unfolded(heard, self.chat_messages[peer])
+        self._heard[peer] = unfolded(heard, self._messages[peer])
         if lasting:
-            self.chat_messages[peer][-1] = self._heard[peer][-1]
+            self._messages[peer][-1] = self._heard[peer][-1]
             self._said[peer] = self._said.get(peer, [])[:-1]
 
     def reply_messages(self, peer: Agent, count: int | None = None) -> list[dict[str, Any]]:
         """The messages that the agent replies to: what its hooks made, or the first `count` that it remembers."""
-        return self._heard.get(peer) or self.chat_messages[peer][:count]
+        return self._heard.get(peer) or self._messages[peer][:count]
 
     # Replies
 
