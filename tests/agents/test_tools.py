@@ -1,6 +1,7 @@
 """Functions as tools: what a model is told of them, and what its calls come to."""
 
 import asyncio
+import inspect
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -257,6 +258,15 @@ def test_async_calls_of_one_message_run_at_the_same_time(way: Way) -> None:
     register_function(meet, caller=teacher, executor=proxy, description="Meets.")
 
     assert contents(chat(way, proxy, teacher, message="Go."))[2] == "0\n\n1"
+
+
+def test_functions_that_run_stay_sync_or_async() -> None:
+    """A subclass's own ``execute_function`` can tell which of an agent's functions are to be awaited."""
+    proxy = user()
+    for function in (add, slow_add):
+        proxy.register_for_execution()(function)
+
+    assert [inspect.iscoroutinefunction(each) for each in proxy.function_map.values()] == [False, True]
 
 
 def test_stacked_decorators_share_the_name() -> None:

@@ -72,7 +72,12 @@ def with_typed_arguments(function: F) -> F:
             **{each: getattr(given, _FIELD + each) for each in names if _FIELD + each in given.model_fields_set}
         )
 
-    return called  # type: ignore[return-value]  # it is called as the function is
+    @functools.wraps(function)
+    async def awaited(**keywords: Any) -> Any:
+        return await called(**keywords)
+
+    # The caller's own code may look whether it is to be awaited.
+    return awaited if inspect.iscoroutinefunction(function) else called  # type: ignore[return-value]  # called alike
 
 
 def _model(function: Callable[..., Any]) -> "type[BaseModel]":
