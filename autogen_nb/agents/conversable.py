@@ -324,7 +324,7 @@ class ConversableAgent(Participant, SoloAgent):
         ConfigError
             When it has reply functions, hooks or methods of its own that a team does not ask.
         """
-        if self.registered or any(self.own_code()):
+        if self._registered or any(self.own_code()):
             raise ConfigError(
                 f"{self.name} replies by functions, hooks or methods of its own, which a team does not ask; "
                 "put it into a GroupChat, or give the team FunctionAgent(function)"

@@ -238,6 +238,21 @@ def test_reset_config() -> None:
     assert agent.generate_reply([{"content": "Hi?"}], PEER) == "21"
 
 
+def test_a_subclass_may_keep_what_it_registered() -> None:
+    """A name that is likely in programs is none of ours."""
+
+    class Collecting(ConversableAgent):
+        registered: tuple[str, ...] = ()
+
+    agent = Collecting("agent", human_input_mode="NEVER")
+    agent.registered = ("counting",)
+    agent.register_reply(Agent, counting, config={"count": 10})
+    agent.reset()
+
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "11"
+    assert agent.registered == ("counting",)
+
+
 def test_async_function_in_an_async_chat() -> None:
     """It is awaited."""
     teacher = assistant()

@@ -91,14 +91,14 @@ class ReplyFunctions(MessageHistory):
         ]
 
     @property
-    def registered(self) -> list[Registered]:
+    def _registered(self) -> list[Registered]:
         """The functions that were registered."""
         return [each for each in self._places if isinstance(each, Registered)]
 
     def reset(self) -> None:
         """Forgets all conversations and counts, and puts the configurations of reply functions back."""
         super().reset()
-        for each in self.registered:
+        for each in self._registered:
             each.reset()
 
     def register_reply(
