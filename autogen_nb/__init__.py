@@ -77,3 +77,8 @@ def _in_a_kernel() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return getattr(shell, "kernel", None) is not None
+
+
+if "autogen_nb.run" in sys.modules:
+    # lazy_loader loads all names at once where EAGER_IMPORT tells it to; then nothing asks for one later.
+    _register_surface()

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
@@ -453,6 +455,16 @@ def test_a_program_has_its_terminal() -> None:
     _ = autogen_nb.AssistantAgent
 
     assert run.surface() == Surface(PlainView, TerminalHuman)
+
+
+def test_a_program_that_loads_everything_at_once_has_its_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name has to be asked for after the import."""
+    monkeypatch.setenv("EAGER_IMPORT", "1")
+    source = "from autogen_nb import run; print(run.surface().view.__name__)"
+
+    ran = subprocess.run([sys.executable, "-c", source], check=True, stdout=subprocess.PIPE, text=True)
+
+    assert ran.stdout == "PlainView\n"
 
 
 def test_without_a_place_the_error_says_what_to_import(monkeypatch: pytest.MonkeyPatch) -> None:
