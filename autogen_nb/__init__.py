@@ -30,6 +30,8 @@ last: Any = None
 
 
 def __getattr__(name: str) -> Any:
+    if name not in _names:
+        raise AttributeError(f"module 'autogen_nb' has no attribute {name!r}")
     found = _named(name)
     _register_surface()
     return found

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import autogen_nb
 from autogen_nb import GroupChat, register_function, run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.chat_result import ChatResult
@@ -328,3 +329,9 @@ def test_what_is_wrong_before_anything_happens(make: Any, kind: type[Exception],
         make()
 
     told(failed.value, *names)
+
+
+def test_a_name_that_is_misspelt_is_told_as_python_tells_it() -> None:
+    """Who knows Python knows this line, and so do the tools that read it."""
+    with pytest.raises(AttributeError, match=r"^module 'autogen_nb' has no attribute 'AssistentAgent'$"):
+        _ = autogen_nb.AssistentAgent  # type: ignore[attr-defined]  # that is what is tested
