@@ -1,3 +1,4 @@
+import time
 from itertools import pairwise
 
 import pytest
@@ -35,3 +36,14 @@ def test_nothing_is_left_at_the_end_of_whole_events() -> None:
     stream.feed(BODY)
 
     assert stream.end() == []
+
+
+def test_a_long_line_costs_no_more_than_its_length() -> None:
+    """A picture in one line of many blocks is not copied again for each of them, which would take many seconds."""
+    stream = EventStream()
+    begun = time.thread_time()
+
+    found = [data for block in [b"data: ", *[b"x" * 2000] * 5000, b"\n\n"] for data in stream.feed(block)]
+
+    assert [len(data) for data in found] == [10_000_000]
+    assert time.thread_time() - begun < 1

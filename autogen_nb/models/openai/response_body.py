@@ -25,12 +25,17 @@ class EventStream:
     """
 
     def __init__(self) -> None:
-        self._tail = b""
+        self._tail: list[bytes] = []
         self._data: list[bytes] = []
 
     def feed(self, block: bytes) -> list[bytes]:
         """The data of the events that end in this block, in order."""
-        *lines, self._tail = (self._tail + block).split(b"\n")
+        self._tail.append(block)
+        # Joining at each block is quadratic for one long line.
+        if b"\n" not in block:
+            return []
+        *lines, rest = b"".join(self._tail).split(b"\n")
+        self._tail = [rest]
         return [data for line in lines if (data := self._line(line)) is not None]
 
     def end(self) -> list[bytes]:
