@@ -13,24 +13,30 @@ _FOLDER = re.compile(r"^Your folder for files:.*$", re.MULTILINE)
 
 _TEXT = r"""
     for encoding, errors in {"utf-8": "strict", "utf-16": "strict", "cp1252": "replace"}.items():
-        how = {"encoding": encoding, "encoding_errors": errors, "low_memory": False}
+        how = {"encoding": encoding, "encoding_errors": errors}
         try:
-            line = pd.read_csv($path, sep="\x01", header=None, nrows=1, **how).iloc[0, 0]
+            line = pd.read_csv($path, sep="\x01", header=None, nrows=1, low_memory=False, **how).iloc[0, 0]
             how["sep"] = max($marks, key=str(line).count)
-            $raw = pd.read_csv($path, **how)
+            try:
+                $raw = pd.read_csv($path, low_memory=False, **how)
+            except pd.errors.ParserError:
+                print("Lines that do not fit the header are left out.")
+                $raw = pd.read_csv($path, engine="python", on_bad_lines="skip", **how)
             break
         except UnicodeError:
             continue
-        except pd.errors.ParserError:
-            print("Lines with too many values are left out.")
-            $raw = pd.read_csv($path, on_bad_lines="skip", **how)
-            break
 """
 _JSON = """
-    try:
-        $raw = pd.read_json($path)
-    except ValueError:
-        $raw = pd.read_json($path, lines=True)
+    for encoding, errors in {"utf-8": "strict", "utf-16": "strict", "cp1252": "replace"}.items():
+        how = {"encoding": encoding, "encoding_errors": errors}
+        try:
+            $raw = pd.read_json($path, lines=$lines, **how)
+            break
+        except UnicodeError:
+            continue
+        except ValueError:
+            $raw = pd.read_json($path, lines=not $lines, **how)
+            break
 """
 _LOADERS = {
     **dict.fromkeys(("csv", "tsv"), _TEXT),
@@ -85,9 +91,9 @@ class Dataset:
     @property
     def loading(self) -> Source:
         """The code that brings the table into the kernel; empty where it is there already."""
-        marks = "\t" if self.kind == "tsv" else ",;\t|"
-        value = Source(self.title)
-        return render(_LOADERS[self.kind], raw=Source(self.raw), path=self.title, marks=marks, value=value)
+        marks, lines = "\t" if self.kind == "tsv" else ",;\t|", self.kind != "json"
+        raw, value = Source(self.raw), Source(self.title)
+        return render(_LOADERS[self.kind], raw=raw, path=self.title, marks=marks, lines=lines, value=value)
 
 
 @dataclass(frozen=True, slots=True)

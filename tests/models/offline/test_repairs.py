@@ -213,17 +213,20 @@ def test_the_person_is_asked_which_file(tmp_path: Path, monkeypatch: pytest.Monk
         ("latin.csv", "city;amount\nMünchen;1\nKöln;2\nMünchen;4\n".encode("cp1252")),
         ("wide.csv", "city,amount\nA,1\nB,2\nA,4\n".encode("utf-16")),
         ("ragged.csv", b"city|amount\nA|1\nB|2\nA|4\nC|5|6|7\n"),
+        ("ragged latin.csv", "city,amount\nKöln,1\nB,2,3\nKöln,2\nB,4\n".encode("cp1252")),
+        ("open quote.csv", b'city,amount\nA,1\nB,2\nA,4\nB,"5\n'),
         ("tab.tsv", b"city\tamount\nA\t1\nB\t2\nA\t4\n"),
         ("commas.tsv", b"city, state, land\tamount\nA\t1\nB\t2\nA\t4\n"),
         ("records.json", b'[{"city":"A","amount":1},{"city":"B","amount":2},{"city":"A","amount":4}]'),
         ("lines.jsonl", b'{"city":"A","amount":1}\n{"city":"B","amount":2}\n{"city":"A","amount":4}\n'),
         ("lines.json", b'{"city":"A","amount":1}\n{"city":"B","amount":2}\n{"city":"A","amount":4}\n'),
+        ("latin.json", '[{"city":"Köln","amount":1},{"city":"B","amount":2},{"city":"B","amount":4}]'.encode("cp1252")),
         ("it's odd [1].csv", b"city,amount\nA,1\nB,2\nA,4\n"),
         ("columns.parquet", None),
     ],
 )
 def test_files_of_many_kinds_are_read(name: str, content: bytes | None, tmp_path: Path) -> None:
-    """A file is read whatever its separator, encoding or format; a look that failed is repaired from its error."""
+    """A file is read whatever its separator, encoding or format."""
     path = tmp_path / name
     if content is None:
         pd.DataFrame({"city": list("ABA"), "amount": [1, 2, 4]}).to_parquet(path)
@@ -231,6 +234,14 @@ def test_files_of_many_kinds_are_read(name: str, content: bytes | None, tmp_path
         path.write_bytes(content)
 
     assert "has 3 rows and 2 columns (1 of numbers, 1 of text or categories)" in Chat().say(f'Explore "{path}"')
+
+
+def test_one_line_of_json_is_one_row(tmp_path: Path) -> None:
+    """A file of JSON lines has a row for each line, also where its only line could be a table of its own."""
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(b'{"city":["A","B"],"amount":[1,2]}\n')
+
+    assert "has 1 row and 2 columns" in Chat().say(f"Explore '{path}'")
 
 
 @pytest.mark.parametrize(
