@@ -27,20 +27,25 @@ _MOST_NESTED = 4
 
 def read_cell(code: str, found: FoundEffects) -> None:
     """Finds what the code of a cell does, and the code within it."""
-    waiting = [(code, 0)]
-    for each, nested in waiting:
+    waiting = [(code, 0, True)]
+    for each, nested, stands in waiting:
         if _TRICKY.search(each):
             found.add_unknown("has characters that hide what runs")
         if nested > _MOST_NESTED:
             found.add_unknown("nests code too deeply to be read")
             continue
-        found.inner = []
+        found.inner, found.texts = [], []
+        started = len(found.started)
         tree = parse_python(each)
         if tree is None:
             _read_ipython(textwrap.dedent(each), found)
         else:
             read_python(tree, found)
-        waiting += [(inner, nested + 1) for inner in found.inner]
+        if not stands:
+            # The guard asks about a program whose command is known only when it runs.
+            del found.started[started:]
+        waiting += [(inner, nested + 1, stands) for inner in found.inner]
+        waiting += [(text, nested + 1, False) for text in found.texts]
 
 
 def _read_ipython(code: str, found: FoundEffects) -> None:

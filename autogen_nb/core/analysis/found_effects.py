@@ -30,7 +30,9 @@ class FoundEffects:
     Attributes
     ----------
     inner : list of str
-        Code that the block runs besides, still to be read.
+        Code that the block runs besides, as it stands there, still to be read.
+    texts : list of str
+        Code that the block runs from a text, still to be read; what the text is may be known only when it runs.
     started : list of Effect
         Programs that are no effect by themselves, since what they do was read.
     """
@@ -38,6 +40,7 @@ class FoundEffects:
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope
         self.inner: list[str] = []
+        self.texts: list[str] = []
         self.started: list[Effect] = []
         self._effects: list[Effect] = []
         self._vague: list[Effect] = []
@@ -63,6 +66,7 @@ class FoundEffects:
         self._apart += other.effects
         self.started += other.started
         self.inner += other.inner
+        self.texts += other.texts
 
     def add_file(self, use: FileUse, path: str | None) -> None:
         """Adds that a file is used; an address in its place is connected to."""
@@ -117,7 +121,7 @@ class FoundEffects:
         if code is None or parse_python(code) is None:
             self.add_unknown(otherwise)
         else:
-            self.inner.append(code)
+            self.texts.append(code)
 
 
 def _program(command: str | None) -> Effect:

@@ -201,7 +201,7 @@ class _PythonReader:
             "run_cell_magic": "%%" + " ".join(known[:2]) + "\n" + "\n".join(known[2:]),
             "run_cell": known[0],
         }.get(name, "!" + known[0])
-        self._found.inner.append(code)
+        self._found.texts.append(code)
 
     def _read_expression(self, name: str, call: ast.Call) -> None:
         """An expression that pandas evaluates: it can call methods too. Of databases, it is a statement."""

@@ -241,6 +241,11 @@ def test_notebook_syntax_is_read(code: str, expected: set[tuple[EffectKind, str]
         ("%%time\n!ls", ["ls"]),
         ("%%time\n" * 10 + "!ls", []),
         ("%%html\nx", []),
+        ("get_ipython().system('ls')", []),
+        ("if x:\n    line = 'cat a.csv'\nget_ipython().getoutput(line)", []),
+        ("get_ipython().run_cell_magic('bash', '', 'ls')", []),
+        ("get_ipython().run_cell('%time !ls')", []),
+        ("!echo {get_ipython().getoutput('ls')}", ["echo {get_ipython().getoutput('ls')}"]),
     ],
 )
 def test_shell_lines_that_were_let_run_may_start_their_programs(code: str, started: list[str]) -> None:
