@@ -7,10 +7,11 @@ known, a name that is made up when the code runs, and whatever leads into Python
 import ast
 import re
 from collections.abc import Callable
+from itertools import islice, product
 from typing import Any, ClassVar
 
 from autogen_nb.core.analysis import library_effects, method_effects, sql_effects
-from autogen_nb.core.analysis.abstract_values import UNKNOWN, LocalName, OpenedFile, Ref
+from autogen_nb.core.analysis.abstract_values import MOST, UNKNOWN, LocalName, OpenedFile, Ref
 from autogen_nb.core.analysis.bindings import bindings
 from autogen_nb.core.analysis.call_effects import CallReader
 from autogen_nb.core.analysis.evaluator import Evaluator
@@ -30,6 +31,8 @@ _CHANGING = frozenset({"to_sql", "executescript", "register", "create_function",
 _GENERIC = frozenset("common compat core lib testing inspect pickle exec requests tempfile codecs socket".split())
 _SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node_interactivity|display)\b")
 _MAGICS = frozenset({"run_line_magic", "system", "getoutput", "run_cell_magic", "run_cell", "magic"})
+_RUNNING = frozenset({"store_history", "silent", "shell_futures", "cell_id", "split"})
+"""What a magic may be told by a word: how it runs, and not what."""
 _LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr"})
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
@@ -190,18 +193,21 @@ class _PythonReader:
             self._found.add_unknown(f"takes a style or a backend from elsewhere: .{name}")
 
     def _read_magic(self, name: str, call: ast.Call) -> None:
-        texts = [self._values.texts(node)[0] for node in call.args]
-        known = [text for text in texts if text is not None]
-        if not known or len(known) != len(texts):
-            self._found.add_unknown("runs a magic that is not known before it runs")
-            return
-        code = {
-            "run_line_magic": "%" + " ".join(known),
-            "magic": "%" + known[0].lstrip("%"),
-            "run_cell_magic": "%%" + " ".join(known[:2]) + "\n" + "\n".join(known[2:]),
-            "run_cell": known[0],
-        }.get(name, "!" + known[0])
-        self._found.texts.append(code)
+        cases = list(islice(product(*map(self._values.texts, call.args)), MOST + 1))
+        if not call.args or len(cases) > MOST or any(each.arg not in _RUNNING for each in call.keywords):
+            cases = [(None,)]
+        for texts in cases:
+            known = [text for text in texts if text is not None]
+            if len(known) < len(texts):
+                self._found.add_unknown("runs a magic that is not known before it runs")
+                continue
+            code = {
+                "run_line_magic": "%" + " ".join(known),
+                "magic": "%" + known[0].lstrip("%"),
+                "run_cell_magic": "%%" + " ".join(known[:2]) + "\n" + "\n".join(known[2:]),
+                "run_cell": known[0],
+            }.get(name, "!" + known[0])
+            self._found.texts.append(code)
 
     def _read_expression(self, name: str, call: ast.Call) -> None:
         """An expression that pandas evaluates: it can call methods too. Of databases, it is a statement."""

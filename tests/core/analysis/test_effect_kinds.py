@@ -213,6 +213,11 @@ MAGICS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
     ("get_ipython().magic('%cd ..')", {("environment", "")}),
     ("get_ipython().run_cell_magic('bash', '', 'rm x')", {("delete", "x")}),
     ("get_ipython().run_cell('!rm x')", {("delete", "x")}),
+    ("get_ipython().run_cell('x = 1', store_history=False)", set()),
+    ("get_ipython().run_cell_magic('bash', '', cell='rm x')", {("unknown", "")}),
+    ("get_ipython().run_line_magic('sx', **more)", {("unknown", "")}),
+    ("for f in 'a', '.env':\n    get_ipython().system('cat ' + f)", {("read", "a"), ("read_private", ".env")}),
+    ("c = 'ls'\nif x:\n    c = input()\nget_ipython().system(c)", {("read", "."), ("unknown", "")}),
     ("from IPython import get_ipython\nget_ipython().system('rm x')", {("delete", "x"), ("unknown", "")}),
     ("x.system('rm y')", {("process", "rm y")}),
 ]
