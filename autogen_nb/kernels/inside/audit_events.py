@@ -24,6 +24,8 @@ Reader: TypeAlias = "Callable[[tuple[Any, ...], Seen], Iterator[Effect]]"
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd/", "/dev/std")
+_DEVICE = re.compile(r"/dev/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/[012])")
+"""A device by its own name; below the number of a folder, or by that of a file, there may be anything."""
 _SHARED = (
     "/usr/", "/lib/", "/lib64/", "/opt/", "/bin/", "/sbin/", "/System/", "/Library/", "/nix/store/",
     "/sys/devices/", "/sys/fs/cgroup/", "/sys/kernel/mm/", "/sys/class/",
@@ -103,7 +105,7 @@ def _listed(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 
 def _changed(kind: str, name: str, look: "Seen", folder: int | None = None, *, whole: bool = True) -> Iterator[Effect]:
     """A file is written or deleted."""
-    if name.startswith(_DEVICES) and "/.." not in name:
+    if _DEVICE.fullmatch(name):
         return
     path = look.path(name, folder, whole=whole)
     if not ((kind == "write" and look.whose(path) == "own") or _passing(path, look)):
