@@ -12,6 +12,11 @@ _LISTS = ("ll", "la", "lf", "lk", "lx")
 _SETTINGS = ("InlineBackend.", "InteractiveShell.ast_node_interactivity", "IPCompleter.", "Completer.")
 _EXTENSIONS = ("autoreload", "line_profiler", "memory_profiler")
 _BACKENDS = re.compile(r"(inline|widget|notebook|nbagg|ipympl|agg|--list|-l)?", re.IGNORECASE)
+_SHELL_OPTIONS = re.compile(
+    r"(\s*(--bg|--no-raise-error|--(out|err|proc)[ =]\w+|-[eux]+|-[eux]*o pipefail)(?!\S))*"
+    r"(\s+-s(\s+[^-\s{$][^{$]*)?)?\s*"
+)
+"""With these, a shell runs the cell's body, and nothing else."""
 _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 
@@ -62,7 +67,10 @@ def read_cell_magic(head: str, body: str, found: FoundEffects) -> None:
                 found.add_file("write", kept[1])
             found.inner.append(body)
         case "shell":
-            found.add_started(name)
+            if _SHELL_OPTIONS.fullmatch(f" {line}"):
+                found.add_started(name)
+            else:
+                found.add_program(f"{name} {line}")
             read_shell(body, found)
         case "system":
             read_shell(f"{line}\n{body}" if line else body, found)
