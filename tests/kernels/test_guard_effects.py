@@ -36,6 +36,8 @@ HARMLESS = {
     "own folder, made": "import os; os.makedirs('autogen_files/chat/a/b', exist_ok=True)",
     "own file, by its own name": "os.replace('autogen_files/chat/x', 'autogen_files/chat/y')",
     "own database": "import sqlite3; sqlite3.connect('autogen_files/chat/a.db').execute('create table t(a)')",
+    "database in memory, by an address": "import sqlite3; sqlite3.connect('file:x?mode=memory&cache=shared', uri=True)",
+    "database that is read, by an address": "import sqlite3; sqlite3.connect('file:data.csv?mode=ro', uri=True)",
     "database in memory": "import sqlite3; sqlite3.connect(':memory:').execute('create table t(a)')",
     "reading below the folder": "open('data.csv').read(); import pathlib; pathlib.Path('data.csv').read_bytes()",
     "looking around": "import os, glob; os.listdir('.'); glob.glob('*'); os.path.exists('/etc/shadow')",
@@ -73,6 +75,21 @@ RISKY = {
     "figure": ("import matplotlib.pyplot as plt; plt.plot([1]); plt.savefig('out.png')", "write", "out.png"),
     "copy": ("import shutil; shutil.copy('data.csv', 'out.csv')", "write", "out.csv"),
     "database": ("import sqlite3; sqlite3.connect('out.db')", "write", "out.db"),
+    "database, by an address": (
+        "import sqlite3; sqlite3.connect('file:autogen_files/chat/%2e%2e/%2e%2e/data.csv?mode=rw', uri=True)",
+        "write",
+        "data.csv",
+    ),
+    "database, by an address with a mark": (
+        "import sqlite3; sqlite3.connect('file:autogen_files/chat/link#x', uri=True)",
+        "write",
+        "../elsewhere.txt",
+    ),
+    "database, by an address with other words": (
+        "import sqlite3; sqlite3.connect('file:data.csv?mode=memory&mode=rw&x=mode=ro#mode=memory', uri=True)",
+        "write",
+        "data.csv",
+    ),
     "mode": ("os.chmod('data.csv', 0o600)", "write", "data.csv"),
     "link": ("os.symlink('data.csv', 'out')", "write", "out"),
     "link in another folder": (

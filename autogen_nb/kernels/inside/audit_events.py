@@ -49,6 +49,7 @@ _INSTALLER = re.compile(
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
 )
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
+_ESCAPED = re.compile(rb"%([0-9a-fA-F]{2})")
 _LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"})
 """What libraries start to find fonts, other libraries and processors."""
 _PLATFORM = "uname -p"
@@ -128,15 +129,23 @@ def _moved(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 
 
 def _database(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    name, _, options = _text(arguments[0]).partition("?")
-    is_address = name.startswith("file:")
-    path = name.removeprefix("file:") if is_address else _text(arguments[0])
-    if path in ("", ":memory:") or (is_address and "mode=memory" in options):
+    path, told = _text(arguments[0]), []
+    if path.startswith("file:"):
+        path, _, options = path.removeprefix("file:").partition("#")[0].partition("?")
+        path, told = _unescaped(path), options.split("&")
+    # Of several modes, the last one holds.
+    mode = next((each for each in reversed(told) if each.startswith("mode=")), "")
+    if path in ("", ":memory:") or mode == "mode=memory":
         return
-    if is_address and ("mode=ro" in options or "immutable=1" in options):
+    if mode == "mode=ro" or "immutable=1" in told:
         yield from _read(path, look)
     else:
         yield from _changed("write", path, look)
+
+
+def _unescaped(path: str) -> str:
+    plain = _ESCAPED.sub(lambda found: bytes((int(found[1], 16),)), path.encode("utf-8", "surrogateescape"))
+    return plain.decode("utf-8", "surrogateescape")
 
 
 def _temporary(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
