@@ -254,7 +254,10 @@ class OwnedExecutor(CommandLineExecutor, Owned):
                     outputs.append(item)
         output = "\n".join(filter(None, (text_of(outputs), ended.note)))
         file = self._code_file(blocks[0]) if blocks else None
-        kept = str(file) if file is not None and file.is_file() else None
+        kept = None
+        # A name that no file can have was told of by the run.
+        with suppress(OSError):
+            kept = str(file) if file is not None and file.is_file() else None
         return CodeResult(ended.exit_code, output, kept)
 
 
@@ -288,6 +291,8 @@ def shorter_name_hint(output: Output, work_dir: Path) -> str:
     if missing is None:
         return ""
     parts = [part for part in PurePath(missing[1]).parts if part != "."]
-    if len(parts) < 2 or parts[0] != work_dir.name or not (work_dir / Path(*parts[1:])).exists():  # noqa: PLR2004 - a folder and a name
-        return ""
-    return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."
+    # A name may be one that no file can have.
+    with suppress(OSError):
+        if len(parts) > 1 and parts[0] == work_dir.name and (work_dir / Path(*parts[1:])).exists():
+            return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."
+    return ""

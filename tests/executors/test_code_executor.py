@@ -285,10 +285,12 @@ def test_files_of_blocks(cleanup: bool, tmp_path: Path) -> None:
     plain = executor.execute_code_blocks([block("print(__file__)")])
     named = executor.execute_code_blocks([block("# filename: sub/named.py\nprint(1)")])
     outside = executor.execute_code_blocks([block("# filename: ../out.py\nprint(1)")])
+    long = executor.execute_code_blocks([block(f"# filename: {'x' * 300}.py\nprint(1)")])
 
     assert plain.code_file == (None if cleanup else plain.output)
     assert named.code_file == str(tmp_path / "sub" / "named.py")
     assert (outside.exit_code, outside.code_file) == (1, None)
+    assert (long.exit_code, long.code_file, "cannot be saved" in long.output) == (1, None, True)
     assert [path.name for path in executor.list_files()] == [
         *([] if cleanup else [Path(plain.output).name]),
         "named.py",

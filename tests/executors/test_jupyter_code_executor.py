@@ -72,8 +72,10 @@ def test_without_being_started(tmp_path: Path) -> None:
         (Stream("stdout", "No such file or directory: 'out/a.csv'"), False),
         (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'out/b.csv'"), False),
         (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'a.csv'"), False),
+        (Stream("stderr", f"No such file or directory: 'out/{'x' * 300}'"), False),
         (Failure("ValueError", "no"), False),
     ],
+    ids=range(7),
 )
 def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_path: Path) -> None:
     """Code that looks for `out/a.csv` from within `out` is told that the file is `a.csv` there, if it is."""
