@@ -1,6 +1,7 @@
 """An agent's own steps can be called one by one, left out, replaced, and registered again."""
 
 import asyncio
+import functools
 from typing import Any
 
 import pytest
@@ -40,6 +41,20 @@ def test_step_left_out() -> None:
     said = helper.generate_reply([{"content": "x"}], exclude=[ConversableAgent.generate_oai_reply])
 
     assert said == "Default."
+
+
+def test_a_function_around_a_step_is_none_itself() -> None:
+    """What wraps the model's step, and leaves itself out of a reply, still has the model's."""
+
+    @functools.wraps(ConversableAgent.generate_oai_reply)
+    def shouted(agent: ConversableAgent, messages: Any, sender: Any, config: Any) -> Any:
+        del config
+        return True, str(agent.generate_reply(messages, sender, exclude=[shouted])).upper()
+
+    helper = assistant("One.", default_auto_reply="Default.")
+    helper.register_reply(ConversableAgent, shouted)
+
+    assert contents(chat("sync", user(max_consecutive_auto_reply=0), helper, message="x")) == ["x", "ONE."]
 
 
 @BOTH_WAYS

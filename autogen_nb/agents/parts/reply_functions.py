@@ -28,6 +28,10 @@ Trigger: TypeAlias = Any
 """A class, an agent's name, an agent, a predicate of the sender, None for no sender, or a list of those."""
 
 
+_STEP_FORMS: list[tuple[ReplyFunction, BuiltinStep]] = []
+"""The methods that are built-in steps."""
+
+
 def step_forms(
     name: str, step: BuiltinStep, about: str
 ) -> tuple[Callable[..., StepReply], Callable[..., Coroutine[Any, Any, StepReply]]]:
@@ -42,13 +46,16 @@ def step_forms(
 
     taken.__name__ = taken.__qualname__ = name
     taken.__doc__ = about
-    vars(taken)["builtin_step"] = step
-    return both_forms(taken)
+    forms = both_forms(taken)
+    _STEP_FORMS.extend((form, step) for form in forms)
+    return forms
 
 
 def builtin_step(function: ReplyFunction) -> BuiltinStep | None:
     """Which of the built-in steps a method is; None where it is another function."""
-    return getattr(function, "builtin_step", None)
+    function = getattr(function, "__func__", function)
+    # A function that wraps a step has all of its attributes, and is none itself.
+    return next((step for form, step in _STEP_FORMS if form is function), None)
 
 
 @dataclass(slots=True)
