@@ -25,6 +25,12 @@ class Terminal:
         self._prompts = 1
         self.prompt()
 
+    def answers(self) -> bool:
+        """Whether the front end hears of a cell that nothing of ours has part in."""
+        self.cell("6 * 7")
+        found = self._child.expect([rf"42\s+In \[{self._prompts}\]: ", pexpect.TIMEOUT, pexpect.EOF], timeout=15)
+        return bool(found == 0)
+
     def prompt(self) -> str:
         """What was written up to the next prompt, without colours."""
         self._child.expect(rf"In \[{self._prompts}\]: ")
