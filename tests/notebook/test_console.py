@@ -9,7 +9,7 @@ from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 from tests.notebook.terminals import CHOICES, Terminal, editor
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("terminal")]
+pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("terminal")]
 
 CHAT = (
     "import autogen_nb as autogen; "
@@ -42,7 +42,6 @@ def console(started: Terminal, model: FakeOpenAI) -> Terminal:
     return started
 
 
-@pytest.mark.slow
 def test_a_question_in_words(console: Terminal, model: FakeOpenAI) -> None:
     """One line says that there are no buttons; the block is shown, asked for and run, and everything is plain text."""
     model.add(python("print('abc'.upper())"), "It is done.")
