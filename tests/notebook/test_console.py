@@ -86,7 +86,6 @@ def test_ctrl_c_at_the_question(console: Terminal, model: FakeOpenAI) -> None:
     assert "42" in console.prompt()
 
 
-@pytest.mark.slow
 def test_a_chat_of_the_persons_own(console: Terminal, model: FakeOpenAI) -> None:
     """`initiate_chat()` asks in words, too."""
     model.add(python("print('abc'.upper())"), "It is done.")
