@@ -65,11 +65,11 @@ class ChatCell:
         inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
         with closing(self._view), ticking(self._view.tick) if self._stage.waits == "async" else nullcontext():
             model = await self._choose_model()
-            chat, kept = self._notebook.conversations.open(self._settings, self._stage.origin)
+            chat, remark = self._notebook.conversations.open(self._settings, self._stage.origin)
             chat.move_to(self._where, self._notebook.defaults.where)
             model = self._limit_by_budgets(model, chat)
-            if kept is not None:
-                self._view.note(f"A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it.")
+            if remark:
+                self._view.note(remark)
             await self._settle_stuck_code(chat)
             with _chat_folder(chat.cwd / chat.folder):
                 cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)

@@ -22,10 +22,14 @@ from autogen_nb.notebook.asking.stop_question import StopQuestion
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.settings import CellSettings, FirstKernel, target_of
+from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
 
 FILES = "autogen_files"
 """The folder, beside the notebook, that holds a folder for each chat's files."""
+
+_KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it."
+_DROPPED = "A new chat begins. The earlier one is dropped, for no model had answered it: {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,16 @@ class NotebookConversation:
         """Every reply that was paid for, those of runs that were replaced too."""
         replies = (*self._replaced, *(reply for run in self.runs for reply in run.replies()))
         return [reply for reply in replies if not reply.cached]
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether there is nothing but tasks for which no model has replied."""
+        waits = all(isinstance(run.last, ModelAsked) for run in self.runs)
+        return bool(self.runs) and waits and not any(list(run.replies()) for run in self.runs) and not self._replaced
+
+    def begun_by(self, origin: Origin) -> bool:
+        """Whether an earlier execution of the cell asked for a new chat, and has a run in this one."""
+        return any(run.settings.given.new for run in self.runs if origin.repeats(run.origin))
 
     def target_for(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
         """Where the chat's code runs by this order, where `usual` is what the settings say now.
@@ -335,23 +349,40 @@ class Conversations:
         self._all[kept] = self._all.pop(name)
         return self.named(name), kept
 
-    def open(self, options: CellOptions, origin: Origin) -> tuple[NotebookConversation, str | None]:
-        """The conversation that a cell goes on with or begins, and the name under which an older one is kept."""
+    def open(self, options: CellOptions, origin: Origin) -> tuple[NotebookConversation, str]:
+        """The conversation that a cell goes on with or begins, and what is to be said of an older one, or ""."""
         found = self.find(options, origin)
         if found is not None:
-            return found, None
-        return self.renew(options.chat) if options.new else (self.named(options.chat), None)
+            return found, ""
+        if not options.new:
+            return self.named(options.chat), ""
+        if tasks := self._drop_unanswered(options.chat or self.current):
+            return self.named(options.chat), _DROPPED.format("; ".join(map(status_line.shortened, tasks)))
+        chat, kept = self.renew(options.chat)
+        return chat, "" if kept is None else _KEPT.format(kept=kept)
+
+    def _drop_unanswered(self, name: str) -> list[str]:
+        """The tasks of the conversation, which is gone now; none where a model has said anything, or might go on."""
+        old = self._all.get(name)
+        if old is None or not old.unanswered:
+            return []
+        del self._all[name]
+        old.end()
+        return [run.task for run in old.runs]
 
     def find(self, options: CellOptions, origin: Origin) -> NotebookConversation | None:
         """The conversation that a cell goes on with; None where it begins one."""
         again = self.find_by_cell(origin)
-        if again is not None and (options.new or options.chat in (None, again.name)):
+        # A cell that began its chat by --new does not begin another one with each run.
+        if again is not None and (again.begun_by(origin) if options.new else options.chat in (None, again.name)):
             return again
         return None if options.new else self._all.get(options.chat or self.current)
 
     def find_by_cell(self, origin: Origin) -> NotebookConversation | None:
-        """The conversation in which an earlier execution of the cell has a run."""
-        return next((chat for chat in self if any(origin.repeats(run.origin) for run in chat.runs)), None)
+        """The newest conversation in which an earlier execution of the cell has a run."""
+        return next(
+            (chat for chat in reversed(list(self)) if any(origin.repeats(run.origin) for run in chat.runs)), None
+        )
 
     def _folder(self, name: str) -> str:
         base = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".") or "_"

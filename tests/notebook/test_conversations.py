@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, Recorded
-from autogen_nb.messages import CodeBlock
+from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, ModelReplied, Recorded
+from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.settings import CellSettings
@@ -139,6 +139,38 @@ def test_renewing_what_was_not_used_keeps_nothing(all_of_them: Conversations) ->
     chat = all_of_them.named()
 
     assert all_of_them.renew() == (chat, None)
+
+
+def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> None:
+    """A chat whose first request failed leaves no chat behind, and its task is said; one with an answer is kept."""
+    begun(all_of_them.named(), "a", "1", WAITING, task="count")
+    failed = all_of_them.named()
+
+    new, said = all_of_them.open(CellOptions("go", new=True), Origin("b", "2"))
+    begun(new, "b", "2", WAITING, ModelReplied(Message("1"), "m"), WAITING)
+    _, said_again = all_of_them.open(CellOptions("go", new=True), Origin("c", "3"))
+
+    assert new is not failed
+    assert (new.folder, said) == (
+        "autogen_files/main",
+        "A new chat begins. The earlier one is dropped, for no model had answered it: count",
+    )
+    assert [each.name for each in all_of_them] == ["main-1", "main"]
+    assert all_of_them.named("main-1") is new
+    assert "kept as `main-1`" in said_again
+
+
+def test_a_new_chat_is_begun_once_by_its_cell(all_of_them: Conversations) -> None:
+    """A cell that gets `--new` begins a new chat at once, and run again goes on with that one."""
+    chat = all_of_them.named()
+    begun(chat, "a", "1", Ended("answered"))
+    new = CellOptions("go", new=True)
+
+    begun_now, _ = all_of_them.open(new, Origin("a", "2"))
+    begun_now.begin(Origin("a", "2"), "go", "go", replace(TERMS, given=new))
+
+    assert begun_now is not chat
+    assert all_of_them.open(new, Origin("a", "3")) == (begun_now, "")
 
 
 @pytest.mark.parametrize(
