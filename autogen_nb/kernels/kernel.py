@@ -5,6 +5,9 @@
    on only when the kernel is idle again. What does not yield within the grace is killed, or, where there is a person
    to ask, waits for their word; whoever gave it up does not.
 3. A kernel that died is replaced before the next request; who asks next is told that the state is lost.
+4. Modules are imported ahead one by one, each in a turn of its own: a request that comes meanwhile waits for the one
+   at hand, and from then on code imports for itself. One that fails may leave half of itself behind, with which the
+   next import would go on: that kernel is ended, and the next one begins without the module.
 """
 
 import asyncio
@@ -27,7 +30,7 @@ from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, Bl
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
-from autogen_nb.kernels.preparation import pack_modules, prepare, warm
+from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, with_parents
 from autogen_nb.kernels.request import Ask, ExecuteRequest
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.kernels.transfer.variable_transfer import parse_variables
@@ -94,6 +97,7 @@ class Kernel(VariableExchange):
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
         self._blocks = 0
+        self._fresh = True
         self._since = 0.0
         self._lost = ""
         self._ending: str | None = None
@@ -231,7 +235,7 @@ class Kernel(VariableExchange):
             self._blocks += not silent
             if self._watch is not None:
                 self._watch.begin()
-            launched.announce(block=True)
+            self._fresh = False
             permissions = permissions or ("ours" if silent else None)
             self._current = ExecuteRequest(
                 launched, code, grace=self._grace, silent=silent, permissions=permissions, **more
@@ -285,8 +289,6 @@ class Kernel(VariableExchange):
         return finished
 
     def _pass_on(self) -> None:
-        if self._current is not None:
-            self._current.launched.announce(block=False)
         self._current = None
         if self._watch is not None:
             self._watch.end()
@@ -332,22 +334,31 @@ class Kernel(VariableExchange):
                 # ipykernel 7.0 and 7.1 now and then lose a request that meets them while they start.
                 if patience is None or not isinstance(error, TimeoutError):
                     raise
-        self._blocks, self._since = 0, asyncio.get_running_loop().time()
+        self._blocks, self._since, self._fresh = 0, asyncio.get_running_loop().time(), True
         self._watch = None
         if launched.root is not None and self.limits != Limits():
             self._watch = LimitWatch(launched, self.limits, self._limit)
             launched.exited.add_done_callback(self._watch.stop)
         if launched.python and self._imports:
-            self._behind(self._warm(launched))
+            self._behind(self._import_ahead(launched))
         return launched
 
-    async def _warm(self, launched: KernelHandle) -> None:
-        async with self._turn:
-            if launched.alive:
-                # It is a courtesy: a request that is lost on its way must not keep the turn.
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_PREPARING):
-                        await warm(launched, self._imports, self._grace)
+    async def _import_ahead(self, launched: KernelHandle) -> None:
+        """Rule 4: has modules imported while nobody has used the kernel, which thus has no state to lose."""
+        for name in with_parents(self._imports):
+            async with self._turn:
+                if not self._fresh or not launched.alive:
+                    return
+                if await import_ahead(launched, name, self._grace):
+                    continue
+                self._imports = tuple(each for each in self._imports if not f"{each}.".startswith(f"{name}."))
+                # Else somebody has ended it meanwhile.
+                if self._life.launched is launched:
+                    self._ending = None
+                    await self._life.end(grace=0)
+                    if self._ending is None:
+                        self._life.begin()
+                return
 
     def _behind(self, work: Coroutine[Any, Any, object]) -> "asyncio.Task[object]":
         task = asyncio.ensure_future(work)

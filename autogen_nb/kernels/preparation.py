@@ -29,6 +29,8 @@ _GUARD = {
     **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
+_IMPORTING = 60.0
+"""Seconds after which a module that is imported ahead has failed; a first list of fonts may take its time."""
 
 
 async def pack_modules() -> bytes:
@@ -75,12 +77,24 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
     await launched.files.drop(file)
 
 
-async def warm(launched: KernelHandle, names: Sequence[str], grace: float) -> None:
-    """Has modules imported ahead of use, in a thread of the kernel's that makes way for blocks."""
-    launched.sign.touch()
-    arguments = {"names": list(names), "sign": str(launched.sign)}
-    source = launched.files.there(call_source("warm", arguments, launched.folder / "warm.json"))
-    await _through(ExecuteRequest(launched, source, grace=grace, silent=True))
+async def import_ahead(launched: KernelHandle, name: str, grace: float) -> bool:
+    """Whether the kernel imported a module, or could pass it over; where not, half of it may be left there."""
+    source = f'__import__("sys").modules["autogen_nb_preimport"].bring({name!r})'
+    request = ExecuteRequest(launched, source, grace=grace, silent=True)
+    try:
+        async with asyncio.timeout(_IMPORTING):
+            await _through(request)
+    except TimeoutError:
+        return False
+    return request.end == "idle" and not request.exit_code
+
+
+def with_parents(names: Sequence[str]) -> list[str]:
+    """The modules, each after the packages that it is in."""
+    parents = [
+        ".".join(parts[:end]) for name in names for parts in [name.split(".")] for end in range(1, len(parts) + 1)
+    ]
+    return list(dict.fromkeys(parents))
 
 
 def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:

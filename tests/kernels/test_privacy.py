@@ -114,17 +114,6 @@ def test_a_shutdown_during_the_start_leaves_nothing(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_imports_are_made_ahead(tmp_path: Path) -> None:
-    """Modules are imported ahead of use, missing ones passed over, and no name is bound."""
-    with shared_kernel(tmp_path, imports=("decimal", "no_such_module", "wave")) as agent:
-        # A block comes between two imports, so some come before the last.
-        seen = iter(lambda: agent.execute("import sys; print('wave' in sys.modules, 'wave' in dir())").stdout, "")
-        last = next(printed for printed in seen if printed.startswith("True"))
-
-    assert last == "True False\n"
-
-
-@pytest.mark.slow
 def test_a_long_temporary_folder_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the path of the temporary folder is too long for a socket, a short one is taken."""
     long = tmp_path / ("x" * 90)

@@ -18,11 +18,10 @@ _FLUSH_PATIENCE = 60
 _PIECE = 2**18
 
 
-def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
+def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
     """Prepares the kernel that this runs in; once.
 
-    `save` writes a value for the way back into a folder as data only, `pickles` and `ahead` are the modules of those
-    names.
+    `save` writes a value for the way back into a folder as data only, `pickles` is the module of that name.
     """
     # The shell would take it with the first block.
     import IPython.core.logger  # noqa: F401 - only to have it there
@@ -36,7 +35,6 @@ def install(save: Callable[[Any, str], Any], pickles: Any, ahead: Any) -> None:
         save=saving(save),
         save_pickled=saving(pickles.save),
         load=lambda files: pickles.load_all(files, shell.user_ns),
-        warm=ahead.begin,
     )
     for stream in (sys.stdout, sys.stderr):
         _print_sooner(stream)

@@ -6,7 +6,6 @@ meet the same walls.
 """
 
 import asyncio
-import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
@@ -69,8 +68,6 @@ class KernelHandle(ABC):
         What the kernel runs, in lower case, as its `kernel_info_reply` says; "" before that.
     guarding : autogen_nb.kernels.guard_client.GuardClient, optional
         Speaks with the guard, where the kernel has one.
-    sign : pathlib.Path
-        The file by which imports ahead of use know of a block (`preimport.begin`); there only where there are any.
     """
 
     cgroup: Cgroup | None = None
@@ -84,7 +81,6 @@ class KernelHandle(ABC):
         self.channels = channels
         self.exited = exited
         self.files = KernelFiles()
-        self.sign = folder / "block"
         self.language = ""
         self.guarding: GuardClient | None = None
 
@@ -107,11 +103,6 @@ class KernelHandle(ABC):
     def alive(self) -> bool:
         """Whether the kernel runs at this very moment."""
         return not self.exited.done()
-
-    def announce(self, *, block: bool) -> None:
-        """Has imports ahead of use halt for a block that is about to be sent, or go on after it."""
-        with suppress(OSError):
-            os.truncate(self.sign, block)
 
     async def await_answer(self, again: float) -> None:
         """Returns when the shell channel answers and the iopub channel delivers; from then on `language` is known.
