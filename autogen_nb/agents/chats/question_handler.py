@@ -17,6 +17,7 @@ from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.outgoing_messages import plain_message
+from autogen_nb.agents.parts.rich_outputs import ShownSize
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
@@ -60,6 +61,7 @@ class QuestionHandler:
         self._offsets: Mapping[str, int] = offsets or {}
         self._silent = silent
         self._through = through
+        self._shown = ShownSize()
 
     def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one row for each question
         """Who answers the question."""
@@ -118,7 +120,7 @@ class QuestionHandler:
         assert config is not None
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return OnCaller(lambda: _own_run(agent, asked))
-        return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human))
+        return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human, self._shown))
 
     def _words(self, asked: events.HumanInputAsked) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
         agent = self._agents[asked.agent]

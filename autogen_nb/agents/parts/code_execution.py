@@ -8,11 +8,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
+from itertools import count
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig
+from autogen_nb.agents.parts.rich_outputs import RichOutputs, ShownSize
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, RunEnded
 from autogen_nb.core.text.bounded_output import LIMIT, BoundedOutputs
@@ -28,25 +30,28 @@ _Item: TypeAlias = Output | RunEnded | Inquiry
 
 
 async def run_blocks(
-    config: CodeConfig, asked: CodeAsked, human: Human
+    config: CodeConfig, asked: CodeAsked, human: Human, shown: ShownSize
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
-    """What comes of the blocks, and between it what their code asks."""
+    """What comes of the blocks, and between it what their code asks; `shown` is what the chat shows already."""
     begun = time.monotonic()
-    whole = FullOutputFile(config.output_dir, getattr(config.executor, "cwd", None))
-    outputs = BoundedOutputs()
+    folder = OutputFolder(config.output_dir, getattr(config.executor, "cwd", None))
+    whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown), BoundedOutputs()
     inquiries = _Inquiries(asked.agent)
     async with aclosing(cast("Any", _items(config, asked, inquiries, human))) as items:
         async for item in items:
             if isinstance(item, Inquiry):
                 yield item
             elif isinstance(item, RunEnded):
+                if note := rich.note():
+                    outputs.add(Stream("stderr", note))
+                    yield OutputAdded(asked.agent, Stream("stderr", note))
                 file = whole.close()
                 held, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - begun
                 yield CodeRan(item.exit_code, held, item.ran, item.note, seconds, tuple(inquiries.log), file)
-            else:
-                outputs.add(item)
-                whole.add(item)
-                yield OutputAdded(asked.agent, item)
+            elif (output := rich.take(item)) is not None:
+                outputs.add(output)
+                whole.add(output)
+                yield OutputAdded(asked.agent, output)
 
 
 def _items(config: CodeConfig, asked: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
@@ -118,55 +123,90 @@ class _Inquiries:
         return answer
 
 
-class FullOutputFile:
-    """The printed text of one run; up to `LIMIT` characters in memory, from then on in a file.
+class OutputFolder:
+    """Where the outputs of a run are kept that are too large to be shown.
 
     Parameters
     ----------
     folder
-        Where the file goes; without one, nothing is kept.
+        Where the files go; without one, nothing is kept.
     base
-        What the file is named relative to, where it lies in there: the code's own working directory.
+        What a file is named relative to, where it lies in there: the code's own working directory.
     """
 
     def __init__(self, folder: Path | None, base: Path | None = None) -> None:
         self._folder = folder
         self._base = base
+
+    def open(self, ending: str) -> BinaryIO | None:
+        """A new file; None where there is no folder for it.
+
+        Raises
+        ------
+        OSError
+            When it cannot be made.
+        """
+        if self._folder is None:
+            return None
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for number in count(1 + sum(1 for _ in self._folder.glob(f"output-*.{ending}"))):
+            with suppress(FileExistsError):
+                return (self._folder / f"output-{number}.{ending}").open("xb")
+        raise AssertionError("there is always a next number")
+
+    def save(self, ending: str, content: bytes) -> str:
+        """Keeps this in a file, and gives its name; "" where there is no place for it."""
+        try:
+            file = self.open(ending)
+            if file is not None:
+                with file:
+                    file.write(content)
+        # A disk that takes nothing must not end the code whose output it is.
+        except OSError:
+            return ""
+        return "" if file is None else self.name_of(file)
+
+    def name_of(self, file: BinaryIO) -> str:
+        """What the file is called by code that runs in `base`."""
+        path = Path(file.name)
+        return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
+
+
+class FullOutputFile:
+    """The printed text of one run; up to `LIMIT` characters in memory, from then on in a file of the folder."""
+
+    def __init__(self, folder: OutputFolder) -> None:
+        self._folder = folder
         self._held: list[str] = []
         self._size = 0
-        self._file: TextIO | None = None
+        self._file: BinaryIO | None = None
+        self._lost = False
 
     def add(self, output: Output) -> None:
         """Takes in the next output, of which only printed text is kept."""
-        if self._folder is None or not isinstance(output, Stream):
+        if self._lost or not isinstance(output, Stream):
             return
         self._held.append(output.text)
         self._size += len(output.text)
         if self._size <= LIMIT:
             return
         try:
-            self._file = self._file or _opened(self._folder)
-            self._file.write("".join(self._held))
+            self._file = self._file or self._folder.open("txt")
+            if self._file is not None:
+                self._file.write("".join(self._held).encode(errors="backslashreplace"))
         except OSError:
-            # A disk that takes nothing must not end the code whose output is shown in part anyway.
-            self._folder = None
+            # As in `OutputFolder.save`.
+            self._lost = True
+        self._lost = self._lost or self._file is None
         self._held.clear()
 
     def close(self) -> str:
         """The file that holds the whole; "" where nothing was too long."""
         if self._file is None:
             return ""
-        self._file.close()
-        path = Path(self._file.name)
-        if self._base is not None and path.is_relative_to(self._base):
-            path = path.relative_to(self._base)
-        return "" if self._folder is None else str(path)
-
-
-def _opened(folder: Path) -> TextIO:
-    folder.mkdir(parents=True, exist_ok=True)
-    number = 1 + sum(1 for _ in folder.glob("output-*.txt"))
-    return (folder / f"output-{number}.txt").open("x", encoding="utf-8", errors="backslashreplace")
+        with suppress(OSError):
+            self._file.close()
+        return "" if self._lost else self._folder.name_of(self._file)
 
 
 Code = tuple[str, str]

@@ -11,12 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from autogen_nb.core.text.bounded_output import merge_outputs
+from autogen_nb.core.text.image_header import pixels
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
 """Pictures of one run that a model is shown; of more, the last ones."""
 LARGEST = 20_000_000
 """Characters of base64 that a picture may have."""
+
+MOST_PIXELS = 50_000_000
+"""Pixels that a picture may have: unpacked, each takes four bytes, whatever the picture's own size."""
 
 MAGIC: Mapping[str, re.Pattern[bytes]] = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -48,12 +52,18 @@ def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
 
 
 def image_base64(mime: str, value: object) -> str:
-    """The text without line breaks, if it is base64 of what begins as an image of this type does; else nothing."""
+    """The text without line breaks, if it is base64 of an image of this type that may be shown; else nothing."""
+    data = image_bytes(mime, value)
+    return base64.b64encode(data).decode() if data and pixels(mime, data) <= MOST_PIXELS else ""
+
+
+def image_bytes(mime: str, value: object) -> bytes:
+    """What begins as an image of this type does, out of its base64 text; else nothing."""
     if not isinstance(value, str) or len(value) > LARGEST:
-        return ""
+        return b""
     try:
         data = base64.b64decode("".join(value.split()), validate=True)
     # Base64 that is none, or text that is not ASCII.
     except ValueError:
-        return ""
-    return base64.b64encode(data).decode() if MAGIC[mime].match(data) else ""
+        return b""
+    return data if MAGIC[mime].match(data) else b""

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autogen_nb.core.text.execution_report import joined_text
-from autogen_nb.core.text.output_images import MAGIC, image_base64
+from autogen_nb.core.text.image_header import pixels
+from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import tex
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
@@ -101,7 +102,9 @@ class _KeptTypes:
             if mime in {"text/markdown", "text/latex"}:
                 self._source = _plain(text)
             checked = _checked(mime, text)
-        if checked is None:
+        if checked is None and text is not None and mime in MAGIC and pixels(mime, image_bytes(mime, text)):
+            self._cuts.append(f"{_named(mime)} of more than {MOST_PIXELS:,} pixels is not shown.")
+        elif checked is None:
             self._drops.append(f"{_named(mime)} is not shown here.")
         else:
             self._rich[mime] = json.loads(checked) if mime == _JSON else checked

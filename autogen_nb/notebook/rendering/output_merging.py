@@ -37,7 +37,7 @@ def _groups(contents: Sequence[Content], mimes: frozenset[str]) -> Iterator[Cont
 
 
 def _is_small(data: dict[str, Any]) -> bool:
-    return sum(len(data.get(mime, "")) for mime in _TEXT) <= _LARGEST
+    return sum(len(data.get(mime, "")) for mime in (*_TEXT, *_IMAGES)) <= _LARGEST
 
 
 def _html(data: dict[str, Any]) -> str:

@@ -40,6 +40,8 @@ class RunOutputs:
         self._used: list[Slot] = []
         self._free: deque[Slot] = deque()
         self._by_id: dict[str, Slot] = {}
+        self._filled: set[Slot] = set()
+        self._pending: dict[Slot, Display | Result] = {}
         self._text: TerminalText | None = None
         self._text_slot: Slot | None = None
         self._dirty = False
@@ -54,7 +56,7 @@ class RunOutputs:
         return not self._used
 
     def add(self, output: Output) -> None:
-        """Takes an output; text is only shown at the next `flush`."""
+        """Takes an output; text, and what replaces something, is only shown at the next `flush`."""
         if isinstance(output, Cleared):
             self._clear_next = output.wait
             if not output.wait:
@@ -80,7 +82,8 @@ class RunOutputs:
                 self._fail(output)
 
     def flush(self, *, at_last: bool = False) -> None:
-        """Shows text that has come since the last time; long text less often, until it is shown `at_last`."""
+        """Shows what has come since the last time; long text less often, until it is shown `at_last`."""
+        self._show_pending()
         if not self._dirty or self._text is None or self._text_slot is None:
             return
         now = time.monotonic()
@@ -122,8 +125,18 @@ class RunOutputs:
         self._next().show(data, metadata)
 
     def _fill(self, slot: Slot, output: Display | Result) -> None:
-        data, metadata = safe(output.data, output.metadata)
-        slot.show(data, {**metadata, **_about("output")})
+        # What replaces something waits for the next `flush`: code may do it thousands of times a second.
+        self._pending[slot] = output
+        if slot not in self._filled:
+            self._filled.add(slot)
+            self._show_pending()
+
+    def _show_pending(self) -> None:
+        while self._pending:
+            slot = next(iter(self._pending))
+            output = self._pending.pop(slot)
+            data, metadata = safe(output.data, output.metadata)
+            slot.show(data, {**metadata, **_about("output")})
 
     def _next(self) -> Slot:
         slot = self._free.popleft() if self._free else self._place()
@@ -133,6 +146,7 @@ class RunOutputs:
     def _clear(self) -> None:
         self._text = self._text_slot = None
         self._dirty = False
+        self._pending.clear()
         self._free.extend(self._used)
         self._used.clear()
         self._by_id.clear()

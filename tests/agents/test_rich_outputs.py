@@ -1,0 +1,150 @@
+"""What is shown of the rich outputs of a run, and where the rest goes."""
+
+import base64
+import struct
+
+import pytest
+
+from autogen_nb.agents.parts.rich_outputs import FILES, LARGEST, OF_CHAT, OF_RUN, RichOutputs, ShownSize
+from autogen_nb.core.text.bounded_output import MOST
+from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def picture(size: int = 1, sides: tuple[int, int] = (1, 1)) -> str:
+    """The base64 text of a picture, of `size` characters about."""
+    head = PNG + b"\0\0\0\rIHDR" + struct.pack(">II", *sides)
+    return base64.b64encode(head + b"\0" * (size * 3 // 4)).decode()
+
+
+class Kept:
+    """What was put into files."""
+
+    def __init__(self, *, disk: bool = True) -> None:
+        self.files: dict[str, bytes] = {}
+        self._disk = disk
+
+    def save(self, ending: str, content: bytes) -> str:
+        """Keeps it, and gives its name."""
+        name = f"output-{len(self.files) + 1}.{ending}"
+        self.files[name] = content
+        return name if self._disk else ""
+
+
+def taken(*outputs: Output, kept: Kept | None = None, chat: ShownSize | None = None) -> tuple[list[Output], str]:
+    """What is shown of the outputs of a run, and what is said at its end."""
+    run = RichOutputs((kept or Kept()).save, chat or ShownSize())
+    return [shown for output in outputs if (shown := run.take(output)) is not None], run.note()
+
+
+def test_what_is_ordinary_is_shown_as_it_is() -> None:
+    """Text, pictures, updates and results of usual size are not touched, and nothing is said."""
+    outputs: list[Output] = [
+        Stream("stdout", "text"),
+        Display({"image/png": picture(1_000)}, {}, "a"),
+        Display({"text/html": "<b>x</b>"}, {}, "a", update=True),
+        Result({"text/plain": "1"}),
+        Failure("ValueError", "x", ("line",)),
+        Cleared(),
+    ]
+
+    assert taken(*outputs) == (outputs, "")
+
+
+@pytest.mark.parametrize(
+    ("data", "file", "why"),
+    [
+        pytest.param({"image/png": picture(LARGEST + 1)}, "output-1.png", "one output shows", id="large"),
+        pytest.param({"image/png": picture(9, (9_000, 9_000))}, "output-1.png", "a picture shows", id="pixels"),
+        pytest.param({"text/html": "x" * (LARGEST + 1), "text/plain": "x"}, "output-1.html", "one output", id="html"),
+        pytest.param({"x/y+json": {"k": "x" * LARGEST}, "text/plain": "<Figure>"}, "output-1.txt", "one", id="other"),
+    ],
+)
+def test_what_is_too_large_is_in_a_file(data: dict[str, object], file: str, why: str) -> None:
+    """An output that is too large is in a file, whole, and a line in its place says in which one and why."""
+    kept = Kept()
+
+    (shown,), note = taken(Display(data, {}, "id"), kept=kept)
+
+    assert isinstance(shown, Display)
+    assert shown.display_id == "id"
+    assert shown.data.keys() == {"text/plain"}
+    assert f"is in {file!r}: {why}" in shown.data["text/plain"]
+    assert list(kept.files) == [file]
+    assert note == ""
+
+
+def test_what_finds_no_place_on_the_disk_is_said_to_be_left_out() -> None:
+    """Where no file can be made, the line does not say that there is one."""
+    (shown,), _ = taken(Display({"text/html": "x" * (LARGEST + 1)}), kept=Kept(disk=False))
+
+    assert isinstance(shown, Display)
+    assert "An output of type text/html is left out" in shown.data["text/plain"]
+
+
+def test_names_and_metadata_count() -> None:
+    """Nothing that a bundle is made of is too small to be counted."""
+    for output in (
+        Display({"x" * (LARGEST + 1): ""}),
+        Display({"text/plain": "x"}, {"x": "x" * LARGEST}),
+        Display({"application/json": ["x"] * LARGEST}),
+    ):
+        (shown,), _ = taken(output)
+
+        assert isinstance(shown, Display)
+        assert shown.metadata == {}
+        assert sum(map(len, shown.data)) < 100
+
+
+def test_a_long_failure_is_cut() -> None:
+    """An exception's name, message and traceback are bounded, and say so."""
+    ((shown, _), _) = taken(Failure("E" * 9_000_000, "x" * 9_000_000, ("y" * 9_000_000,)), Stream("stdout", ""))
+
+    assert isinstance(shown, Failure)
+    assert len(shown.ename) + len(shown.evalue) + len("".join(shown.traceback)) < 3_001_000
+    assert "characters left out" in shown.evalue
+
+
+def test_of_many_outputs_the_first_are_shown() -> None:
+    """Beyond the most that one run shows, pictures go to files, and the end says how many there were, and where."""
+    kept = Kept()
+
+    shown, note = taken(*[Display({"image/png": picture(number)}) for number in range(MOST + FILES + 5)], kept=kept)
+
+    assert len(shown) == MOST
+    assert len(kept.files) == FILES
+    assert note == (
+        f"[{FILES + 5:,} more outputs are not shown: one run shows {MOST} outputs at most; "
+        f"pictures among them are in 'output-1.png' to 'output-{FILES}.png'.]\n"
+    )
+
+
+def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:
+    """The sum of sizes of a run is bounded, and what is cleared or updated away is no part of it."""
+    large = {"text/html": "x" * (OF_RUN // 10 - 100)}
+
+    shown, note = taken(*[Display(large) for _ in range(12)])
+    live, quiet = taken(*[each for _ in range(30) for each in (Cleared(wait=True), Display(large))])
+    updated, silent = taken(Display(large, {}, "a"), *[Display(large, {}, "a", update=True) for _ in range(30)])
+
+    assert len(shown) == 10
+    assert note == f"[2 more outputs are not shown: one run shows {OF_RUN:,} characters of them at most.]\n"
+    assert (len(live), quiet) == (60, "")
+    assert (len(updated), silent) == (31, "")
+
+
+def test_all_runs_of_a_chat_have_one_bound() -> None:
+    """What one run shows leaves less room for the next one of the same chat."""
+    large, chat = {"text/html": "x" * (OF_RUN // 10 - 100)}, ShownSize()
+
+    notes = [taken(*[Display(large) for _ in range(10)], chat=chat)[1] for _ in range(4)]
+
+    assert chat.total <= OF_CHAT
+    assert notes[:3] == ["", "", ""]
+    assert f"one chat shows {OF_CHAT:,} characters of them at most" in notes[3]
+
+
+def test_an_update_of_nothing_is_shown_nowhere() -> None:
+    """As in Jupyter, an update whose display never came has no place."""
+    assert taken(Display({"text/plain": "x"}, {}, "a", update=True)) == ([], "")

@@ -1,0 +1,88 @@
+"""Code that displays much: what reaches the page, what is in files, and what it costs the notebook's kernel."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.scripts import python
+
+pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+
+PICTURES = """
+import base64, os, struct
+from IPython.display import display
+for number in range({count}):
+    head = b"\\x89PNG\\r\\n\\x1a\\n\\0\\0\\0\\rIHDR" + struct.pack(">II", {side}, {side})
+    display({{"image/png": base64.b64encode(head + os.urandom({size})).decode(), "text/plain": "<P>"}}, raw=True)
+"""
+
+
+def memory(pid: int) -> int:
+    """The most memory that a process has had since the last time, in bytes."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            # proc(5): this begins the measurement anew.
+            Path(f"/proc/{pid}/clear_refs").write_text("5")
+            return int(line.split()[1]) * 1024
+    raise AssertionError("every process has had memory")
+
+
+def files(notebook: FrontEnd, cell: Run) -> list[Path]:
+    """The pictures that the cell says are kept."""
+    return [
+        path for name in re.findall(r"image/png is in '([^']+)'", cell.text) if (path := notebook.cwd / name).is_file()
+    ]
+
+
+def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Sixty pictures of 5 MB each are in sixty files, and the notebook's kernel grows by a few of them at most."""
+    model.add(python("x = 1"), "Ready.", python(PICTURES.format(count=60, side=10, size=5_000_000)), "Shown.")
+    notebook.run("%%autogen --confirm never\nWarm up.", "first")
+    memory(notebook.pid)
+    before = memory(notebook.pid)
+
+    cell = notebook.run("%%autogen --confirm never\nShow.", "second")
+
+    assert cell.status == "ok"
+    assert [path.stat().st_size > 5_000_000 for path in files(notebook, cell)] == [True] * 60
+    assert sum(map(len, notebook.messages)) < 5_000_000
+    assert memory(notebook.pid) - before < 150 * 2**20
+
+
+def test_a_picture_that_would_unpack_to_gigabytes_is_not_shown(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A small picture of too many pixels is in a file; no page is made to unpack it."""
+    model.add(python(PICTURES.format(count=1, side=40_000, size=40_000)), "Shown.")
+
+    cell = notebook.run("%%autogen --confirm never\nShow.")
+
+    assert not any("image/png" in output.data for output in cell.outputs)
+    assert "a picture shows 50,000,000 pixels at most" in cell.text
+    assert len(files(notebook, cell)) == 1
+
+
+def test_many_displays_are_few_messages(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Of 20,000 displays the first ones are shown, the end says how many there were, and the page gets few messages."""
+    model.add(python("from IPython.display import display\nfor number in range(20_000): display(number)"), "Shown.")
+
+    cell = notebook.run("%%autogen --confirm never\nShow.")
+
+    assert "[19,800 more outputs are not shown: one run shows 200 outputs at most.]" in cell.text
+    assert "199" in cell.text
+    assert len(notebook.messages) < 1_000
+
+
+def test_a_display_that_is_replaced_all_the_time_is_few_messages(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Code that replaces what it shows thousands of times has the last one shown, and some between."""
+    code = "from IPython.display import clear_output, display\nshown = display(0, display_id=True)\n"
+    code += "for number in range(3_000): shown.update(number)\n"
+    code += "for number in range(3_000):\n    clear_output(wait=True)\n    display(f'{number} of all')"
+    model.add(python(code), "Shown.")
+
+    cell = notebook.run("%%autogen --confirm never\nShow.")
+
+    assert "2999 of all" in cell.text
+    assert "2998 of all" not in cell.text
+    assert len(notebook.messages) < 1_000
