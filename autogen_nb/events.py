@@ -180,6 +180,7 @@ class ApprovalAsked:
     """May this block run? `index` of `total` in its message; `reasons` say why it is asked, `effects` what it does.
 
     `always` tells that every block is shown, whatever it does: then no rule answers in the person's place.
+    `onwards` tells whether the person may let all that follows run, too.
     """
 
     agent: str
@@ -189,6 +190,12 @@ class ApprovalAsked:
     reasons: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     always: bool = False
+    onwards: bool = True
+
+    @property
+    def rulable(self) -> tuple[Effect, ...]:
+        """What rules may be offered for: where every block is shown, none would keep the next one from being shown."""
+        return () if self.always else self.effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +213,7 @@ class ApprovalGiven:
     rules
         The rules that the person accepted with it, in the form in which they are kept.
     onwards
-        Whether the person lets all that follows in this chat run unasked.
+        Whether the person lets all that follows run unasked, until the answer.
     """
 
     decision: Decision

@@ -91,13 +91,8 @@ class TerminalConversation:
             code_execution_config=CodeConfig(self._executor, confirm=confirm),
             default_auto_reply=None,
         )
-        self._human = RuleBasedApprover(
-            TerminalHuman(),
-            RulesFile(),
-            scope=None if self._user.code is None else self._user.code.scope,
-            onwards=ApproveAll(),
-            tell=tell,
-        )
+        self._every_block = options.confirm == "always"
+        self._tell = tell
 
     def do(self, task: str) -> None:
         """Has the task done, shown as it goes.
@@ -109,7 +104,11 @@ class TerminalConversation:
         """
         message = task + self._hand_over()
         chat = TwoAgentChat(
-            self._user, self._assistant, ChatOptions(message, clear_history=False), waits="sync", human=self._human
+            self._user,
+            self._assistant,
+            ChatOptions(message, clear_history=False),
+            waits="sync",
+            human=self._approver(),
         )
         view = TerminalView(message)
         ended: Ended | None = None
@@ -125,6 +124,16 @@ class TerminalConversation:
         """Ends the agent's kernel."""
         self._forget()
         run.engine.call(self._executor.stop())
+
+    def _approver(self) -> RuleBasedApprover:
+        """The person, with their rules and with what they choose for the rest of one task."""
+        return RuleBasedApprover(
+            TerminalHuman(),
+            RulesFile(),
+            scope=None if self._user.code is None else self._user.code.scope,
+            onwards=ApproveAll(offered=not self._every_block),
+            tell=self._tell,
+        )
 
     def _hand_over(self) -> str:
         """What the assistant is told of the tables, which go over before the first task."""

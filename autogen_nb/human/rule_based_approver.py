@@ -1,8 +1,9 @@
 """A person with rules: what the rules cover is answered at once, all else is asked.
 
 1. A rule answers a question about a block only where the block is asked about for what it does. Who wants to see
-   every block sees every block; what code does while it runs is covered by rules all the same.
-2. "Run all from here" answers everything about code, for one chat, and is never stored.
+   every block sees every block, and is offered no rules there; what code does while it runs is covered all the same.
+2. "Run all from here" answers everything about code until the answer that is being worked on, and is never stored.
+   Who has said that every block is to be shown is not offered it.
 3. What a rule answered is an answer like any other: the log holds it, so a rule that is revoked breaks no replay.
 """
 
@@ -38,9 +39,10 @@ RULED = "your rule: "
 
 @dataclass(slots=True)
 class ApproveAll:
-    """Whether the person lets all that follows in one chat run unasked."""
+    """Whether the person lets all that follows up to one answer run unasked, and whether they may."""
 
     chosen: bool = False
+    offered: bool = True
 
 
 class RuleBasedApprover:
@@ -53,7 +55,7 @@ class RuleBasedApprover:
     scope
         Where the code stands; without one, paths that are not absolute are not known.
     onwards
-        What is kept for the chat; one for all questions of a chat.
+        What is kept up to the answer; one for all questions until then.
     tell
         Says something to the person beside the questions, such as that the rules cannot be used.
     """
@@ -77,7 +79,7 @@ class RuleBasedApprover:
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
         """The words of the person; no rule speaks, but what one will let run is not asked about with them."""
         if question.then is not None:
-            then = replace(question.then, effects=self._placed(question.then.effects))
+            then = self._offering(question.then)
             question = replace(question, then=None if self._by(then) else then)
         return self._human.input(question)
 
@@ -87,7 +89,7 @@ class RuleBasedApprover:
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
         """The rules' decision about a block, or the person's."""
-        question = replace(question, effects=self._placed(question.effects))
+        question = self._offering(question)
         by = self._by(question)
         return ApprovalGiven("run", by=by) if by else _then(self._human.approve(question), self._keep)
 
@@ -106,6 +108,10 @@ class RuleBasedApprover:
     @property
     def _answerer(self) -> CodeQuestionAnswerer:
         return cast("CodeQuestionAnswerer", self._human)
+
+    def _offering(self, question: ApprovalAsked) -> ApprovalAsked:
+        """The question with all that the person may be offered in it, and no more."""
+        return replace(question, effects=self._placed(question.effects), onwards=self._onwards.offered)
 
     def _placed(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(placed(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
@@ -129,7 +135,7 @@ class RuleBasedApprover:
         """The person's answer, once what it lets pass from now on is kept."""
         lets = given.allowed if isinstance(given, EffectJudged) else given.decision == "run"
         if lets and isinstance(given, ApprovalGiven):
-            self._onwards.chosen |= given.onwards
+            self._onwards.chosen |= given.onwards and self._onwards.offered
         if lets and given.rules:
             try:
                 self._rules.add(*map(parse, given.rules))

@@ -26,7 +26,8 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock
 
 _WHY = "Why (for the assistant, may be empty)? "
-_CHOICES = "[r]un, [e]dit, [s]kip, [a]ll from here,{} s[t]op? "
+_CHOICES = "[r]un, [e]dit, [s]kip,{} s[t]op? "
+_ONWARDS = " [a]ll from here,"
 _ALLOW = "Allow it: [y]es, [n]o,{} s[t]op? "
 _ALWAYS = " al[w]ays allow,"
 _WHICH = "Which one, by its number (in every notebook from now on; nothing goes back)? "
@@ -66,12 +67,13 @@ class TerminalHuman:
         """What the person decides about the code, which is shown as it is; an unclear answer is asked again."""
         self._announce()
         print(_shown(question))  # noqa: T201  # this is the person's terminal
-        offered = proposed(question.effects)
+        offered = proposed(question.rulable)
+        more = (_ONWARDS if question.onwards else "") + (_ALWAYS if offered else "")
         while True:
-            match read_line(_CHOICES.format(_ALWAYS if offered else "")).strip().lower():
+            match read_line(_CHOICES.format(more)).strip().lower():
                 case "r" | "run" | "y" | "yes":
                     return ApprovalGiven("run", by="terminal")
-                case "a" | "all":
+                case "a" | "all" if question.onwards:
                     return ApprovalGiven("run", by="terminal", onwards=True)
                 case "w" | "always" if offered and (rule := _accepted(offered)):
                     return ApprovalGiven("run", by="terminal", rules=(rule,))

@@ -198,7 +198,7 @@ class ChatCell:
             assistant,
             ChatOptions(cell_run.message, clear_history=False),
             waits=self._stage.waits,
-            human=self._stage.approver(None if user.code is None else user.code.scope, conversation.onwards),
+            human=self._stage.approver(None if user.code is None else user.code.scope),
             log=cell_run.log,
             known=frozenset(conversation.handed),
         )

@@ -14,7 +14,6 @@ from weakref import ref
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
-from autogen_nb.human.rule_based_approver import ApproveAll
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer.variable_transfer import Handed
@@ -125,7 +124,6 @@ class NotebookConversation:
         self._prints: dict[str, Fingerprint] = {}
         self.declined_variables: set[str] = set()
         self.stop_question = StopQuestion()
-        self.onwards = ApproveAll()
         self.offer_made = False
         self.listed_variables: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []

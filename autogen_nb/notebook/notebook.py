@@ -38,6 +38,9 @@ class CellView(View, Protocol):
     def meter(self, spent: Callable[[], str]) -> None:
         """Says what is spent of the budget, too."""
 
+    def unasked(self, chosen: Callable[[], bool]) -> None:
+        """Says while it holds that the rest of the cell runs unasked."""
+
 
 @dataclass(slots=True)
 class Notebook:
@@ -76,6 +79,8 @@ class CellStage:
         The cell and the execution of it that this is.
     aside
         Asks whether to wait for code that does not yield, when the cell has ended already; None where that cannot be.
+    every_block
+        Whether it was said that every block is to be shown, whatever a person may let run with one click.
     """
 
     notebook: Notebook
@@ -84,9 +89,12 @@ class CellStage:
     view: CellView
     waits: Waits
     aside: Callable[[str], Coroutine[Any, Any, StopAnswer]] | None = None
+    every_block: bool = False
 
-    def approver(self, scope: PathScope | None, onwards: ApproveAll) -> RuleBasedApprover:
-        """The person, with their rules and with what they chose for all that follows."""
+    def approver(self, scope: PathScope | None) -> RuleBasedApprover:
+        """The person, with their rules and with what they choose for the rest of the cell."""
+        onwards = ApproveAll(offered=not self.every_block)
+        self.view.unasked(lambda: onwards.chosen)
         return RuleBasedApprover(
             self.person,
             self.notebook.rules,

@@ -143,7 +143,7 @@ class Session:
         with found.open(self._shell, running) as superseded:
             person = self._person(found, view, superseded, settings.human_timeout)
             aside = _ask_below_cell if found.way == "buttons" else None
-            stage = CellStage(self._notebook, origin, person, view, waits, aside)
+            stage = CellStage(self._notebook, origin, person, view, waits, aside, settings.every_block)
             if team is not None:
                 return await run_team(stage, options, team)
             self.conversations.kernels.set_limits(self._defaults.kernel_idle, self._defaults.kernel_limit)

@@ -94,6 +94,8 @@ class CellSettings(CellOptions):
         The options that the cell itself gives.
     remark
         What every status line says besides.
+    every_block
+        Whether it was said that every block is to be shown; else that is only what holds where nothing is said.
     policy_budget
         The budget of the organisation's policy.
     pictures
@@ -106,6 +108,7 @@ class CellSettings(CellOptions):
     share: Share
     given: CellOptions
     remark: str
+    every_block: bool = False
     policy_budget: str | None = None
     pictures: bool = False
 
@@ -140,7 +143,8 @@ def cell_settings(
         When the environment, a setting or the policy says what no option could.
     """
     values = {name: _value(name, getattr(options, name), defaults) for name in OPTIONS}
-    confirm = policy.confirmed(values["confirm"] or ("risky" if sandboxed else "always"))
+    wanted = values["confirm"]
+    confirm = policy.confirmed(wanted or ("risky" if sandboxed else "always"))
     unasked = _UNASKED.format(_never_by(options)) if confirm == "never" else ""
     values |= {
         "confirm": confirm,
@@ -151,6 +155,7 @@ def cell_settings(
         **values,
         given=options,
         remark=" · ".join(filter(None, (unasked, policy.text))),
+        every_block="always" in (wanted, policy.confirm),
         policy_budget=OPTIONS["budget"].value(policy.budget, "your organisation's policy: ") if policy.budget else None,
     )
 

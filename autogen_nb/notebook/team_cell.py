@@ -17,7 +17,6 @@ from autogen_nb.core.chats.termination_checks import without
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
-from autogen_nb.human.rule_based_approver import ApproveAll
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.options import OPTIONS, CellOptions
@@ -64,7 +63,7 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
     task, name = notebook.task(options), options.team or ""
     scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))
     with closing(view):
-        exchange = team.exchange(task, human=stage.approver(scope, ApproveAll()), waits=stage.waits)
+        exchange = team.exchange(task, human=stage.approver(scope), waits=stage.waits)
         notebook.teams[name] = team
         before = len(team.messages)
         kept = f" It remembers {before} messages; `await {name}.reset()` begins afresh." if before else ""

@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from autogen_nb.core.analysis import asks
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.policy.rules import Rule
-from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.core.policy.rules import RULED, Rule, proposed
+from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -103,6 +106,55 @@ def test_person_is_asked_about_what_is_not_covered(rules: RulesFile) -> None:
     assert person.seen == [asked(NET, Effect("write", "/home/ann/out.csv", WRITE.words))]
 
 
+CODE: dict[EffectKind, tuple[str, str]] = {
+    "read_private": ("open('/data/in.csv').read()", "/data/in.csv"),
+    "write": ("open('../out.csv', 'w')", "/home/ann/out.csv"),
+    "delete": ("import os\nos.remove('/data/x/old.csv')", "/data/x/old.csv"),
+    "network": ("import requests\nrequests.get('https://api.example.net/v1')", "api.example.net:443"),
+    "process": ("import os\nos.system('git status')", "git status"),
+    "install": ("%pip install polars", "polars"),
+    "environment": ("import os\nos.environ['LANG']", "LANG"),
+    "unknown": ("exec(input())", ""),
+}
+"""Of each class that is asked about: code that does it, and the target that the guard names."""
+
+
+@pytest.mark.parametrize("kind", RULED)
+@pytest.mark.parametrize("confirm", CONFIRMS)
+def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind: EffectKind) -> None:
+    """What "Always allow" offers for a block, or while it runs, is not asked about again; else it is not offered."""
+    code, target = CODE[kind]
+    read = asks(confirm, CodeBlock("python", code), GROUND)
+    questions: list[ApprovalAsked | EffectAsked] = [EffectAsked("user", Effect(kind, target, "does it"))]
+    if read is not None:
+        questions.append(asked(*(each for each in read if each.kind == kind), always=confirm == "always"))
+    files = (RulesFile(tmp_path / str(number)) for number in count())
+
+    for question in questions:
+        _put(person := Attentive(approvals=[SKIP], judged=[NO]), next(files), question)
+        (seen,) = person.seen
+        offered = proposed(seen.rulable if isinstance(seen, ApprovalAsked) else (seen.effect,))
+        for text in map(str, offered):
+            file = next(files)
+            accepts = Attentive(approvals=[replace(RUN, rules=(text,))], judged=[replace(YES, rules=(text,))])
+            _put(accepts, file, question)
+            assert _put(Attentive(), file, question).by == f"your rule: {text}"
+        if isinstance(seen, ApprovalAsked):
+            assert bool(offered) == (confirm == "risky" and kind != "unknown")
+
+
+SKIP, RUN = ApprovalGiven("skip"), ApprovalGiven("run")
+NO, YES = EffectJudged(allowed=False), EffectJudged(allowed=True)
+
+
+def _put(person: Attentive, rules: RulesFile, question: ApprovalAsked | EffectAsked) -> ApprovalGiven | EffectJudged:
+    """The answer of this person with these rules."""
+    ruled = RuleBasedApprover(person, rules, tell=print, scope=GROUND)
+    given = ruled.approve(question) if isinstance(question, ApprovalAsked) else ruled.allow(question)
+    assert isinstance(given, ApprovalGiven | EffectJudged)
+    return given
+
+
 def test_path_is_covered_from_where_the_code_stands(rules: RulesFile) -> None:
     """A relative path is covered by the absolute rule that it comes to, and by none where the folder is unknown."""
     rules.add(Rule("write", "/home/ann/out.csv"))
@@ -157,8 +209,8 @@ def test_rule_accepted_while_code_runs_is_kept(rules: RulesFile) -> None:
     assert rules.rules() == (Rule("network", "api.example.org"), Rule("process", "git"))
 
 
-def test_run_all_from_here_is_for_one_chat(rules: RulesFile) -> None:
-    """From then on nothing about code is asked in this chat, every block shown or not; nothing is stored."""
+def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
+    """From then on nothing about code is asked up to the answer, every block shown or not; nothing is stored."""
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
     here = ApproveAll()
     ruled = RuleBasedApprover(person, rules, onwards=here, tell=print)
@@ -172,6 +224,17 @@ def test_run_all_from_here_is_for_one_chat(rules: RulesFile) -> None:
     assert effect == EffectJudged(allowed=True, by=ONWARDS)
     assert elsewhere == ApprovalGiven("skip", by="scripted")
     assert rules.rules() == (Rule("network", "api.example.org"),)
+
+
+def test_run_all_from_here_is_nothing_where_every_block_is_to_be_shown(rules: RulesFile) -> None:
+    """Who said `always` is told that it is not offered, and an answer that says so all the same changes nothing."""
+    person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True), ApprovalGiven("stop")])
+    ruled = RuleBasedApprover(person, rules, onwards=ApproveAll(offered=False), tell=print)
+
+    ruled.approve(asked(WRITE, always=True))
+
+    assert ruled.approve(asked(WRITE, always=True)) == ApprovalGiven("stop")
+    assert [each.onwards for each in person.seen if isinstance(each, ApprovalAsked)] == [False, False]
 
 
 def test_skip_is_no_run_all(rules: RulesFile) -> None:

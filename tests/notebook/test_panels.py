@@ -26,6 +26,7 @@ print(answer)
 CONNECTS = (
     'EffectAsked("user", Effect("network", "api.example.org", "connects to api.example.org"), "requests.get(url)")'
 )
+UNASKED = "runs without asking until this cell ends"
 TYPED = 'CodeInputAsked("user", "Your name: ")'
 PASSWORD = 'CodeInputAsked("user", "Password: ", password=True)'
 
@@ -134,34 +135,71 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
-    """Run all from here is said in the answer, and in the line."""
+    """Run all from here is said in the answer, in the line and, as far as it goes, at the button."""
     question = 'ApprovalAsked("user", CodeBlock("python", "1"))'
     cell = notebook.start(ASK.format(method="approve", question=question))
+    notebook.asked("Run all from here")
+    hints = [state["tooltip"] for _, state in notebook.visible() if state.get("description") == "Run all from here"]
     notebook.click("Run all from here")
     notebook.finish(cell)
 
+    assert hints == ["Run this and all later code of this cell unasked; the next cell asks again"]
     assert "onwards=True" in cell.text
-    assert shown(cell) == ["Run, and so will all later code of this chat be · by you"]
+    assert shown(cell) == ["Run, and so will all later code of this cell be · by you"]
 
 
 @pytest.mark.slow
-def test_run_all_from_here_holds_for_the_chat(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Later blocks of the chat run unasked and say why; a new chat asks again."""
-    model.add(python("print('one')"), python("print('two')"), "Done.", python("print('three')"))
+def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenAI) -> None:
+    """Later blocks of the cell run unasked and say why, as does the status line; the chat's next cell asks again."""
+    model.add(python("print('one')"), {"content": python("print('two')"), "delay": 2}, "Done.")
+    model.add(python("print('three')"))
 
     cell = either.start("%%autogen --new\nGo.")
+    either.asked("Run")
+    before = "runs without asking" in cell.text
     either.click("Run all from here")
     either.finish(cell)
-    again = either.start("%%autogen --new\nGo again.", "again")
+    said = [UNASKED in message for message in either.messages]
+    again = either.start("%%autogen\nGo on.", "again")
     either.click("Stop")
     either.finish(again)
 
+    assert not before
+    assert any(said)
+    assert UNASKED not in cell.text
+
     assert cell.about("stream") == ["one\n", "two\n"]
     assert shown(cell) == [
-        "Run, and so will all later code of this chat be · by you",
+        "Run, and so will all later code of this cell be · by you",
         "Run · by you (run all from here)",
     ]
     assert again.error == "Stopped by you."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "option"),
+    [("", " --confirm always"), ("%config AutogenMagics.confirm = 'always'", "")],
+    ids=["option", "setting"],
+)
+def test_who_said_always_is_asked_about_each_block(
+    fresh: FrontEnd, model: FakeOpenAI, before: str, option: str
+) -> None:
+    """No button of one block lets the next one run: neither all that follows nor a rule, with buttons and in words."""
+    model.add(*[python("open('../x', 'w')")] * 2)
+
+    fresh.run(before, "config")
+    cell = fresh.start(f"%%autogen{option}\nGo.")
+    fresh.asked("Run")
+    labels = [state["description"] for _, state in fresh.visible() if state.get("_model_name") == "ButtonModel"]
+    fresh.click("Stop")
+    fresh.finish(cell)
+    fresh.run("%config AutogenMagics.ask = 'text'", "words")
+    fresh.answers.append("t")
+    fresh.run(f"%%autogen --new{option}\nGo.", "again")
+
+    assert labels == ["Run", "Edit", "Skip", "Stop"]
+    assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
 
 
 @pytest.mark.slow

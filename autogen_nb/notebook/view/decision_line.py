@@ -72,7 +72,7 @@ def _block(given: ApprovalGiven, asked: ApprovalAsked | None) -> str:
         "skip": f"skipped{_why(given.reason)}",
         "stop": "stopped",
     }[given.decision]
-    line = which + what + (", and so will all later code of this chat be" if given.onwards else "")
+    line = which + what + (", and so will all later code of this cell be" if given.onwards else "")
     return joined(line[:1].upper() + line[1:], *_ruled(given.rules))
 
 

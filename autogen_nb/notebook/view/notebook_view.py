@@ -84,6 +84,7 @@ class NotebookView:
         self._hidden: str | None = None
         self._remark = remark
         self._spent: Callable[[], str] = str
+        self._unasked: Callable[[], bool] = bool
         self._slots = Slots()
         self._foot: Slot | None = None
         self._held = False
@@ -166,7 +167,8 @@ class NotebookView:
         if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
             return
         self._status_shown = now
-        text = status_line.status(self._status, now - self._status_since, self._remark, self._spent())
+        unasked = status_line.UNASKED if self._unasked() else ""
+        text = status_line.status(self._status, now - self._status_since, unasked, self._remark, self._spent())
         self._foot_slot().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
 
     def close(self) -> None:
@@ -187,6 +189,10 @@ class NotebookView:
     def meter(self, spent: Callable[[], str]) -> None:
         """Says what is spent of the budget in every status line."""
         self._spent = spent
+
+    def unasked(self, chosen: Callable[[], bool]) -> None:
+        """Says in the status line, while it holds, that the rest of the cell runs unasked."""
+        self._unasked = chosen
 
     def hide(self, opening: str) -> None:
         """Does not show the opening message with this text: the cell itself holds it."""

@@ -64,6 +64,9 @@ class PlainCellView(PlainView):
         """Says at the end what is spent of the budget."""
         self._spent = spent
 
+    def unasked(self, chosen: Callable[[], bool]) -> None:
+        """Says nothing: there is no line that would show it only while it holds."""
+
     def hide(self, opening: str) -> None:
         """Does not write the opening message with this text."""
         self._hidden = opening

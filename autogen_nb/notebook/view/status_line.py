@@ -25,6 +25,7 @@ RUNNING = "running {}"
 CALLING = "calling {}"
 COPYING = "copying {}"
 SUMMING_UP = "summing up"
+UNASKED = "runs without asking until this cell ends"
 WAITING_FOR_STOPPED = "waiting for code that was stopped"
 
 

@@ -15,7 +15,7 @@ from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view import status_line
 
 _KEPT = "Choose what is never asked about again, in other notebooks too. `%autogen rules` lists and revokes."
-_ALL_SHOWN = " Whole blocks are shown to you all the same, unless the cell says `--confirm risky`."
+_ONWARDS = "Run this and all later code of this cell unasked; the next cell asks again"
 
 
 class DecisionPanel(Panel):
@@ -28,9 +28,6 @@ class DecisionPanel(Panel):
     effects
         What the code does: the person may let it pass from now on.
     """
-
-    _beyond = ""
-    """What must be said besides where rules are offered."""
 
     def __init__(self, question: str, below: str, effects: Iterable[Effect]) -> None:
         super().__init__(question, chat_html.question(question) + below)
@@ -83,7 +80,7 @@ class DecisionPanel(Panel):
             else:
                 complaint.layout.display = None
 
-        told = widget_parts.html(chat_html.line(f"{_KEPT}{self._beyond}"))
+        told = widget_parts.html(chat_html.line(_KEPT))
         go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")
         self._instead(boxes[0], told, *boxes, widget_parts.row(go, self._back()), complaint)
 
@@ -93,10 +90,9 @@ class ApprovalPanel(DecisionPanel):
 
     def __init__(self, asked: ApprovalAsked, question: str = "") -> None:
         self._asked = asked
-        self._beyond = _ALL_SHOWN if asked.always else ""
         # A single block stands right above, in the message that it came with.
         code = chat_html.code(asked.block) if asked.total > 1 else ""
-        super().__init__(question or approval_question(asked), code, asked.effects)
+        super().__init__(question or approval_question(asked), code, asked.rulable)
 
     def _choices(self) -> widgets.Button:
         run, *others = self._about_code()
@@ -107,12 +103,12 @@ class ApprovalPanel(DecisionPanel):
         return run
 
     def _about_code(self) -> list[widgets.Button]:
-        onwards = "Run this and all later code of this chat unasked; nothing is kept beyond it"
+        onwards = self.button("Run all from here", lambda: self._run(onwards=True), hint=_ONWARDS)
         return [
             self.button("Run", self._run, hint="Run the code as it is", style="primary"),
             self.button("Edit", self._edit, hint="Change the code before it runs"),
             self.button("Skip", self._skip, hint="Do not run it, and tell the assistant why"),
-            self.button("Run all from here", lambda: self._run(onwards=True), hint=onwards),
+            *([onwards] if self._asked.onwards else []),
             *self._always("Allow and run", lambda rules: self._run(rules=rules)),
         ]
 
