@@ -50,6 +50,9 @@ def _doubt(found: os.stat_result, owners: frozenset[int]) -> str:
         return "it is not a file"
     if found.st_size >= _LARGEST:
         return "it is too large"
+    if found.st_nlink > 1:
+        # What writes to another name of it need not be allowed to write this one.
+        return "it has another name (a hard link), by which it can be changed; put a copy of it in its place"
     return _others(found, owners)
 
 

@@ -123,6 +123,21 @@ def test_file_that_others_can_write_is_refused(file: RulesFile) -> None:
     assert file.rules() == (NET,)
 
 
+def test_file_with_another_name_is_refused(file: RulesFile, tmp_path: Path) -> None:
+    """What is written by the other name is no rule; without that name the file holds again."""
+    file.add(NET)
+    other = tmp_path / "table.csv"
+    other.hardlink_to(file.path)
+
+    with pytest.raises(ConfigError, match=r"is not used: it has another name \(a hard link\)"):
+        file.rules()
+    with pytest.raises(ConfigError, match="another name"):
+        file.add(DISK)
+    other.unlink()
+
+    assert file.rules() == (NET,)
+
+
 def test_link_is_refused(file: RulesFile, tmp_path: Path) -> None:
     """A link is not followed, also where it leads to rules; writing does not follow it either."""
     real = RulesFile(tmp_path / "real" / "rules.json")

@@ -22,7 +22,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
         (made.folder / ".env").write_text("KEY=1")
         (made.own / "link").symlink_to(folder / "elsewhere.txt")
         (made.own / "x").touch()
-        made.run("import json, os, pathlib, shutil, socket, subprocess, tempfile")
+        made.run("import json, os, pathlib, shutil, socket, subprocess, sys, tempfile")
         yield made
 
 
@@ -45,6 +45,8 @@ HARMLESS = {
     "errors, by their device": "open('/dev/stderr', 'w').write('x')",
     "temporary file": "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')",
     "temporary folder": "with tempfile.TemporaryDirectory() as d: open(d + '/x', 'w').write('x')",
+    "numbers of files without a name": "import os; os.ftruncate(os.memfd_create('x'), 9)",
+    "another name in the own folder": "os.link('autogen_files/chat/x', 'autogen_files/chat/x2')",
     "what the machine is": "import platform, multiprocessing; platform.platform(); multiprocessing.cpu_count()",
     "processor and memory": "open('/proc/meminfo').read(); open('/proc/self/status').read()",
     "time zones": "import zoneinfo, datetime; datetime.datetime.now(zoneinfo.ZoneInfo('Europe/Berlin'))",
@@ -97,6 +99,19 @@ RISKY = {
         "write",
         "autogen_files/out",
     ),
+    "another name for a table": ("import os; os.link('data.csv', 'autogen_files/chat/d')", "write", "data.csv"),
+    "another name for a key": (
+        "import pathlib; pathlib.Path('autogen_files/chat/k').hardlink_to('.env')",
+        "read_private",
+        ".env",
+    ),
+    "another name by the number of a folder": (
+        "import os; os.link('.env', 'autogen_files/chat/k', src_dir_fd=os.open('.', os.O_RDONLY))",
+        "read_private",
+        ".env",
+    ),
+    "mode by a number": ("import os; os.fchmod(os.open('data.csv', os.O_RDONLY), 0o600)", "write", "data.csv"),
+    "owner by a number": ("import os; os.fchown(os.open('data.csv', os.O_RDONLY), -1, -1)", "write", "data.csv"),
     "through a link of the own folder": ("open('autogen_files/chat/link', 'w')", "write", "../elsewhere.txt"),
     "out of the own folder": ("open('autogen_files/chat/../../out', 'w')", "write", "out"),
     "remove": ("os.remove('data.csv')", "delete", "data.csv"),
@@ -152,6 +167,13 @@ RISKY = {
     "environment": ("import os; os.environ['SOME_NAME'] = '1'", "environment", "SOME_NAME"),
     "environment by a magic": ("%env SOME_NAME=2", "environment", "SOME_NAME"),
     "ctypes": ("import ctypes; ctypes.CDLL(None)", "unknown", ""),
+    "interpreters": ("import concurrent.interpreters", "unknown", "concurrent.interpreters"),
+    "interpreters by their module in C": ("import _xxsubinterpreters", "unknown", "_xxsubinterpreters"),
+    "interpreters by a detour": (
+        "import importlib; importlib.import_module('_' + 'xxsub' * (sys.version_info < (3, 13)) + 'interpreters')",
+        "unknown",
+        None,
+    ),
     "objects": ("import gc; gc.get_objects()", "environment", ""),
 }
 

@@ -28,8 +28,10 @@ _OF_PATHS = ("with_name", "with_suffix", "with_stem")
 """Methods that only a path has, and that make another path."""
 _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
-_PATH_USES = {method: use for use, methods in word_lists("paths").items() for method in methods}
+_PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
 """What methods of a path do to its file."""
+_GIVEN_USES = [(method, use) for use, methods in word_lists("paths_given").items() for method in methods]
+"""What they do to the file that they are given."""
 
 
 class CallReader:
@@ -51,6 +53,8 @@ class CallReader:
 
     def read(self, call: ast.Call) -> None:
         """Finds what the call itself does, beyond what its arguments do."""
+        if _given(call, _ARGUMENTS["folder"]):
+            self._found.add_unknown("takes a path from the number of a folder")
         func = call.func
         refs = self._values.refs(func)
         for ref in refs:
@@ -59,17 +63,20 @@ class CallReader:
             for value in self._values.of(func.value):
                 self._read_method(value, func.attr, call)
         elif isinstance(func, ast.Name):
-            for value in self._values.of(func):
-                if isinstance(value, Ref) and not _is_known(value.name):
-                    self._read_name(value.name.rpartition(".")[2], call, value.name)
-                elif value is UNKNOWN:
-                    self._read_name(func.id, call, func.id)
+            self._read_function(func, call)
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         harmless = name in _CALLS["quiet"] or name in self._own
         if not harmless and not method_effects.effect(name) and not any(map(_is_known, refs)):
             # Addresses that are handed to what is not known.
             for address in filter(is_url, self._addresses(call)):
                 self._found.add_connection(address)
+
+    def _read_function(self, func: ast.Name, call: ast.Call) -> None:
+        for value in self._values.of(func):
+            if isinstance(value, Ref) and not _is_known(value.name):
+                self._read_name(value.name.rpartition(".")[2], call, value.name)
+            elif value is UNKNOWN:
+                self._read_name(func.id, call, func.id)
 
     def _read_library(  # noqa: C901  # one row for each kind of library
         self, name: str, call: ast.Call, *, made: bool
@@ -153,11 +160,11 @@ class CallReader:
             self._read_name(method, call)
 
     def _read_path(self, path: str, method: str, call: ast.Call) -> None:
-        if method in _PATH_USES:
-            self._found.add_file(cast("FileUse", _PATH_USES[method]), path)
-        if method in ("rename", "replace"):
-            self._read_files("write", 0, call)
-        elif method == "open":
+        for use in (use for name, use in _PATH_USES if name == method):
+            self._found.add_file(cast("FileUse", use), path)
+        for use in (use for name, use in _GIVEN_USES if name == method):
+            self._read_files(use, 0, call)
+        if method == "open":
             self._read_mode(path, self._mode(call, 0, "r"))
 
     def _read_name(self, name: str, call: ast.Call, owner: str = "") -> None:  # noqa: C901  # one row for each kind

@@ -84,10 +84,14 @@ def known(name: str) -> bool:
 
 
 @cache
+def _tabled() -> tuple[str, ...]:
+    return (*FILES, *_PLAIN, *COMPUTES, *_DEFAULTS)
+
+
+@cache
 def _named() -> frozenset[str]:
-    known_names = (*FILES, *_PLAIN, *COMPUTES, *_DEFAULTS)
     return frozenset(
-        ".".join(name.split(".")[:length]) for name in known_names for length in range(1, name.count(".") + 2)
+        ".".join(name.split(".")[:length]) for name in _tabled() for length in range(1, name.count(".") + 2)
     )
 
 
@@ -95,9 +99,22 @@ def hidden(name: str) -> str:
     """The first part of a full name that leads into a library's works; "" where none does."""
     parts = name.split(".")
     for length in range(2, len(parts) + 1):
-        if method_effects.internal(parts[length - 1]) and not known(".".join(parts[:length])):
+        if method_effects.internal(parts[length - 1]) and not _leads(".".join(parts[:length]), name):
             return parts[length - 1]
     return ""
+
+
+def _leads(part: str, name: str) -> bool:
+    """Whether the tables name the part itself, or on the way from it what the full name is of."""
+    return (
+        exact(part)
+        or part in COMPUTES
+        or any(
+            f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.")
+            for each in _tabled()
+            if each.startswith(f"{part}.")
+        )
+    )
 
 
 def used(kind: EffectKind, name: str, target: str = "") -> Effect:

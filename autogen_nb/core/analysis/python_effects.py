@@ -35,6 +35,7 @@ _RUNNING = frozenset({"store_history", "silent", "shell_futures", "cell_id", "sp
 """What a magic may be told by a word: how it runs, and not what."""
 _LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr"})
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
+_MEMORY = frozenset({"__array_interface__", "__array_struct__", "__cuda_array_interface__"})
 _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
 
 
@@ -85,6 +86,8 @@ class _PythonReader:
                 case ast.MatchClass(kwd_attrs=names):
                     for name in filter(method_effects.internal, names):
                         library_effects.reach_inside(name, self._found)
+                case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _MEMORY:
+                    self._found.add_unknown(f"gives an address in memory: {name}")
                 case ast.Constant(value=str(text)) if hidden := _DUNDER.search(text):
                     self._found.add_unknown(f"names {hidden[0]} in a text")
                 case _:
@@ -251,6 +254,15 @@ class _PythonReader:
         hidden = method_effects.internal(node.attr) and not all(_exempt(value, node.attr) for value in values)
         if hidden or (node.attr == "__class__" and id(node) not in self._inner):
             library_effects.reach_inside(node.attr, self._found)
+        if id(node) not in self._inner:
+            # What was passed over on the way, since some of what it leads to is known.
+            whole = [
+                f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref) and "()" not in value.name
+            ]
+            for part in filter(
+                None, (library_effects.hidden(n) for n in whole if library_effects.default(n) == "compute")
+            ):
+                library_effects.reach_inside(part, self._found)
         if id(node) in self._inner or id(node) in self._called:
             return
         for value in values:

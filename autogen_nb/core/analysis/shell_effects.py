@@ -113,13 +113,18 @@ class _ShellReader:
         elif kind is None:
             found.add_program(" ".join((name, *given)))
         else:
-            self._change(name, kind, paths)
+            links = any(
+                re.fullmatch(r"-\w*l\w*|--link\b.*" if name == "cp" else r"-\w*s\w*|--symbolic", word) for word in given
+            )
+            self._change(name, kind, paths, hard=links != (name == "ln"))
 
-    def _change(self, name: str, kind: str, paths: list[str]) -> None:
-        """Finds which files a command makes, rewrites or deletes."""
+    def _change(self, name: str, kind: str, paths: list[str], *, hard: bool) -> None:
+        """Finds which files a command makes, rewrites or deletes; `hard` says that it gives files another name."""
         if kind == "copies":
             for path in paths[:-1]:
                 self._add_file("read", path)
+                if hard:
+                    self._add_file("write", path)
         for path in (paths[-1:] if kind == "copies" else paths) or ["$"]:
             self._add_file("delete" if kind == "deletes" else "write", path if name not in ("dd", "tar") else "$")
         if kind == "copies" and any(":" in path for path in paths):

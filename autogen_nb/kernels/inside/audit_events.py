@@ -54,6 +54,10 @@ _LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldco
 """What libraries start to find fonts, other libraries and processors."""
 _PLATFORM = "uname -p"
 """What Python's own `platform` starts."""
+_INTERPRETERS = frozenset(
+    "_interpreters _xxsubinterpreters concurrent.interpreters concurrent.futures.interpreter".split()
+)
+"""Modules that make interpreters: an audit hook of this one does not see what is done in others."""
 _LONG = 200
 
 
@@ -126,6 +130,15 @@ def _moved(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
     if not all(look.whose(path) == "own" or _passing(path, look) for path in (source, target)):
         yield "delete", source, f"moves {look.named(source)} to {look.named(target)}"
     yield from _changed("write", target, look, whole=False)
+
+
+def _linked(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
+    """A file gets another name, by which it can then be read and written."""
+    source = look.path(_text(arguments[0]), _folder(arguments, 2), whole=True)
+    if not (look.whose(source) == "own" or _passing(source, look)):
+        yield from _read(source, look)
+        yield "write", source, f"gives another name to {look.named(source)}, by which it can be changed"
+    yield from _changed("write", _text(arguments[1]), look, _folder(arguments, 3), whole=False)
 
 
 def _database(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
@@ -240,6 +253,12 @@ def _looked_through(_: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
         yield "environment", "", "looks through the interpreter's own objects"
 
 
+def _imported(arguments: tuple[Any, ...], _: "Seen") -> Iterator[Effect]:
+    name = _text(arguments[0])
+    if name in _INTERPRETERS:
+        yield "unknown", name, f"imports {name}, which makes interpreters that nobody watches"
+
+
 # Small things
 
 
@@ -265,11 +284,14 @@ def _folder(arguments: tuple[Any, ...], place: int) -> int | None:
 
 
 def _changing(kind: str, place: int, folder: int, *, whole: bool) -> Reader:
-    """Reads an event that changes the file whose name stands at `place`, seen from the folder at `folder`."""
+    """Reads an event that changes the file whose name or number stands at `place`, seen from the folder at `folder`."""
 
     def read(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-        if not issubclass(type(arguments[place]), int):
-            yield from _changed(kind, _text(arguments[place]), look, _folder(arguments, folder), whole=whole)
+        named = arguments[place]
+        if not issubclass(type(named), int):
+            yield from _changed(kind, _text(named), look, _folder(arguments, folder), whole=whole)
+        elif not look.nameless(int.__int__(named)):
+            yield from _changed(kind, f"/proc/self/fd/{int.__int__(named)}", look)
 
     return read
 
@@ -282,7 +304,7 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
     ("os.mkdir os.chmod", _changing("write", 0, 2, whole=True)),
     ("os.chown os.utime", _changing("write", 0, 3, whole=True)),
     ("os.truncate os.setxattr os.removexattr", _changing("write", 0, _WORKING, whole=True)),
-    ("os.link", _changing("write", 1, 3, whole=False)),
+    ("os.link", _linked),
     ("os.symlink", _changing("write", 1, 2, whole=False)),
     ("os.remove os.rmdir shutil.rmtree", _changing("delete", 0, 1, whole=False)),
     ("os.rename", _moved),
@@ -302,6 +324,7 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
     ("os.putenv os.unsetenv", _set),
     ("ctypes.dlopen ctypes.cdata ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr", _foreign),
     ("sqlite3.load_extension", _foreign),
+    ("import", _imported),
     ("gc.get_objects gc.get_referrers gc.get_referents", _looked_through),
     ("sys._current_frames sys._current_exceptions", _looked_through),
 )

@@ -176,7 +176,10 @@ class _Guard:
 
     def _judged(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
         effects = self._effects(event, arguments, self._seen)
-        if not effects or self._seen.importing() or (event == "sqlite3.connect" and self._reads(effects[0][1])):
+        # What a library's import does is no effect, but for an import that leads past the guard.
+        if not effects or (event != "import" and self._seen.importing()):
+            return None
+        if event == "sqlite3.connect" and self._reads(effects[0][1]):
             return None
         for effect in effects:
             refusal = self._refusal(*effect, nested=nested)

@@ -14,7 +14,7 @@ from typing import Any
 _DEPTH = 200
 _LINKS = 40
 _FORMAT, _FOLDER = 0o170000, 0o040000
-_getpid, _getcwd, _readlink, _lstat = os.getpid, os.getcwd, os.readlink, os.lstat
+_getpid, _getcwd, _readlink, _lstat, _fstat = os.getpid, os.getcwd, os.readlink, os.lstat, os.fstat
 _open, _read, _close, _READING = os.open, os.read, os.close, os.O_RDONLY
 _getframe = sys._getframe  # noqa: SLF001 - there is no other way to the frames
 _get_ident = __import__("_thread").get_ident
@@ -90,6 +90,13 @@ class Seen:
             return _lstat(path).st_mode & _FORMAT == _FOLDER
         except (OSError, ValueError):
             return False
+
+    def nameless(self, number: int) -> bool:
+        """Whether this is the number of a file that has no name, or of none."""
+        try:
+            return _fstat(number).st_nlink == 0
+        except (OSError, OverflowError):
+            return True
 
     def made(self, path: str) -> bool:
         """Whether the code made this, or what it lies in, as something temporary."""
