@@ -96,7 +96,7 @@ class CommandLineExecutor:
         self._overlay = Overlay.of(place) if python == sys.executable else None
         if self._overlay is not None:
             self._environ = self._overlay.over(self._environ)
-            weakref.finalize(self, self._overlay.remove)
+            weakref.finalize(self, self._overlay.remove).atexit = False
         self._shell = Shell(cwd=self.cwd, environ=self._environ, grace=grace, place=place, limits=limits)
 
     async def start(self) -> None:

@@ -1,9 +1,7 @@
 """The kernels of one owner, one after another: started once for all who wait, ended once for all."""
 
 import asyncio
-import shutil
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.processes import private_folders
 
 _ASK_AGAIN = 0.25
 _PATIENCE = 60.0
@@ -94,7 +93,7 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
     ExecutionError
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
-    folder = Path(tempfile.mkdtemp(prefix="agn-", dir=place.folders or folder_for_sockets()))
+    folder = private_folders.make(place.folders or folder_for_sockets())
     launch_spec = replace(launch_spec, folder=folder)
     launched = None
     try:
@@ -105,7 +104,7 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
         tail = _tail(launch_spec.log)
         if launched is not None:
             await launched.end(grace=0)
-        shutil.rmtree(folder, ignore_errors=True)
+        private_folders.remove(folder)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
             raise ExecutionError(_explained(error, tail)) from error
         raise

@@ -1,12 +1,12 @@
 """A kernel for a notebook that a program executes: of this very Python, and without the person's own Jupyter set-up."""
 
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.kernels.places.local import folder_for_sockets
+from autogen_nb.kernels.processes import private_folders
 
 _READY = 60.0
 _QUIT = 1.0
@@ -58,8 +58,7 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 
-    with tempfile.TemporaryDirectory(prefix="agn-", dir=folder_for_sockets()) as name:
-        folder = Path(name)
+    with private_folders.temporary(folder_for_sockets()) as folder:
         manager = AsyncKernelManager(
             kernel_name="python3",
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),

@@ -12,7 +12,6 @@ import atexit
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -31,6 +30,7 @@ from autogen_nb.kernels.places.container_exec import Exec, close_stream
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, by_signal
+from autogen_nb.kernels.processes import private_folders
 
 IMAGE = "python:3-slim"
 """The image that is taken where none is named."""
@@ -117,7 +117,7 @@ class ContainerPlace(Place):
     def folders(self) -> Path:
         """Where private folders must be for the container to see them."""
         if self._folders is None:
-            self._folders = Path(tempfile.mkdtemp(prefix="agn-", dir="/tmp"))
+            self._folders = private_folders.make("/tmp")  # noqa: S108 - it is made anew, for us alone
         return self._folders
 
     async def why_no_kernel(self) -> str:
@@ -198,7 +198,7 @@ class ContainerPlace(Place):
                 await asyncio.to_thread(_leave, started, line, self._leaves)
             self._client.close()
             if self._folders is not None:
-                shutil.rmtree(self._folders, ignore_errors=True)
+                private_folders.remove(self._folders)
                 self._folders = None
 
     def _make(self) -> tuple[Any, Any]:

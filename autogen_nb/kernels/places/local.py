@@ -19,7 +19,7 @@ from autogen_nb.kernels.processes.process_tree import has_ended
 START = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 """The script that the kernel's process runs."""
 
-# A socket's path has at most 104 bytes on macOS, 108 on Linux; ours add thirty at most.
+# A socket's path has at most 104 bytes on macOS, 108 on Linux; ours add forty at most.
 _LONGEST_FOLDER = 60
 
 

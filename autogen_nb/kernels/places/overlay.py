@@ -5,7 +5,6 @@ told to install into it by their own settings, so it does not matter how they ar
 A container and a server's kernel have theirs where they are.
 """
 
-import shutil
 import tempfile
 import uuid
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.places.local import LocalPlace
 from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.processes import private_folders
 
 
 class Overlay:
@@ -26,7 +26,7 @@ class Overlay:
     """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.gettempdir(), f"agn-over-{uuid.uuid4().hex[:12]}")
+        self.folder = Path(tempfile.gettempdir(), f"{private_folders.PREFIX}{uuid.uuid4().hex[:12]}")
 
     @classmethod
     def of(cls, place: Place) -> "Overlay | None":
@@ -43,9 +43,9 @@ class Overlay:
 
     def make(self) -> None:
         """Makes the folder, where it is not there."""
-        self.folder.mkdir(mode=0o700, exist_ok=True)
+        private_folders.hold(self.folder)
         overlay_env.make(str(self.folder))
 
     def remove(self) -> None:
         """Takes the folder away; it may be called twice."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        private_folders.remove(self.folder)

@@ -6,7 +6,6 @@ meet the same walls.
 """
 
 import asyncio
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
+from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.jobs import Job, Program
 
 T = TypeVar("T")
@@ -177,7 +177,7 @@ class KernelHandle(ABC):
         await self.channels.drain()
         self.channels.close()
         await self._close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        private_folders.remove(self.folder)
 
     async def _interrupt(self) -> None:
         """Interrupts the code that runs."""

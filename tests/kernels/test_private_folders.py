@@ -1,0 +1,144 @@
+"""Folders of ours in the temporary folder: nothing is left of them after any end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.kernels.processes import private_folders
+from autogen_nb.kernels.processes.private_folders import PREFIX
+
+HOLDS = """
+import sys
+from autogen_nb.kernels.processes import private_folders
+folder = private_folders.make()
+(folder / "sub").mkdir()
+(folder / "sub" / "file").write_text("x")
+print(folder, flush=True)
+sys.stdin.readline()
+"""
+RUNS = """
+import asyncio, os, signal
+from autogen_nb.executors.command_line_executor import CommandLineExecutor
+from autogen_nb.messages import CodeBlock
+
+async def run(blocks):
+    return [item async for item in executor.run(blocks)]
+
+executor = CommandLineExecutor(cwd="work")
+print(asyncio.run(run([CodeBlock("python", "print(1)")]))[-1].exit_code, flush=True)
+end = {end!r}
+if end:
+    os.kill(os.getpid(), getattr(signal, end))
+    signal.pause()
+"""
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    """Returns when the condition holds."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "subprocess.Popen[str]":
+    """Another process that holds a folder in a temporary folder of the test's own, and ends with its input."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return subprocess.Popen([sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_the_next_start_clears_what_a_killed_process_left(holder: "subprocess.Popen[str]", tmp_path: Path) -> None:
+    """While its process lives a folder stays; when that was killed, it goes."""
+    with holder:
+        assert holder.stdout is not None
+        left = Path(holder.stdout.readline().strip())
+        private_folders.clear(tmp_path)
+        while_it_lives = (left / "sub" / "file").read_text()
+        holder.kill()
+    after_its_end = left.exists()
+    with private_folders.temporary(tmp_path) as own:
+        wait(lambda: not left.exists())
+        own_stays = own.is_dir()
+
+    assert while_it_lives == "x"
+    assert after_its_end
+    assert own_stays
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ordinary_end_leaves_nothing(holder: "subprocess.Popen[str]", tmp_path: Path) -> None:
+    """A process that ends takes its folders away."""
+    with holder:
+        assert holder.stdout is not None
+        made = Path(holder.stdout.readline().strip())
+        there = made.is_dir()
+        holder.communicate("\n")
+
+    assert there
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_folders_of_ours_are_cleared(tmp_path: Path) -> None:
+    """A link is not followed, and neither it nor a file nor another's folder is removed."""
+    kept = tmp_path / "kept"
+    (kept / "sub").mkdir(parents=True)
+    (tmp_path / f"{PREFIX}link").symlink_to(kept)
+    (tmp_path / f"{PREFIX}file").write_text("")
+    (tmp_path / "agn-other").mkdir()
+    (tmp_path / f"{PREFIX}dead" / "sub").mkdir(parents=True)
+    (tmp_path / f"{PREFIX}dead" / "link").symlink_to(kept)
+
+    private_folders.clear(tmp_path)
+
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(
+        [f"{PREFIX}file", f"{PREFIX}link", "agn-other", "kept"]
+    )
+    assert (kept / "sub").is_dir()
+
+
+def test_a_forked_child_takes_nothing_away(tmp_path: Path) -> None:
+    """A child that the process forked ends without touching the folders of its parent, which stay locked."""
+    code = (
+        "import os, sys; from autogen_nb.kernels.processes import private_folders as p; folder = p.make()\n"
+        "child = os.fork()\nif not child: sys.exit()\nos.waitpid(child, 0)\n"
+        "p.clear(folder.parent); print(folder.is_dir())"
+    )
+
+    said = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert said.stdout == "True\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("end", ["", "SIGTERM", "SIGKILL"])
+def test_nothing_is_left_of_what_programs_install_into(end: str, tmp_path: Path) -> None:
+    """The folder for packages goes with its process, or, where a signal ended that, with the next start."""
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    for each in (end, ""):
+        ran = subprocess.run(
+            [sys.executable, "-c", RUNS.format(end=each)],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.stdout == "0\n", ran.stderr
+        assert ran.returncode == (-getattr(signal, each) if each else 0)
+
+    private_folders.clear(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["work"]
