@@ -1,8 +1,13 @@
-"""Whether processes have ended; on a busy machine the last of it takes a moment."""
+"""Whether processes have ended, on a busy machine the last of it takes a moment; and those with a disk of their own."""
 
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+
+import pytest
 
 
 def waited(condition: Callable[[], bool]) -> bool:
@@ -24,3 +29,12 @@ def _runs(pid: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
+
+
+def on_small_disk(script: str, folder: Path, kilobytes: int) -> str:
+    """What a Python script prints for which this folder is a disk of that size; skips where no disk can be had."""
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
+        pytest.skip("this system lets no other disk be mounted")
+    mounted = f'mount -t tmpfs -o size={kilobytes}k none "$0" && exec "$1" -c "$2"'
+    command = ["unshare", "-rm", "sh", "-c", mounted, str(folder), sys.executable, script]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout

@@ -1,12 +1,13 @@
 """A notebook's file: written as a whole or not at all, and over nothing that was not meant."""
 
 import os
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, ExecutionError
 
 
 def check_place(path: Path, *, force: bool) -> None:
@@ -47,6 +48,24 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
         return draft.replace(path) if force else _linked(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
+    """The file that the notebook was written to, and why it is a temporary one; "" where it is not.
+
+    Raises
+    ------
+    ExecutionError
+        When it can be written nowhere.
+    """
+    try:
+        return save(notebook, path, force=force), ""
+    except OSError as error:
+        why = f"{path} cannot be written ({error.strerror or error})"
+    try:
+        return save(notebook, Path(tempfile.mkdtemp(prefix="autogen-nb-")) / path.name, force=False), why
+    except OSError as error:
+        raise ExecutionError(f"{why}, and no temporary file either ({error.strerror or error}); make room") from error
 
 
 def sign(path: Path) -> None:

@@ -12,7 +12,7 @@ import click
 
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.notebook_execution import ExecutionEnd, execute
-from autogen_nb.cli.notebook_file import check_place, save, sign
+from autogen_nb.cli.notebook_file import check_place, save_somewhere, sign
 from autogen_nb.cli.table_files import tables
 from autogen_nb.cli.task_options import TaskOptions, task_options
 from autogen_nb.cli.transcript import Transcript
@@ -67,10 +67,12 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
         raise ConfigError(ending.error)
     if quiet and ending.answer:
         click.echo(ending.answer)
-    place = save(notebook, out, force=force)
+    place, elsewhere = save_somewhere(notebook, out, force=force)
     sign(place)
     _report(ending, place, timeout, quiet=quiet)
-    return code
+    if elsewhere:
+        click.echo(f"autogen-nb run: {elsewhere}, so the notebook is {place}", err=True)
+    return code or (exit_codes.FAILED if elsewhere else exit_codes.ANSWERED)
 
 
 def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:

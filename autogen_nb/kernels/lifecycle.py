@@ -14,6 +14,7 @@ from autogen_nb.kernels.processes import private_folders
 _ASK_AGAIN = 0.25
 _PATIENCE = 60.0
 _TAIL = 2_000
+_DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook), and run this again"
 
 
 class KernelLifecycle:
@@ -106,7 +107,8 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
             await launched.end(grace=0)
         private_folders.remove(folder)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
-            raise ExecutionError(_explained(error, tail)) from error
+            deleted = _deleted(launch_spec.cwd) if place.shares_disk else ""
+            raise ExecutionError(_DELETED.format(deleted) if deleted else _explained(error, tail)) from error
         raise
     return launched
 
@@ -117,6 +119,15 @@ def _tail(log: Path) -> str:
     except OSError:
         return ""
     return text.strip()
+
+
+def _deleted(cwd: Path) -> str:
+    """What names the folder that is not there any more, the kernel's or this process's own; "" where both are."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return "this program works in"
+    return "" if cwd.is_dir() else f"the code was to run in, {str(cwd)!r},"
 
 
 def _explained(error: Exception, tail: str) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import pytest
 
 from autogen_nb.cli.notebook_file import save
+from tests.processes import on_small_disk
 
 
 def notebook(text: str) -> Any:
@@ -56,14 +56,18 @@ def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:
     assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
 
 
-def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the disk is full, no half of a file stays."""
+def test_what_cannot_be_written_is_kept_elsewhere(tmp_path: Path) -> None:
+    """When the disk is full, no half of a file stays, and the notebook is in a temporary folder."""
+    script = f"""
+import nbformat
+from pathlib import Path
+from autogen_nb.cli.notebook_file import save_somewhere
+large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 100_000)])
+place, why = save_somewhere(large, Path({str(tmp_path)!r}, "r.ipynb"), force=False)
+print(nbformat.read(place, as_version=4).cells[0].source == "x" * 100_000, place.name, why)
+print(list(Path({str(tmp_path)!r}).iterdir()))
+"""
 
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
+    said = on_small_disk(script, tmp_path, 16)
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        save(notebook("a"), tmp_path / "r.ipynb", force=False)
-
-    assert list(tmp_path.iterdir()) == []
+    assert said == f"True r.ipynb {tmp_path}/r.ipynb cannot be written (No space left on device)\n[]\n"

@@ -4,6 +4,8 @@ import asyncio
 import os
 import shutil
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -194,3 +196,17 @@ def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
 
     with pytest.raises(ConfigError, match=r"No permissions to create a new namespace\); choose another sandbox"):
         BubblewrapPlace()
+
+
+def test_a_user_without_a_name_has_a_home(tmp_path: Path) -> None:
+    """Where the user has a number only, as in many containers, the home is the one that the environment names."""
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-U", "true"], check=False).returncode:
+        pytest.skip("this system lets no other user be mapped")
+    script = "from autogen_nb.kernels.places import bubblewrap; print(*bubblewrap._hidden())"
+    command = ["unshare", "-U", "--map-user=43210", sys.executable, "-c", script]
+
+    said = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(tmp_path)}
+    )
+
+    assert str(tmp_path.resolve()) in said.stdout.split()

@@ -17,6 +17,7 @@ from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.models.wrappers.reply_streams import pieces_of
 from autogen_nb.testing import FakeOpenAI, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
+from tests.processes import on_small_disk
 
 CALLS = Completion(
     Message(tool_calls=[{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]),
@@ -130,6 +131,33 @@ def test_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="cannot be written"):
         Recording(ScriptedModel([]), tmp_path / "file" / "talk.jsonl")
+
+
+def test_a_reply_that_finds_no_room_is_not_lost(tmp_path: Path) -> None:
+    """When the disk is full the chat goes on, its reply says so, and what is recorded can be played."""
+    script = f"""
+import asyncio
+from pathlib import Path
+from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.models.wrappers.recording import Recording, read_recording
+from autogen_nb.testing import ScriptedModel
+path = Path({str(tmp_path)!r}, "talk.jsonl")
+model = Recording(ScriptedModel(["first", "x" * 30_000, "third"]), path)
+async def main():
+    for _ in range(3):
+        async for part in model.reply(ModelRequest([{{"role": "user", "content": "Go"}}])):
+            if isinstance(part, Completion):
+                print(len(part.message.text), part.note)
+asyncio.run(main())
+print(len(read_recording(path)))
+"""
+
+    said = on_small_disk(script, tmp_path, 16).splitlines()
+
+    note = (
+        f"The recording '{tmp_path}/talk.jsonl' ends before this reply: it cannot be written (No space left on device)."
+    )
+    assert [line.rstrip() for line in said] == ["5", f"30000 {note}", "5", "1"]
 
 
 def test_replay_ends_with_its_recording(path: Path) -> None:

@@ -14,6 +14,7 @@ import site
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -136,7 +137,10 @@ def _hidden() -> list[Path]:
     """The home folders, none inside another."""
     import pwd
 
-    own = [os.environ.get("HOME", ""), pwd.getpwuid(os.getuid()).pw_dir]
+    own = [os.environ.get("HOME", "")]
+    # In a container the user often has a number only.
+    with suppress(KeyError):
+        own.append(pwd.getpwuid(os.getuid()).pw_dir)
     found = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}
     return sorted(path for path in found if not any(other in path.parents for other in found))
 

@@ -4,11 +4,12 @@ A line holds the reply and a digest of what was asked (how many messages, and a 
 neither keys nor headers, nor the messages that were sent, come near it.
 """
 
+import errno
 import hashlib
 import json
 import os
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 VERSION = 1
+
+_LOST = "The recording {!r} ends before this reply: it cannot be written ({})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def _entries() -> "TypeAdapter[RecordingEntry]":
 
 
 class Recording(ModelWrapper):
-    """A model whose every reply is also appended to a file.
+    """A model whose every reply is also appended to a file, up to the first that finds no room there.
 
     Parameters
     ----------
@@ -94,6 +97,7 @@ class Recording(ModelWrapper):
     def __init__(self, model: Model, path: str | Path) -> None:
         super().__init__(model)
         self._path = Path(path).expanduser()
+        self._lost = False
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._path.exists() and self._path.stat().st_size:
@@ -109,8 +113,16 @@ class Recording(ModelWrapper):
         """What the recorded model replies; a reply that was broken off is not kept."""
         async with open_reply(self.inner, request) as items:
             async for item in items:
-                if isinstance(item, Completion):
-                    self._append(RecordingEntry(Digest.of(request), item))
+                if isinstance(item, Completion) and not self._lost:
+                    entry = RecordingEntry(Digest.of(request), item)
+                    try:
+                        self._append(entry)
+                    # The reply is there, and paid for.
+                    except OSError as error:
+                        self._lost = True
+                        told = _LOST.format(str(self._path), error.strerror or error)
+                        yield replace(item, note=" ".join(filter(None, (item.note, told))))
+                        continue
                 yield item
 
     def _append(self, entry: RecordingEntry) -> None:
@@ -120,9 +132,13 @@ class Recording(ModelWrapper):
 
     def _write(self, data: bytes) -> None:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
             os.fchmod(descriptor, 0o600)
-            file.write(data)
+            size = os.fstat(descriptor).st_size
+            if (file.write(data) or 0) < len(data):
+                # Half a line would make the whole unreadable.
+                os.ftruncate(descriptor, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def read_recording(path: Path) -> list[RecordingEntry]:
