@@ -45,6 +45,9 @@ BlockPermissions: TypeAlias = Guarded | Literal["ours"] | None
 """What a request's code may do: what is let through, anything since it is our own, or anything."""
 
 
+_EVERYTHING = Permissions(tuple(Effect(kind) for kind in KINDS))
+
+
 @dataclass(slots=True)
 class GuardClient:
     """Speaks with the guard of one kernel.
@@ -57,6 +60,7 @@ class GuardClient:
 
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _number: int = 0
+    _scope: PathScope | None = None
 
     def secretly(self) -> dict[str, Any]:
         """The fields of the request that puts the guard there."""
@@ -66,8 +70,11 @@ class GuardClient:
         """The fields of a request that say what its code may do."""
         self._number += 1
         told: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
+        if permissions is None and self._scope is not None:
+            # A guard that watches goes on, so that nothing which runs after the block has this leave.
+            permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
-            scope = permissions.scope
+            self._scope = scope = permissions.scope
             told["permissions"] = [[effect.kind, effect.target] for effect in permissions.permissions.effects]
             told["scope"] = [scope.folder, scope.own, scope.home]
         text = json.dumps(told)

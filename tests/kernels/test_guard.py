@@ -249,9 +249,13 @@ def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
 
 
 def test_without_terms_everything_passes(kernel: GuardedKernel) -> None:
-    """Who lets all pass is not asked, and neither are threads of blocks before."""
-    kernel.asked = []
-    ran = kernel.shared.execute("open('free', 'w').close(); print('free')")
+    """Who lets all pass is not asked, in a process that it starts neither; the block after it is asked again."""
+    kernel.run("print()")
+    code = (
+        "import os, sys\nif not os.fork(): open('free', 'w').close(); os._exit(0)\nos.wait()\nos.environ['X'] = 'free'"
+    )
+    ran = kernel.shared.execute(f"{code}\nprint(os.environ['X'])")
 
     assert (ran.stdout, kernel.asked) == ("free\n", [])
+    assert kernel.kinds("open('free', 'a')") == ["write"]
     (kernel.folder / "free").unlink()

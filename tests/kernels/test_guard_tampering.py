@@ -1,10 +1,12 @@
 """The agent's code cannot answer its own question by what it can reach by name; what it can is in docs/safety.md."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
 
 from autogen_nb.effects import Effect
+from autogen_nb.kernels.inside.guard_questions import signed
 from autogen_nb.kernels.kernel import TIMED_OUT
 from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
 
@@ -153,6 +155,22 @@ def test_terms_cannot_be_used_again(kernel: GuardedKernel) -> None:
 
     assert "autogen_nb_guard" not in seen.stdout
     assert "code" in seen.stdout
+
+
+def test_guard_that_watches_does_not_stop(kernel: GuardedKernel) -> None:
+    """No leave for everything is taken in a kernel whose guard watches, also with the right signature."""
+    kernel.run("print()")
+    launched = kernel.shared.kernel._life.launched
+    assert launched is not None
+    assert launched.guarding is not None
+    text = json.dumps({"number": 10**6, "permissions": None})
+    begin = f"sys.audit('autogen_nb.guard.begin', {text!r}, {signed(launched.guarding.secret, text)!r}, b'', {{}})"
+
+    ran = kernel.run(f"import sys; {begin}\nopen('forged', 'w')")
+
+    assert "denied" in str(errors(ran))
+    assert not (kernel.folder / "forged").exists()
+    assert kernel.kinds("open('forged', 'w')") == ["write"]
 
 
 def test_threads_that_race_for_one_answer(kernel: GuardedKernel) -> None:

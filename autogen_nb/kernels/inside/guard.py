@@ -159,14 +159,13 @@ class _Guard:
         if type(text) is not str or type(signature) is not str or signature != self._signed(text):
             return
         message = self._decode(text, 0)[0]
-        if message["number"] <= self._number:
+        # Who may do everything is told of no permissions; once the guard watches, it does not stop for that.
+        if message["number"] <= self._number or message["permissions"] is None:
             return
         self._number = message["number"]
         if message["permissions"] == "ours":
             # Our own code runs on this thread; threads that the agent's code has left behind are no part of it.
             self._ours = _get_ident()
-        elif message["permissions"] is None:
-            self._on, self._block = False, None
         else:
             folder, own, home = message["scope"]
             scope = self._path_scope(self._resolved(folder), own and self._resolved(own), home)
