@@ -23,7 +23,7 @@ from jupyter_client.manager import KernelManager
 Clicks: TypeAlias = Literal["main", "sub"]
 """Whether a click is sent to the kernel's main shell, as VS Code does, or to a subshell, as JupyterLab does."""
 
-_PATIENCE = 25.0
+_PATIENCE = 60.0
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _MODEL = "IPY_MODEL_"
@@ -398,10 +398,10 @@ class FrontEnd:
     def _new_subshell(self) -> str | None:
         # What JupyterLab looks at before it asks for a subshell.
         self._client.kernel_info()
-        if "kernel subshells" not in self._client.get_shell_msg(timeout=10)["content"].get("supported_features", []):
+        if "kernel subshells" not in self._client.get_shell_msg(timeout=60)["content"].get("supported_features", []):
             return None
         self._client.control_channel.send(self._client.session.msg("create_subshell_request", {}))
-        return str(self._client.control_channel.get_msg(timeout=10)["content"]["subshell_id"])
+        return str(self._client.control_channel.get_msg(timeout=60)["content"]["subshell_id"])
 
 
 def _arrived(channel: Any) -> Iterator[dict[str, Any]]:

@@ -20,7 +20,7 @@ class Terminal:
         self._ending = [""] * 2 if program == "IPython" else []
         environ |= {"TERM": "dumb", "COLUMNS": "200"}
         self._child = pexpect.spawn(
-            sys.executable, arguments, cwd=str(folder), env=environ, encoding="utf-8", timeout=25, dimensions=(60, 200)
+            sys.executable, arguments, cwd=str(folder), env=environ, encoding="utf-8", timeout=60, dimensions=(60, 200)
         )
         self._prompts = 1
         self.prompt()
