@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autogen_nb.kernels.guard_client import BlockPermissions
-from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckBlock
+from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckAnswer, StuckBlock
 from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
@@ -238,7 +238,13 @@ class Kernel(VariableExchange):
             self._fresh = False
             permissions = permissions or ("ours" if silent else None)
             self._current = ExecuteRequest(
-                launched, code, grace=self._grace, silent=silent, permissions=permissions, **more
+                launched,
+                code,
+                grace=self._grace,
+                silent=silent,
+                permissions=permissions,
+                on_stop=lambda: "kill" if self.on_stuck is None else self._ask_person,
+                **more,
             )
         except BaseException:
             self._turn.release()
@@ -294,7 +300,7 @@ class Kernel(VariableExchange):
             self._watch.end()
         self._turn.release()
 
-    async def _ask_person(self) -> Literal["wait", "kill"]:
+    async def _ask_person(self) -> StuckAnswer:
         assert self.on_stuck is not None
         variables = None
         # It may be ending just now.

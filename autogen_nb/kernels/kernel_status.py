@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
@@ -21,7 +21,9 @@ class StuckBlock:
     variables: tuple[HandedVariable, ...] | None
 
 
-OnStuck = Callable[[StuckBlock], Awaitable[Literal["wait", "kill"]]]
+StuckAnswer: TypeAlias = Literal["wait", "kill", "later"]
+"""What becomes of such code: "later" says that nobody can be asked before the next cell."""
+OnStuck: TypeAlias = Callable[[StuckBlock], Awaitable[StuckAnswer]]
 
 
 @dataclass(frozen=True, slots=True)

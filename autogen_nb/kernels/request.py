@@ -6,15 +6,17 @@
 3. The time limit does not run while a question waits for its answer.
 4. An interrupt that meets ipykernel between two steps of its own makes it drop the request: it goes idle
    without a reply. The shell channel keeps its order, so the reply to a later question tells.
-5. An interrupt is sent as often as it is asked for; what does not yield within the grace is over as "stuck", or,
-   where a person stopped it, the person is asked: nothing of theirs is destroyed unasked. Before it comes to that,
-   at half the grace, it is sent once more: IPython swallows one that meets its own hooks, and code that stops its
-   process may do so before we hear that it has begun.
+5. An interrupt is repeated at each half of the grace until the kernel is idle: IPython swallows one that meets its
+   own hooks, and code that stops its process may do so before we hear that it has begun. What does not yield within
+   the grace is over as "stuck", or, where a person stopped it, the person is asked, and nothing is sent any more:
+   nothing of theirs is destroyed unasked.
 6. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
 7. A question on stdin waits until what was printed before it has arrived on iopub, which is another socket: a request
    on the control channel, which the kernel reads while code runs, tells by its idle status. Who does not answer it in
    time is asked about no longer.
-8. An interrupt that was sent has arrived before the request closes: a late one would meet the next request.
+8. Where the person who is asked stops the code, the guard interrupts it there; whatever it asks after that is denied at
+   once, and what does not yield to that is interrupted as by rule 5.
+9. An interrupt that was sent has arrived before the request closes: a late one would meet the next request.
 """
 
 import asyncio
@@ -25,6 +27,7 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.effects import EffectJudged
 from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
+from autogen_nb.kernels.kernel_status import StuckAnswer
 from autogen_nb.kernels.message_decoding import exit_code, output
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
@@ -32,7 +35,7 @@ from autogen_nb.outputs import Failure, Output, Stream
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
 """Asks a person: the prompt, and whether what is typed must not be shown. EOFError means "no more input"."""
 End: TypeAlias = Literal["idle", "died", "stuck"]
-Stuck: TypeAlias = Callable[[], Awaitable[Literal["wait", "kill"]]]
+Stuck: TypeAlias = Callable[[], Awaitable[StuckAnswer]]
 """Asks a person what becomes of code that did not yield to their interrupt."""
 
 _END_OF_FILE = "\x04"
@@ -42,6 +45,11 @@ _CAUGHT_UP = 1.0
 
 class ExecuteRequest:
     """A request that has been sent.
+
+    Parameters
+    ----------
+    on_stop
+        What is done about code that a person stops when it asks them; `stop` has it done.
 
     Attributes
     ----------
@@ -70,11 +78,14 @@ class ExecuteRequest:
         timeout: float | None = None,
         permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
+        on_stop: Callable[[], Stuck | Literal["kill"]] = lambda: "kill",
     ) -> None:
         self.launched = launched
         self._code = code
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None
+        self._on_stop = on_stop
+        self._stopped = False
         self._open = 0
         self._grace = grace
         self._silent = silent
@@ -84,6 +95,7 @@ class ExecuteRequest:
         self._interrupts: set[asyncio.Task[None]] = set()
         self._question: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
+        self._reminder: asyncio.TimerHandle | None = None
         self._begun = False
         self._idle = False
         self._reply: dict[str, Any] | None = None
@@ -147,12 +159,7 @@ class ExecuteRequest:
         self.interrupted = True
         if self._begun:
             self._send_interrupt()
-        if stuck == "kill":
-            self._later(self._grace / 2, self._remind)
-            self._later(self._grace, self._inbox.put, "stuck")
-        elif stuck != "wait" and not self.asking.is_set():
-            self._later(self._grace / 2, self._remind)
-            self._later(self._grace, self._wonder, stuck)
+        self._insist(stuck)
 
     def exceed(self, limit: str, step: Literal["interrupt", "kill"]) -> None:
         """Has the code that passed a limit, in words, interrupted, or its kernel killed."""
@@ -162,12 +169,28 @@ class ExecuteRequest:
         else:
             self.interrupt("kill")
 
+    def _insist(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
+        """Rule 5."""
+        if self.asking.is_set() and stuck != "kill":
+            return
+        if self._reminder is None:
+            self._reminder = self._loop.call_later(self._grace / 2, self._remind)
+        if stuck == "kill":
+            self._later(self._grace, self._inbox.put, "stuck")
+        elif stuck != "wait":
+            self._later(self._grace, self._wonder, stuck)
+
     def _later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
         self._timers.append(self._loop.call_later(seconds, call, *arguments))
 
     def _remind(self) -> None:
-        if self.end is None:
-            self._send_interrupt()
+        self._send_interrupt()
+        self._reminder = self._loop.call_later(self._grace / 2, self._remind)
+
+    def _leave_alone(self) -> None:
+        if self._reminder is not None:
+            self._reminder.cancel()
+            self._reminder = None
 
     def _send_interrupt(self) -> None:
         task = self._spawn(self.launched.interrupt())
@@ -177,6 +200,7 @@ class ExecuteRequest:
     def _wonder(self, stuck: Stuck) -> None:
         if not self.asking.is_set() and self.end is None:
             self.asking.set()
+            self._leave_alone()
             # From here on it is the person who decides.
             self._clock.pause()
             self._spawn(self._ask_whether_to_wait(stuck))
@@ -184,7 +208,8 @@ class ExecuteRequest:
     async def _ask_whether_to_wait(self, stuck: Stuck) -> None:
         answer = await stuck()
         self.asking.clear()
-        if answer == "kill":
+        # Whoever stopped it at its question has no later cell in which they could be asked: this one goes on.
+        if answer == "kill" or (answer == "later" and self._stopped):
             self._inbox.put("stuck")
 
     def _take(self, item: Any) -> Output | None:
@@ -254,6 +279,8 @@ class ExecuteRequest:
         asked = None if guarding is None else guarding.asked(prompt)
         if guarding is not None and asked is not None:
             self._spawn(self._judge(guarding, asked))
+        elif self._stopped:
+            self.launched.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
             if self._question is not None:
                 self._question.cancel()
@@ -268,12 +295,15 @@ class ExecuteRequest:
         self.launched.channels.send("stdin", "input_reply", {"value": text})
 
     async def _judge(self, guarding: GuardClient, asked: GuardQuestion) -> None:
-        judged = EffectJudged(allowed=False, reason="nobody can be asked")
+        judged = EffectJudged(allowed=False, reason="nobody can be asked", stop=self._stopped)
         with self._paused():
-            if self._guarded is not None and self._guarded.allow is not None:
+            if self._guarded is not None and self._guarded.allow is not None and not self._stopped:
                 lines = self._code.split("\n")
                 line = lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
                 judged = await self._guarded.allow(asked.effect, line)
+        if judged.stop and not self._stopped:
+            self._stopped = self.interrupted = True
+            self._insist(self._on_stop())
         self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
 
     @contextmanager
@@ -309,6 +339,7 @@ class ExecuteRequest:
 
     def _close(self) -> None:
         self._clock.pause()
+        self._leave_alone()
         for timer in self._timers:
             timer.cancel()
         for task in self._tasks:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +75,53 @@ def test_stop_interrupts(kernel: GuardedKernel) -> None:
     ran = kernel.run(code, answer=EffectJudged(allowed=False, stop=True))
 
     assert errors(ran) == ["KeyboardInterrupt: stopped by the person who was asked"]
+
+
+STUBBORN = """
+import threading, time
+def beside():
+    while True:
+        try:
+            open('beside', 'w')
+        except BaseException:
+            time.sleep(0.01)
+thread = threading.Thread(target=beside, daemon=True)
+{start}
+while {on}:
+    try:
+        open('x', 'w')
+        time.sleep(0.01)
+    except BaseException as error:
+        {caught}
+"""
+STOP = EffectJudged(allowed=False, by="you", stop=True)
+
+
+@pytest.mark.slow
+def test_after_stop_nothing_is_asked_any_more(tmp_path: Path) -> None:
+    """Code that catches everything is denied all that follows at once, in threads too, and is interrupted."""
+    code = STUBBORN.format(start="pass", on="thread.ident is None", caught="thread.ident or thread.start()")
+    code += "time.sleep(99)"
+
+    with guarded_kernel(tmp_path) as own:
+        ran = own.run(code, answer=STOP)
+
+    assert [effect.target.rpartition("/")[2] for effect, _ in own.asked] == ["x"]
+    assert ran.finished.exit_code == 130
+    assert not ran.finished.lost
+    assert not (own.folder / "beside").exists()
+
+
+@pytest.mark.slow
+def test_what_does_not_yield_to_stop_is_ended_with_a_sentence(tmp_path: Path) -> None:
+    """Code that catches each interrupt, too, is over at the end of the grace; with nobody to ask, its kernel is."""
+    with guarded_kernel(tmp_path) as own:
+        ran = own.run(STUBBORN.format(start="thread.start()", on="True", caught="pass"), answer=STOP)
+        after = own.run("print('usable')")
+
+    assert ran.finished.lost
+    assert ran.finished.note.startswith("The block was interrupted and did not yield; the kernel was killed")
+    assert after.stdout == "usable\n"
 
 
 def test_what_was_let_through_is_not_asked_about(kernel: GuardedKernel) -> None:

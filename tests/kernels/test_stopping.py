@@ -146,6 +146,31 @@ def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> N
     assert agent.execute("print(kept)").stdout == "x\n"
 
 
+def test_an_interrupt_that_is_swallowed_is_repeated(agent: SharedKernel) -> None:
+    """With nobody to ask, too, code that takes one interrupt for something else is stopped by the next."""
+    code = """
+import time
+try:
+    print('on', flush=True)
+    time.sleep(99)
+except KeyboardInterrupt:
+    print('swallowed', flush=True)
+time.sleep(99)
+"""
+
+    async def run() -> BlockOutcome:
+        async with aclosing(agent.kernel.execute(code)) as items:
+            await anext(items)
+            await agent.kernel.interrupt()
+            *_, last = [item async for item in items]
+        assert isinstance(last, BlockOutcome)
+        return last
+
+    finished = agent.do(run())
+
+    assert (finished.exit_code, finished.lost) == (INTERRUPTED, False)
+
+
 @pytest.mark.slow
 def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
     """Of code that keeps the whole interpreter to itself nothing can be listed; the person is asked all the same."""

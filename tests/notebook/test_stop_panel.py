@@ -59,6 +59,36 @@ def test_stop_while_a_panel_waits(either: FrontEnd, model: FakeOpenAI, way: Lite
 
 
 @pytest.mark.slow
+def test_stop_at_a_question_of_code_that_catches_everything(either: FrontEnd, model: FakeOpenAI) -> None:
+    """Nothing more is asked of what it goes on to do, and what does not yield is killed where the person says so."""
+    unread = b"open('../x', 'w')".hex()
+    model.add(
+        python(
+            f"while True:\n    try:\n        exec(bytes.fromhex('{unread}'))\n    except BaseException:\n        pass"
+        )
+    )
+
+    cell = either.start("%%autogen --new\nGo.")
+    either.click("Run")
+    either.asked("Allow")
+    either.click("Stop")
+    either.asked("Kill")
+    asked = either.has("Allow")
+    either.click("Kill")
+    either.finish(cell)
+
+    assert not asked
+    assert cell.error == "Stopped by you."
+    assert [line.split(" · ")[0] for line in cell.about("decision")] == [
+        "Run",
+        f"Denied: writes {either.cwd.parent / 'x'}",
+        "The code was killed, and the agent's variables with it; a fresh kernel starts.",
+    ]
+    assert "was interrupted and did not yield" in cell.text
+    assert list(either.visible()) == []
+
+
+@pytest.mark.slow
 def test_stop_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """Stop ends a cell whose model is writing, keeps what was written, and hangs up on the server."""
     model.add(*[{"content": "word " * 400, "piece_delay": 0.05}] * 4)

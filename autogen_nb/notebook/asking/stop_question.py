@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any
 
-from autogen_nb.kernels.kernel_status import OnStuck, StuckBlock
+from autogen_nb.kernels.kernel_status import OnStuck, StuckAnswer, StuckBlock
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.notebook.asking.person import StopAnswer
 from autogen_nb.notebook.variable_choice import listed
@@ -66,10 +66,10 @@ class StopQuestion:
 
         return on_stuck
 
-    async def note_for_next_cell(self, stuck: StuckBlock) -> StopAnswer:
+    async def note_for_next_cell(self, stuck: StuckBlock) -> StuckAnswer:
         """Waits, and keeps what is known for the next cell to ask."""
         self.stuck = stuck
-        return "wait"
+        return "later"
 
     def withdraw(self) -> None:
         """Takes back a question that nobody has answered."""
