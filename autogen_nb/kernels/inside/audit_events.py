@@ -1,7 +1,7 @@
 """Which of Python's audit events are which effects: what code is about to do, by class and target.
 
 1. What every program does to run at all is no effect: the interpreter's own files, installed packages, fonts, shared
-   data of the system, devices without a memory, caches of libraries, temporary files that the code made itself.
+   data of the system, devices without a memory, caches and temporary files, which lie in the chat's private folder.
 2. What a library does while it is being imported is no effect, whatever it is; what a library does to the environment
    or by ctypes is its own matter, too. What the code itself does is not.
 3. A path is taken for what it is when all links in it are followed.
@@ -39,11 +39,10 @@ _PROC = re.compile(
     r"/proc/(meminfo|cpuinfo|stat|mounts|loadavg|uptime|version|filesystems|sys/.*|self|thread-self|net/.*"
     r"|(self|thread-self|\d+)/(task/\d+/)?(maps|stat|statm|status|cgroup|mountinfo|mounts|fd|fd/\d+|limits|comm))"
 )
-_CACHES = re.compile(
-    r".*/(\.cache/(matplotlib|fontconfig|numba|ipython)|\.config/matplotlib|\.matplotlib|\.fontconfig"
-    r"|\.fonts|\.local/share/fonts)(/.*)?"
+_FONTS = re.compile(
+    r".*/(\.cache/(matplotlib|fontconfig)|\.config/matplotlib|\.matplotlib|\.fontconfig|\.fonts"
+    r"|\.local/share/fonts)(/.*)?"
 )
-_PYCACHE = re.compile(r".*/__pycache__(/.*)?")
 _INSTALLER = re.compile(
     r"(?:.*/)?(?:pip[\d.]*|uv|conda|mamba|micromamba|apt|apt-get|npm|(?:\S*python[\d.]*|uv|uvx) -m pip|uv pip)"
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
@@ -93,9 +92,11 @@ def _read(name: str, look: "Seen") -> Iterator[Effect]:
     if _installed(name, look) or look.imports():
         return
     path = look.path(name, None, whole=True)
-    if path.startswith((*look.roots, *_SHARED, *_DEVICES)) or _PROC.fullmatch(path) or look.made(path):
+    if path.startswith((*look.roots, *_SHARED, *_DEVICES)) or look.private(path):
         return
-    if look.whose(path) not in ("own", "below") and not _CACHES.fullmatch(path) and look.there(path):
+    if _PROC.fullmatch(path) or look.own_process(path) or look.searched(path):
+        return
+    if look.whose(path) not in ("own", "below") and not _FONTS.fullmatch(path) and look.there(path):
         yield "read_private", path, f"reads {look.named(path)}"
 
 
@@ -118,10 +119,8 @@ def _changed(kind: str, name: str, look: "Seen", folder: int | None = None, *, w
 
 
 def _passing(path: str, look: "Seen") -> bool:
-    """Whether a library or Python's import keeps something there for itself, or the code something temporary."""
-    if path.startswith(_DEVICES) or look.made(path) or (_PYCACHE.fullmatch(path) and look.imports()):
-        return True
-    return bool(_CACHES.fullmatch(path) or _PYCACHE.fullmatch(path)) and look.library()
+    """Whether nothing is kept there, or what is nobody else's."""
+    return path.startswith(_DEVICES) or look.private(path)
 
 
 def _moved(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
@@ -161,11 +160,6 @@ def _unescaped(path: str) -> str:
     return plain.decode("utf-8", "surrogateescape")
 
 
-def _temporary(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    look.make(look.path(_text(arguments[0]), None, whole=True))
-    return iter(())
-
-
 # The network
 
 
@@ -192,7 +186,7 @@ def _peers(address: Any, look: "Seen") -> Iterator[str]:
         yield _text(tuple.__getitem__(address, 0)) if tuple.__len__(address) else ""
     elif address:
         path = look.path(_text(address), None, whole=True)
-        if path and not look.made(path):
+        if path and not look.private(path):
             yield path
 
 
@@ -309,7 +303,6 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
     ("os.remove os.rmdir shutil.rmtree", _changing("delete", 0, 1, whole=False)),
     ("os.rename", _moved),
     ("sqlite3.connect", _database),
-    ("tempfile.mkstemp tempfile.mkdtemp", _temporary),
     ("socket.getaddrinfo socket.gethostbyname", _looked_up),
     ("socket.connect socket.sendto", _connected),
     ("socket.sendmsg", lambda arguments, look: _connected(arguments, look) if arguments[1] else iter(())),

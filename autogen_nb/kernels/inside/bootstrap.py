@@ -28,11 +28,12 @@ def install(shell: Any, path: str, field: str, over: str, prefix: str) -> None:
     modules = {name: _made(name, code) for name, code in inside.items()}
     modules["service"].install(modules["encode"].save, modules["pickles"])
     modules["repair"].install(shell)
-    modules["overlay_env"].enter(over, prefix)
+    over = modules["overlay_env"].enter(over, prefix)
     own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}
     exec(guard.pop("guard"), own)  # noqa: S102 - our own code
     secret = bytes.fromhex(shell.kernel.get_parent("shell")["content"].pop(field)["secret"])
-    own["install"](shell.kernel, secret, own["load"](guard))
+    folders = (modules["overlay_env"].private(over), modules["overlay_env"].packages(over))
+    own["install"](shell.kernel, secret, own["load"](guard), *folders)
 
 
 def _made(name: str, code: CodeType) -> Any:

@@ -49,7 +49,7 @@ def detached(module: ModuleType, **replaced: Any) -> ModuleType:
     return made
 
 
-def install(kernel: Any, secret: bytes, parts: dict[str, Any]) -> None:
+def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, packages: str) -> None:
     """Puts the guard into this process, once.
 
     Parameters
@@ -57,11 +57,15 @@ def install(kernel: Any, secret: bytes, parts: dict[str, Any]) -> None:
     parts
         The modules `permissions`, `path_scope`, `audit_events`, `guard_questions` and `guard_process_view` by name, as
         `load` makes them.
+    private
+        The folder in which the code, and libraries for it, keep what is nobody else's.
+    packages
+        The folder of what the chat has installed.
     """
     files = parts["path_scope"].posixpath
     parts["path_scope"].posixpath = detached(files, os=detached(os))
     parts["permissions"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
-    guard = _Guard(parts, secret, parts["guard_questions"].Asker(kernel, secret))
+    guard = _Guard(parts, secret, parts["guard_questions"].Asker(kernel, secret), private, packages)
     handle = kernel.shell_handlers["execute_request"]
     kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, parts["guard_questions"].FIELD, _BEGIN, _END)
     hook: Any = _hook(guard.judge, parts["audit_events"].EVENTS | {_BEGIN, _END}, guard.roots)
@@ -112,7 +116,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
 class _Guard:
     """Judges what is about to happen."""
 
-    def __init__(self, parts: dict[str, Any], secret: bytes, asker: Any) -> None:
+    def __init__(self, parts: dict[str, Any], secret: bytes, asker: Any, private: str, packages: str) -> None:
         self._on = False
         self._allows = parts["permissions"].allows
         self._path_scope = parts["path_scope"].PathScope
@@ -120,7 +124,8 @@ class _Guard:
         self._asker = asker
         view = parts["guard_process_view"]
         own = vars(view)["__builtins__"]
-        self._seen = view.Seen(self._path_scope("", "", ""), (own, _NOTHING, globals()["__builtins__"]))
+        builtin = (own, _NOTHING, globals()["__builtins__"])
+        self._seen = view.Seen(self._path_scope("", "", ""), builtin, private, packages)
         self.roots = self._seen.roots
         self._resolved = view.resolved
         self._signed: Callable[[str], str] = lambda text: parts["guard_questions"].signed(secret, text)

@@ -14,7 +14,16 @@ from typing import Any
 _DEPTH = 200
 _LINKS = 40
 _FORMAT, _FOLDER = 0o170000, 0o040000
-_getpid, _getcwd, _readlink, _lstat, _fstat = os.getpid, os.getcwd, os.readlink, os.lstat, os.fstat
+_TELLING = ("/environ", "/mem")
+"""Of a process's own files, what it was started with, and all that it holds."""
+_getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
+    os.getpid,
+    os.getppid,
+    os.getcwd,
+    os.readlink,
+    os.lstat,
+    os.fstat,
+)
 _open, _read, _close, _READING = os.open, os.read, os.close, os.O_RDONLY
 _getframe = sys._getframe  # noqa: SLF001 - there is no other way to the frames
 _get_ident = __import__("_thread").get_ident
@@ -29,25 +38,29 @@ class Seen:
     ----------
     own
         The built-in names that the guard's own functions have: by these they are known.
+    private
+        The folder in which the code, and libraries for it, keep what is nobody else's.
+    overlay
+        The folder of what the chat has installed: packages like any other.
     """
 
-    def __init__(self, scope: Any, own: tuple[dict[str, Any], ...]) -> None:
+    def __init__(self, scope: Any, own: tuple[dict[str, Any], ...], private: str, overlay: str) -> None:
         import sysconfig
-        import tempfile
         from importlib import _bootstrap, _bootstrap_external
 
         paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
         stdlib = {path for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")) if path}
         packages = {path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))}
-        packages = {path for path in (*paths, *packages) if path} - stdlib
+        packages = {path for path in (*paths, *packages, overlay, os.path.realpath(overlay)) if path} - stdlib
         roots = {*stdlib, *packages, sys.prefix, sys.base_prefix, sys.exec_prefix}
         self.roots = tuple(f"{each.rstrip('/')}/" for path in roots for each in {path, os.path.realpath(path)})
         self._packages = tuple(f"{path}/" for path in packages)
+        self._searched = tuple(f"{os.path.realpath(path)}/" for path in sys.path if path)
         self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost())
         self._import = vars(_bootstrap_external)
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
-        self._temp = os.path.realpath(tempfile.gettempdir())
-        self._made: set[str] = set()
+        # As it is now, before any of the agent's code: what becomes a link later leads to where it leads.
+        self._private = f"{os.path.realpath(private)}/"
         self._own = own
         self.begin(scope)
         # Threads that do what the guard itself needs.
@@ -98,18 +111,23 @@ class Seen:
         except (OSError, OverflowError):
             return True
 
-    def made(self, path: str) -> bool:
-        """Whether the code made this, or what it lies in, as something temporary."""
-        while len(path) > len(self._temp):
-            if path in self._made:
-                return True
-            path = path.rpartition("/")[0]
+    def private(self, path: str) -> bool:
+        """Whether this lies where the code keeps what is nobody else's; the path is one whose links are followed."""
+        return path.startswith(self._private)
+
+    def searched(self, path: str) -> bool:
+        """Whether this is a folder that was searched for modules from the beginning, or tells of a package there."""
+        for folder in self._searched:
+            if f"{path}/".startswith(folder):
+                first = path[len(folder) :].partition("/")[0]
+                return not first or first.endswith((".dist-info", ".egg-info"))
         return False
 
-    def make(self, path: str) -> None:
-        """Takes a new name in the folder for temporary files."""
-        if path.startswith(f"{self._temp}/") and not self.there(path):
-            self._made.add(path)
+    def own_process(self, path: str) -> bool:
+        """Whether this tells of this very process, or of the one that started it to a library that asks for that."""
+        if path.startswith(f"/proc/{_getpid()}/"):
+            return not path.endswith(_TELLING)
+        return path == f"/proc/{_getppid()}/cmdline" and self.library()
 
     def imports(self) -> bool:
         """Whether it is Python's own import that does this."""

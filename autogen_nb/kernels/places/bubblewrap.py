@@ -62,8 +62,7 @@ class BubblewrapPlace(LocalPlace):
         # A signal would end the sandbox; a message reaches the kernel in it.
         spec.interrupt_mode = "message"
         spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec.folder)
-        environ = {**kernel_environ(launch_spec), "XDG_CACHE_HOME": "/tmp/cache", "MPLCONFIGDIR": "/tmp/matplotlib"}  # noqa: S108 - the sandbox's own
-        body = await start_kernel(manager, launch_spec, environ)
+        body = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
         body.exited = by_signal(body.exited)
         return body
 

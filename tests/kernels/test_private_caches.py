@@ -1,0 +1,159 @@
+"""What libraries keep for themselves lies in folders of the chat's: never where the person's kernel would run it."""
+
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.local import LocalPlace
+from autogen_nb.kernels.places.overlay import Overlay
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Stream
+from tests.kernels.guarded import ALLOWED, GuardedKernel, guarded_kernel
+from tests.kernels.looping import Loop, all_of
+
+pytestmark = pytest.mark.kernel
+
+LOOK = """
+import matplotlib, os, sys, tempfile
+names = ("TMPDIR", "XDG_CACHE_HOME", "MPLCONFIGDIR", "PIP_CACHE_DIR", "NUMBA_CACHE_DIR", "JOBLIB_TEMP_FOLDER")
+print(*(os.environ[name] for name in names), tempfile.gettempdir(), matplotlib.get_cachedir(), sep="\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
+    """One guarded kernel for these tests."""
+    with guarded_kernel(tmp_path_factory.mktemp("private")) as made:
+        yield made
+
+
+def here() -> LocalPlace:
+    """No walls."""
+    return LocalPlace()
+
+
+def sandbox() -> LocalPlace:
+    """The sandbox, if there can be one here."""
+    try:
+        return BubblewrapPlace()
+    except ConfigError as error:
+        pytest.skip(f"bwrap: {error}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [here, sandbox])
+def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable[[], LocalPlace]) -> None:
+    """Caches, settings and temporary files lie below one folder that is nobody else's, for shell blocks as well."""
+    loop, executor = Loop(), JupyterExecutor(cwd=tmp_path, place=place())
+
+    def folders(block: CodeBlock) -> list[Path]:
+        outputs = loop.run(all_of(executor.run([block])))
+        return [Path(line) for item in outputs if isinstance(item, Stream) for line in item.text.splitlines()]
+
+    found = folders(CodeBlock("python", LOOK))
+    beside = folders(CodeBlock("sh", f"python - <<'END'\n{LOOK}\nEND"))
+    folder = found[0].parent.parent
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    loop.run(executor.stop())
+    loop.close()
+
+    assert {path.relative_to(folder).parts[0] for path in found} == {"private"}
+    assert len(found) == 8
+    assert beside == found
+    assert mode == 0o700
+    assert not folder.exists()
+
+
+def test_no_bytecode_is_left(kernel: GuardedKernel) -> None:
+    """A module beside the notebook is imported, and leaves nothing that the person's kernel would take for it."""
+    (kernel.folder / "beside_it.py").write_text("x = 1\n")
+
+    assert kernel.run("import beside_it; print(beside_it.x)").stdout == "1\n"
+    assert not (kernel.folder / "__pycache__").exists()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os; os.mkdir('__pycache__')",
+        "import sys; sys.dont_write_bytecode = False\nimport beside_it_too",
+        "import py_compile; py_compile.compile('beside_it_too.py', cfile='x.pyc')",
+        "open('../home/.cache/matplotlib/x.json', 'w')",
+        "import joblib; joblib.dump(1, '../home/.cache/x.pkl')",
+    ],
+    ids=["folder", "import", "compile", "cache", "pickle"],
+)
+def test_what_is_written_beside_them_is_asked_about(kernel: GuardedKernel, code: str) -> None:
+    """The person's own folders for bytecode and caches are no place for a library to write unasked."""
+    (kernel.folder / "beside_it_too.py").write_text("x = 1\n")
+    (kernel.folder.parent / "home" / ".cache" / "matplotlib").mkdir(parents=True, exist_ok=True)
+
+    assert set(kernel.kinds(code)) == {"write"}
+
+
+def test_link_in_them_leads_where_it_leads(kernel: GuardedKernel) -> None:
+    """Code that makes one of them a link to somewhere else is asked about what it writes there."""
+    make = """
+import os, tempfile
+temp = tempfile.gettempdir()
+os.rename(temp, temp + '2')
+os.symlink(os.path.abspath('.'), temp)
+"""
+    back = "os.unlink(temp); os.rename(temp + '2', temp)"
+
+    assert kernel.kinds(make) == []
+    assert kernel.kinds("open(temp + '/made', 'w')") == ["write"]
+    assert kernel.asked[0][0].target == str(kernel.folder / "made")
+    assert kernel.kinds(back) == []
+    assert kernel.kinds("open(temp + '/made', 'w').close()") == []
+
+
+def test_the_folder_itself_is_not_theirs_to_move(kernel: GuardedKernel) -> None:
+    """What lies in it may be written and deleted; the folder, and the packages beside it, may not."""
+    find = "import os, tempfile; private = os.path.dirname(tempfile.gettempdir()); over = os.path.dirname(private)"
+    kernel.run(find)
+
+    assert kernel.kinds("os.rename(private, private + '2')") == ["delete"]
+    assert kernel.kinds("open(over + '/packages/planted.py', 'w')") == ["write"]
+    assert kernel.kinds("print(len(os.listdir(over + '/packages')), open(over + '/packages/under.pth').read())") == []
+
+
+def test_own_process_may_be_read(kernel: GuardedKernel) -> None:
+    """What tells of the code's own process is nobody else's; its environment and memory are asked about."""
+    passes = "for name in ('cmdline', 'io', 'smaps_rollup', 'status', 'oom_score'): open(f'/proc/self/{name}').read()"
+
+    assert kernel.kinds(passes, answer=ALLOWED) == []
+    assert kernel.kinds("open('/proc/self/environ').read()") == ["read_private"]
+    assert kernel.kinds("open('/proc/self/mem', 'rb')") == ["read_private"]
+    assert kernel.kinds("open('/proc/1/environ', 'rb')") == ["read_private"]
+
+
+def test_fonts_are_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The person's list of fonts is there before the first plot, which would take seconds to make it."""
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path))
+    (tmp_path / "fontlist-v0.json").write_text("{}")
+    (tmp_path / "planted.py").write_text("x = 1")
+    overlay = Overlay()
+
+    overlay.make()
+    copied = sorted(path.name for path in (overlay.folder / "private" / "matplotlib").iterdir())
+    overlay.remove()
+
+    assert copied == ["fontlist-v0.json"]
+
+
+def test_nothing_is_written_into_a_folder_that_is_there(tmp_path: Path) -> None:
+    """Whoever puts a link in its place has nothing written through it."""
+    overlay = Overlay()
+    overlay.folder.symlink_to(tmp_path)
+
+    with pytest.raises(OSError, match="directory"):
+        overlay.make()
+    overlay.folder.unlink()
+
+    assert list(tmp_path.iterdir()) == []
