@@ -10,7 +10,7 @@ import re
 import sys
 import weakref
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +27,7 @@ from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
+from autogen_nb.trusted.held_folder import HeldFolder
 
 _DIGITS = 12
 _FILENAME = re.compile(r"# filename: (.+)")
@@ -173,20 +174,22 @@ class CommandLineExecutor:
                 async for item in items:
                     yield item
         if self._leaves == "named" and block_file_name(block.code) is None:
-            path.unlink(missing_ok=True)
+            with suppress(OSError), HeldFolder(self.cwd) as held:
+                held.remove(path.name)
 
     def _save(self, code: str, name: str) -> Path:
         """The file of this name in the working directory, which now holds the code."""
         root = self.cwd.resolve()
+        place = Path(os.path.relpath(root / name, root))
+        if place == Path() or ".." in place.parts:
+            raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
         try:
-            path = (root / name).resolve()
-            if root not in path.parents:
-                raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(code, encoding="utf-8")
+            # What earlier code left running may put a link anywhere in there, at any moment.
+            with HeldFolder(root) as held:
+                held.save(str(place), code.encode())
         except (OSError, ValueError) as error:
             raise BlockRefused(f"{name!r} cannot be saved ({error}); nothing was run") from error
-        return path
+        return root / place
 
     async def _succeed(self, argv: Sequence[str], otherwise: str) -> None:
         """Runs a program that is to succeed before the code runs; raises `otherwise` and its last words if it fails."""

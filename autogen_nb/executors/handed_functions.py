@@ -10,11 +10,13 @@ import inspect
 import keyword
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.trusted.held_folder import HeldFolder
 
 PROMPT = """You have access to the following user defined functions. They can be imported from the module \
 `$module_name` by their names, for example `from $module_name import $example`.
@@ -115,13 +117,14 @@ class HandedFunctions:
         """
         if not self._texts:
             return
-        path = folder / f"{self.module}.py"
+        name, source = f"{self.module}.py", self.source.encode()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != self.source:
-                path.write_text(self.source, encoding="utf-8")
+            with HeldFolder(folder) as held:
+                if _read(held, name) != source:
+                    held.save(name, source)
         except OSError as error:
-            raise ExecutionError(f"the functions cannot be written to {str(path)!r}: {error}") from error
+            raise ExecutionError(f"the functions cannot be written to {str(folder / name)!r}: {error}") from error
 
     def prompt(self, template: str = PROMPT) -> str:
         """What a model is told of them; "" where there are none."""
@@ -131,6 +134,14 @@ class HandedFunctions:
         example = getattr(ast.parse(self._texts[0]).body[0], "name", "")
         told = template.replace("$module_name", self.module).replace("$example", example)
         return told.replace("$functions", "\n\n".join(stubs))
+
+
+def _read(folder: HeldFolder, name: str) -> bytes | None:
+    """What a file holds; None where there is none that can be read."""
+    with suppress(OSError), folder.open(name) as file:
+        data: bytes = file.read()
+        return data
+    return None
 
 
 def _with_requirements(given: Any) -> FunctionWithRequirements:

@@ -1,7 +1,9 @@
 """The kernels of one owner, one after another: started once for all who wait, ended once for all."""
 
 import asyncio
+import os
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,7 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.processes import private_folders
+from autogen_nb.trusted.held_folder import HeldFolder, clear
 
 _ASK_AGAIN = 0.25
 _PATIENCE = 60.0
@@ -95,16 +98,16 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
         When the kernel does not come up; the message holds the end of what it wrote to stderr.
     """
     folder = private_folders.make(place.folders or folder_for_sockets())
-    launch_spec = replace(launch_spec, folder=folder)
-    launched = None
+    launched, launch_spec = None, replace(launch_spec, folder=folder, outbox=_outbox(place.outboxes or folder))
     try:
         launched = await place.start(launch_spec)
         async with asyncio.timeout(_PATIENCE):
             await launched.await_answer(_ASK_AGAIN)
     except BaseException as error:
-        tail = _tail(launch_spec.log)
+        tail = _tail(launch_spec.folder) or _tail(launch_spec.outbox)
         if launched is not None:
             await launched.end(grace=0)
+        clear(launch_spec.outbox)
         private_folders.remove(folder)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
             deleted = _deleted(launch_spec.cwd) if place.shares_disk else ""
@@ -113,9 +116,17 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
     return launched
 
 
-def _tail(log: Path) -> str:
+def _outbox(parent: Path) -> Path:
+    """A fresh folder, of a short name: sockets lie in it."""
+    return Path(tempfile.mkdtemp(prefix="", dir=parent))
+
+
+def _tail(folder: Path) -> str:
+    """The end of the log in a folder; "" where there is none."""
     try:
-        text = log.read_bytes()[-_TAIL:].decode(errors="replace")
+        with HeldFolder(folder) as held, held.open("log") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+            text: str = log.read(_TAIL).decode(errors="replace")
     except OSError:
         return ""
     return text.strip()

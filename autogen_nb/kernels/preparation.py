@@ -65,7 +65,7 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
     file = launched.folder / "own"
     file.write_bytes(await pack_modules())
     await launched.files.send(file)
-    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.folder / 'over')!r}, {prefix!r}"
+    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.outbox / 'over')!r}, {prefix!r}"
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     source = launched.files.there(source)
     request = ExecuteRequest(launched, source, grace=grace, silent=True, fields=guard.secretly())

@@ -1,24 +1,27 @@
 """The sandbox of namespaces: what code in it can and cannot do."""
 
 import asyncio
+import errno
 import os
 import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.core.policy.rules import Rule
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.errors import ConfigError, ExecutionError, TransferError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places import bubblewrap
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Stream
 from tests.contract.ways import Agent, Cannot, Way, plain, running
 from tests.kernels.looping import all_of
 
@@ -210,3 +213,62 @@ def test_a_user_without_a_name_has_a_home(tmp_path: Path) -> None:
     )
 
     assert str(tmp_path.resolve()) in said.stdout.split()
+
+
+PLANTING = """
+import glob, os, threading
+from ipykernel import get_connection_file
+given = os.path.dirname(get_connection_file())
+answers = os.path.dirname(os.environ["IPYTHONDIR"])
+refused = set()
+def plant():
+    while not os.path.exists("enough"):
+        for link in (f"{given}/block", *(f"{each}/0.json" for each in glob.glob(f"{given}/hand-*"))):
+            try:
+                os.path.lexists(link) and os.remove(link)
+                os.symlink(VICTIM, link)
+            except OSError as error:
+                refused.add((os.path.basename(link), error.errno))
+        for each in glob.glob(f"{answers}/hand-*[0-9a-f]"):
+            try:
+                os.rename(each, f"{each}-away")
+                os.symlink(FOLDER, each)
+            except OSError:
+                pass
+thread = threading.Thread(target=plant)
+thread.start()
+"""
+
+
+@pytest.mark.slow
+def test_what_we_write_for_the_kernel_cannot_be_made_a_link(tmp_path: Path) -> None:
+    """Our own files lie where the sandbox only reads; what it puts in place of its answers is not followed."""
+    sandbox = place()
+    work, outside = tmp_path / "work", tmp_path / "outside"
+    for folder in (work, outside):
+        folder.mkdir()
+    victim = outside / "0.json"
+    victim.write_text("the person's")
+    (outside / "manifest.json").write_text('"of the person"')
+    planting = f"VICTIM, FOLDER = {str(victim)!r}, {str(outside)!r}\n{PLANTING}"
+
+    async def main() -> str:
+        executor = JupyterExecutor(cwd=work, place=sandbox)
+        try:
+            await all_of(executor.run([CodeBlock("python", planting)]))
+            for number in range(5):
+                await executor.put({"value": number})
+                with suppress(TransferError):
+                    assert await executor.get("value") == number
+            (work / "enough").touch()
+            said = await all_of(executor.run([CodeBlock("python", "thread.join(); print(sorted(refused))")]))
+        finally:
+            (work / "enough").touch()
+            await executor.stop()
+        return "".join(output.text for output in said if isinstance(output, Stream))
+
+    said = asyncio.run(main())
+
+    assert f"('block', {errno.EROFS})" in said
+    assert victim.read_text() == "the person's"
+    assert sorted(path.name for path in outside.iterdir()) == ["0.json", "manifest.json"]

@@ -20,13 +20,14 @@ from hypothesis import strategies as st
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.encode import save
 from autogen_nb.kernels.transfer.decode import decode
+from autogen_nb.trusted.held_folder import HeldFolder
 
 
 def there_and_back(value: Any) -> Any:
     """The value after writing and reading."""
     with tempfile.TemporaryDirectory() as folder:
         assert save(value, folder) == {}
-        return decode(Path(folder))
+        return decode(HeldFolder(Path(folder)))
 
 
 def typed(value: Any) -> Any:
@@ -305,7 +306,7 @@ def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
             (folder / file.name).hardlink_to(file)
         (folder / "manifest.json").write_text(json.dumps(box[0]))
         with suppress(TransferError):
-            decode(folder)
+            decode(HeldFolder(folder))
 
 
 @pytest.mark.slow
@@ -322,7 +323,7 @@ def test_no_array_file_does_harm(seed: int) -> None:
             data[chance.randrange(len(data))] = chance.randrange(256)
         (folder / "0.npy").write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
         with suppress(TransferError):
-            decode(folder)
+            decode(HeldFolder(folder))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +340,7 @@ def test_broken_manifests_are_refused(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "manifest.json").write_bytes(text)
 
     with pytest.raises(TransferError):
-        decode(tmp_path)
+        decode(HeldFolder(tmp_path))
 
 
 def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
@@ -348,7 +349,7 @@ def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
 
     with pytest.raises(TransferError):
-        decode(tmp_path)
+        decode(HeldFolder(tmp_path))
 
 
 @pytest.mark.parametrize("make", ["link", "pipe", "folder"])
@@ -365,7 +366,7 @@ def test_only_plain_files_are_read(tmp_path: Path, make: str) -> None:
     }[make](tmp_path / "0.npy")
 
     with pytest.raises(TransferError):
-        decode(tmp_path)
+        decode(HeldFolder(tmp_path))
 
 
 def test_a_header_that_asks_for_more_than_the_file_is_refused(tmp_path: Path) -> None:
@@ -376,4 +377,4 @@ def test_a_header_that_asks_for_more_than_the_file_is_refused(tmp_path: Path) ->
     (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
 
     with pytest.raises(TransferError):
-        decode(tmp_path)
+        decode(HeldFolder(tmp_path))

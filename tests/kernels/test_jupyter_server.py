@@ -14,6 +14,7 @@ from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.channels import Inbox
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer, _answer, _checked
 from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace, ServerKernel
+from autogen_nb.kernels.places.place import LaunchSpec
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
@@ -207,7 +208,8 @@ def test_paths_are_those_of_the_other_side(tmp_path: Path) -> None:
 
     async def main() -> str:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
-        carrier = ChannelTransfer(ServerKernel(JupyterServerPlace("http://127.0.0.1:1"), tmp_path, "1", channels))
+        spec = LaunchSpec(tmp_path, {}, folder=tmp_path, outbox=tmp_path)
+        carrier = ChannelTransfer(ServerKernel(JupyterServerPlace("http://127.0.0.1:1"), spec, "1", channels))
         carrier._there = "/there"
         return carrier.there(f"load({str(tmp_path / 'x')!r})")
 

@@ -12,6 +12,7 @@ import pytest
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.encode import save
 from autogen_nb.kernels.transfer.decode import decode
+from autogen_nb.trusted.held_folder import HeldFolder
 
 VALUES: dict[str, list[Any]] = {
     "numbers": [1, None, 3],
@@ -27,7 +28,7 @@ def there_and_back(value: Any) -> Any:
     """The value after writing and reading."""
     with tempfile.TemporaryDirectory() as folder:
         assert save(value, folder) == {}
-        return decode(Path(folder))
+        return decode(HeldFolder(Path(folder)))
 
 
 def test_an_arrow_table_comes_back_exactly() -> None:
@@ -82,7 +83,7 @@ def test_without_the_library_an_error_names_it(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "manifest.json").write_text('["pyarrow.Table", "0.arrow"]')
 
     with pytest.raises(TransferError, match="pyarrow is not installed here"):
-        decode(tmp_path)
+        decode(HeldFolder(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["../x.arrow", "0.npy", "/etc/passwd", "0.arrow", None, 5])
@@ -93,7 +94,7 @@ def test_no_other_file_is_read(tmp_path: Path, name: Any) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(["polars.DataFrame", name]))
 
     with pytest.raises(TransferError):
-        decode(tmp_path)
+        decode(HeldFolder(tmp_path))
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
@@ -112,4 +113,4 @@ def test_no_arrow_file_does_harm(library: str) -> None:
                 data[chance.randrange(len(data))] = chance.randrange(256)
             (folder / "0.arrow").write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
             with suppress(TransferError):
-                decode(folder)
+                decode(HeldFolder(folder))

@@ -90,12 +90,12 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
     return buffers.at + rest.at
 
 
-def load(stem: str) -> Any:
-    """The value in the files; only for what may be trusted, since its own code runs."""
-    with open(f"{stem}.json", encoding="ascii") as table:
+def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
+    """The value in the files; only for what may be trusted, since its own code runs. `opener` is that of `open`."""
+    with open(f"{stem}.json", encoding="ascii", opener=opener) as table:
         spans = json.load(table)
-    with open(f"{stem}.pickle", "rb") as file:
-        return pickle.load(file, buffers=_mapped(f"{stem}.buffers", spans))  # noqa: S301 - the caller trusts it
+    with open(f"{stem}.pickle", "rb", opener=opener) as file:
+        return pickle.load(file, buffers=_mapped(f"{stem}.buffers", spans, opener))  # noqa: S301 - the caller trusts it
 
 
 def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
@@ -152,9 +152,9 @@ def _globals_of(code: types.CodeType) -> Iterator[str]:
             yield from _globals_of(constant)
 
 
-def _mapped(path: str, spans: list[list[int]]) -> list[memoryview]:
+def _mapped(path: str, spans: list[list[int]], opener: Callable[[str, int], int] | None) -> list[memoryview]:
     if not spans:
         return []
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=opener) as file:
         view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     return [view[start : start + length] for start, length in spans]

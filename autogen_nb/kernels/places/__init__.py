@@ -95,7 +95,7 @@ def _bubblewrap(options: PlaceOptions) -> Any:
 
 def _check_bubblewrap(options: PlaceOptions) -> None:
     # Not every folder can be the one that is written in.
-    _bubblewrap(options).wrapped([], options.cwd, None)
+    _bubblewrap(options).wrapped([], options.cwd)
 
 
 def _container(options: PlaceOptions) -> Any:

@@ -2,8 +2,8 @@
 
 1. The system is there, read-only. `/tmp`, `/run` and `/proc` are the sandbox's own.
 2. Home folders are hidden, except for the interpreter's packages and the working directory.
-3. Only the working directory can be written, the folder through which we talk to the kernel, and the one that
-   packages are installed in.
+3. Only the working directory can be written, the folder through which the kernel answers, and the one that packages
+   are installed in; what the kernel is given lies in a folder that it reads.
 4. There is no network, this machine's own ports included, unless it was asked for.
 5. All of it ends with us: what the code started, whatever it made of itself, has no other process tree to live in.
 """
@@ -61,12 +61,12 @@ class BubblewrapPlace(LocalPlace):
         spec = manager.kernel_spec
         # A signal would end the sandbox; a message reaches the kernel in it.
         spec.interrupt_mode = "message"
-        spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec.folder)
+        spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec)
         body = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
         body.exited = by_signal(body.exited)
         return body
 
-    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> list[str]:
+    def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
         """The command behind the walls."""
         cwd = cwd.resolve()
         hidden = _hidden()
@@ -84,7 +84,9 @@ class BubblewrapPlace(LocalPlace):
             *_each("--tmpfs", [Path(path) for path in _EMPTIED if Path(path).is_dir()]),
             *_each("--tmpfs", hidden),
             *_bound("--ro-bind", self._shown()),
-            *_bound("--bind", [cwd, *([folder.resolve()] if folder else []), *filter(Path.exists, self._opened)]),
+            *_bound("--bind", [cwd, *filter(Path.exists, self._opened)]),
+            *([] if launch_spec is None else _bound("--ro-bind", [launch_spec.folder.resolve()])),
+            *([] if launch_spec is None else _bound("--bind", [launch_spec.outbox.resolve()])),
             *_each("--remount-ro", hidden),
             # ipykernel ends at once where its parent is not the process of this number.
             *("--unsetenv", "JPY_PARENT_PID", "--chdir", str(cwd), "--"),

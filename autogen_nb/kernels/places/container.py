@@ -1,8 +1,8 @@
 """A container of an engine that speaks Docker's API (Docker, Podman), with a kernel and programs in it.
 
 1. One container for a working directory, made at first use; the kernel and each program are executed in it.
-2. It sees the working directory and a private folder under the paths that they have here, nothing else of this
-   machine, and no network unless it was asked for.
+2. It sees the working directory and a private folder under the paths that they have here, of which it writes the
+   part that it answers through; nothing else of this machine, and no network unless it was asked for.
 3. It ends when it is closed, and also when this process does, however that ends: its main program reads a stream
    that we hold open. The engine removes it then.
 """
@@ -10,7 +10,6 @@
 import asyncio
 import atexit
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -118,7 +117,13 @@ class ContainerPlace(Place):
         """Where private folders must be for the container to see them."""
         if self._folders is None:
             self._folders = private_folders.make("/tmp")  # noqa: S108 - it is made anew, for us alone
+            (self._folders / "w").mkdir(mode=0o700)
         return self._folders
+
+    @property
+    def outboxes(self) -> Path:
+        """Where folders must be for the container to write them."""
+        return self.folders / "w"
 
     async def why_no_kernel(self) -> str:
         """That the image has no ipykernel, or "" where it has, and sockets can be shared with it.
@@ -147,13 +152,13 @@ class ContainerPlace(Place):
         manager.write_connection_file()
         # On its own, so that no module beside it is found by its name.
         script = launch_spec.folder / "kernel_main.py"
-        shutil.copyfile(START, script)
+        script.write_bytes(START.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
         options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]
         argv = [_PYTHON, str(script), "-f", manager.connection_file, *options]
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
-        job = await self.spawn(argv, self.cwd, environ, log=launch_spec.log)
-        return ContainerKernel(launch_spec.folder, job, manager)
+        job = await self.spawn(argv, self.cwd, environ, log=launch_spec.outbox / "log")
+        return ContainerKernel(launch_spec, job, manager)
 
     async def met(self) -> str:
         """The limit, in words, at which the engine ended or refused a process since this was asked last."""
@@ -183,7 +188,7 @@ class ContainerPlace(Place):
                 self._started, self._line = await asyncio.to_thread(self._make)
                 if self._leaves != "running":
                     atexit.register(self._started.kill)
-            job = Exec(self._started, self._line, self.folders, self.met)
+            job = Exec(self._started, self._line, self.outboxes, self.met)
         environ = {**_portable(environ), **overlay_env.variables(_PACKAGES)}
         await job.begin(argv, self.cwd.resolve(), environ, log)
         return job
@@ -207,8 +212,11 @@ class ContainerPlace(Place):
         self.cwd.mkdir(parents=True, exist_ok=True)
         self.image = find_image(self._client, self.images)
         cwd = str(self.cwd.resolve())
-        bound = {str(self._bound or cwd): cwd, str(self.folders): str(self.folders)}
-        mounts = [types.Mount(there, here, type="bind") for here, there in bound.items()]
+        mounts = [
+            types.Mount(cwd, str(self._bound or cwd), type="bind"),
+            types.Mount(str(self.folders), str(self.folders), type="bind", read_only=True),
+            types.Mount(str(self.outboxes), str(self.outboxes), type="bind"),
+        ]
         self._counted = (0, 0)
         try:
             try:
@@ -261,8 +269,8 @@ class ContainerKernel(KernelHandle):
     It is interrupted by message: what a signal meets in a container depends on the engine.
     """
 
-    def __init__(self, folder: Path, job: Exec, manager: Any) -> None:
-        super().__init__(folder, SocketChannels(manager), by_signal(job.exited), job)
+    def __init__(self, launch_spec: LaunchSpec, job: Exec, manager: Any) -> None:
+        super().__init__(launch_spec, SocketChannels(manager), by_signal(job.exited), job)
         self._pipe = job.pipe
         self._context = manager.context
 

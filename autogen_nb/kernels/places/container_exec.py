@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ExecutionError
+from autogen_nb.trusted.held_folder import HeldFolder
 
 _count = itertools.count()
 # A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
@@ -19,6 +20,7 @@ _ASK = 0.25
 _CHUNK = 2**16
 _HEADER = 8
 _GONE = 137
+_DIGITS = 20
 # The shell's number is the program's, and that of its process group. One stream: two would lose their common order.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
@@ -83,11 +85,13 @@ class Exec:
 
     def close(self) -> None:
         """Removes the file with its number."""
-        self._number.unlink(missing_ok=True)
+        with suppress(OSError), HeldFolder(self._number.parent) as folder:
+            folder.remove(self._number.name)
 
     async def _to_group(self, name: str) -> None:
         with suppress(OSError, ValueError):
-            line = f"{name.removeprefix('SIG')} {int(self._number.read_text('ascii'))}\n"
+            with HeldFolder(self._number.parent) as folder, folder.open(self._number.name) as file:
+                line = f"{name.removeprefix('SIG')} {int(file.read(_DIGITS))}\n"
             await asyncio.to_thread(_socket(self._line).sendall, line.encode())
 
     def _begin(self, command: list[str], cwd: str, environ: dict[str, str]) -> None:

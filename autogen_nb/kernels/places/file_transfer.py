@@ -41,7 +41,7 @@ class ChannelTransfer(KernelFiles):
         self._there = ""
 
     async def begin(self) -> None:
-        """Makes the folder in the kernel, which runs Python."""
+        """Makes the folders in the kernel, which runs Python."""
         source = _SOURCE.read_text("utf-8")
         self._there = await self._call(
             "make",
@@ -49,6 +49,7 @@ class ChannelTransfer(KernelFiles):
             'exec(compile(source, name, "exec"), modules[name].__dict__)))'
             f'(__import__("sys").modules, type(__import__("sys")), {REMOTE_SIDE!r}, {source!r})',
         )
+        await self._call("folder", self.there(str(self._kernel.outbox)))
 
     def there(self, source: str) -> str:
         """The source with paths in our private folder as they are on the kernel's side."""

@@ -10,7 +10,6 @@ import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from inspect import isawaitable
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
@@ -82,7 +81,7 @@ class JupyterServerPlace(Place):
         identifier = json.loads(await self.ask("POST", "/api/kernels", body))["id"]
         address = f"{self._base}/api/kernels/{identifier}/channels".replace("http", "ws", 1)
         channels = WebSocketChannels(address, self.headers, patience=self._patience)
-        kernel = ServerKernel(self, launch_spec.folder, identifier, channels)
+        kernel = ServerKernel(self, launch_spec, identifier, channels)
         try:
             await channels.connect()
             async with asyncio.timeout(_SLOW):
@@ -143,8 +142,10 @@ class JupyterServerPlace(Place):
 class ServerKernel(KernelHandle):
     """A kernel that a server runs."""
 
-    def __init__(self, server: JupyterServerPlace, folder: Path, identifier: str, channels: WebSocketChannels) -> None:
-        super().__init__(folder, channels, channels.gone)
+    def __init__(
+        self, server: JupyterServerPlace, launch_spec: LaunchSpec, identifier: str, channels: WebSocketChannels
+    ) -> None:
+        super().__init__(launch_spec, channels, channels.gone)
         self._server = server
         self._path = f"/api/kernels/{identifier}"
         self._deleted = False

@@ -1,7 +1,6 @@
 """Any kernelspec that is installed here, by its name, started by its own provisioner."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ConfigError
@@ -51,14 +50,14 @@ class KernelspecPlace(LocalPlace):
         if is_local(manager):
             return await start_kernel(manager, launch_spec, launch_spec.environ)
         await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(launch_spec.environ))
-        return ProvisionedKernel(launch_spec.folder, manager)
+        return ProvisionedKernel(launch_spec, manager)
 
 
 class ProvisionedKernel(KernelHandle):
     """A kernel whose provisioner keeps its process to itself."""
 
-    def __init__(self, folder: Path, manager: Any) -> None:
-        super().__init__(folder, SocketChannels(manager), asyncio.get_running_loop().create_future())
+    def __init__(self, launch_spec: LaunchSpec, manager: Any) -> None:
+        super().__init__(launch_spec, SocketChannels(manager), asyncio.get_running_loop().create_future())
         self._manager = manager
         self._polling = asyncio.ensure_future(self._poll())
 

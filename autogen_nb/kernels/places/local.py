@@ -26,12 +26,12 @@ _LONGEST_FOLDER = 60
 class LocalKernel(KernelHandle):
     """A kernel that jupyter_client started on this machine."""
 
-    def __init__(self, folder: Path, manager: Any, lifeline: Lifeline) -> None:
+    def __init__(self, launch_spec: LaunchSpec, manager: Any, lifeline: Lifeline) -> None:
         self._manager = manager
         self._process = manager.provisioner.process
         self._lifeline = lifeline
         lifeline.begun(self._process)
-        super().__init__(folder, SocketChannels(manager), lifeline.gone, lifeline)
+        super().__init__(launch_spec, SocketChannels(manager), lifeline.gone, lifeline)
         self.root = lifeline.root
         self.cgroup = lifeline.cgroup
 
@@ -67,12 +67,12 @@ class LocalPlace(Place):
         self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = NO_LIMITS
     ) -> Job:
         """A process of this machine."""
-        return LocalJob(self.wrapped(argv, cwd, None), cwd, environ, limits)
+        return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
 
     def open(self, folder: Path) -> None:
         """Has the code write in this folder too, where it may not write everywhere."""
 
-    def wrapped(self, argv: Sequence[str], cwd: Path, folder: Path | None) -> Sequence[str]:  # noqa: ARG002 - for places with walls
+    def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - for places with walls
         """The command that runs `argv` behind this place's walls."""
         return argv
 
@@ -91,11 +91,11 @@ async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[s
             )
     except BaseException:
         if manager.has_kernel:
-            await LocalKernel(launch_spec.folder, manager, lifeline).end(grace=0)
+            await LocalKernel(launch_spec, manager, lifeline).end(grace=0)
         else:
             lifeline.close()
         raise
-    return LocalKernel(launch_spec.folder, manager, lifeline)
+    return LocalKernel(launch_spec, manager, lifeline)
 
 
 def is_local(manager: Any) -> bool:
@@ -122,6 +122,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     manager = AsyncKernelManager(
         transport="ipc",
         connection_file=str(launch_spec.folder / "k.json"),
+        ip=str(launch_spec.outbox / "s"),
         log=log,
     )
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
@@ -143,7 +144,7 @@ def kernel_environ(launch_spec: LaunchSpec) -> dict[str, str]:
     """The spec's environment with what a kernel of ours needs."""
     return {
         **launch_spec.environ,
-        "IPYTHONDIR": str(launch_spec.folder / "ipython"),
+        "IPYTHONDIR": str(launch_spec.outbox / "ipython"),
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         # debugpy warns of frozen modules otherwise; nobody debugs this kernel.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",

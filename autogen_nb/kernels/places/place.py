@@ -22,6 +22,7 @@ from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.jobs import Job, Program
+from autogen_nb.trusted.held_folder import HeldFolder, clear
 
 T = TypeVar("T")
 
@@ -51,8 +52,8 @@ class KernelHandle(ABC):
 
     Parameters
     ----------
-    folder
-        Private to us and to the kernel (mode 0700), gone when the kernel has ended.
+    launch_spec
+        What it was started with; its folders are gone when the kernel has ended.
     exited
         Done, with the return code, when the kernel has ended.
     job
@@ -68,16 +69,24 @@ class KernelHandle(ABC):
         What the kernel runs, in lower case, as its `kernel_info_reply` says; "" before that.
     guarding : autogen_nb.kernels.guard_client.GuardClient, optional
         Speaks with the guard, where the kernel has one.
+    held : autogen_nb.trusted.held_folder.HeldFolder
+        The outbox: what the kernel puts there is opened by this alone.
     """
 
     cgroup: Cgroup | None = None
     root: int | None = None
 
     def __init__(
-        self, folder: Path, channels: KernelChannels, exited: "asyncio.Future[int]", job: Program | None = None
+        self,
+        launch_spec: "LaunchSpec",
+        channels: KernelChannels,
+        exited: "asyncio.Future[int]",
+        job: Program | None = None,
     ) -> None:
         self._job = job
-        self.folder = folder
+        self.folder = launch_spec.folder
+        self.outbox = launch_spec.outbox
+        self.held = HeldFolder(self.outbox)
         self.channels = channels
         self.exited = exited
         self.files = KernelFiles()
@@ -177,6 +186,8 @@ class KernelHandle(ABC):
         await self.channels.drain()
         self.channels.close()
         await self._close()
+        self.held.close()
+        clear(self.outbox)
         private_folders.remove(self.folder)
 
     async def _interrupt(self) -> None:
@@ -204,9 +215,11 @@ class LaunchSpec:
     Attributes
     ----------
     folder
-        Private to us and to the kernel; it holds sockets and files that pass. `launch` makes it.
+        Private to us (mode 0700), and read by the kernel: it holds what it is given. `launch` makes it.
+    outbox
+        The folder that the kernel writes, too: sockets, and what it answers by file. `launch` makes it.
     log
-        The file in it that takes what the kernel writes to its standard streams.
+        The file in `folder` that takes what the kernel writes to its standard streams.
     folders
         Other folders that are to go if this process is killed.
     limits
@@ -218,6 +231,7 @@ class LaunchSpec:
     folders: tuple[Path, ...] = ()
     limits: Limits = NO_LIMITS
     folder: Path = Path()
+    outbox: Path = Path()
 
     @property
     def log(self) -> Path:
@@ -251,6 +265,11 @@ class Place(ABC):
     @property
     def folders(self) -> Path | None:
         """Where private folders must be made for the kernel to see them; None is anywhere."""
+        return None
+
+    @property
+    def outboxes(self) -> Path | None:
+        """Where folders must be made for the kernel to write them; None is in its private folder."""
         return None
 
     async def why_no_kernel(self) -> str:

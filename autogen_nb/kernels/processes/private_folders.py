@@ -7,13 +7,14 @@ a folder takes it away.
 import atexit
 import fcntl
 import os
-import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+
+from autogen_nb.trusted import held_folder
 
 PREFIX = f"agn-{os.getuid()}-"
 """What the name of each begins with."""
@@ -76,7 +77,7 @@ def hold(folder: Path) -> bool:
 
 def remove(folder: Path) -> None:
     """Takes a folder away with all that is in it; it may be called twice, and for a folder that is not held."""
-    shutil.rmtree(folder, ignore_errors=True)
+    held_folder.clear(folder)
     if (locked := _held.pop(folder, None)) is not None:
         os.close(locked)
 
@@ -86,7 +87,7 @@ def clear(parent: Path) -> None:
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if folder not in _held and (locked := _locked(folder)) is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+                held_folder.clear(folder)
                 os.close(locked)
 
 

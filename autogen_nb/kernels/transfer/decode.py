@@ -14,17 +14,17 @@ import zoneinfo
 from collections.abc import Callable
 from decimal import Decimal
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.transfer.decode_tables import TABLES, UNITS
-from autogen_nb.kernels.transfer.value_reader import ValueReader, exactly, open_plain, require
+from autogen_nb.kernels.transfer.value_reader import ValueReader, exactly, require
+from autogen_nb.trusted.held_folder import HeldFolder
 
 _MAX_MANIFEST = 2**30
 
 
-def decode(folder: Path) -> Any:
+def decode(folder: HeldFolder) -> Any:
     """The value that is in the folder.
 
     Raises
@@ -33,7 +33,7 @@ def decode(folder: Path) -> Any:
         When the files are not what `encode` writes.
     """
     try:
-        with open_plain(folder / "manifest.json") as file:
+        with folder.open("manifest.json") as file:
             text = file.read(_MAX_MANIFEST + 1)
         require(len(text) <= _MAX_MANIFEST)
         return ValueReader(folder, _FORMS).value(json.loads(text, parse_constant=_refuse_constant))

@@ -4,13 +4,12 @@ import base64
 import math
 import os
 import re
-import stat
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import IO, Any, TypeVar
 
 from autogen_nb.errors import TransferError
+from autogen_nb.trusted.held_folder import HeldFolder
 
 T = TypeVar("T")
 
@@ -21,22 +20,6 @@ MAX_BYTES = 2**34
 _MAX_DEPTH = 150
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
-
-
-def open_plain(path: Path) -> BinaryIO:
-    """The file, opened for reading, if it is a regular one and no link; never waits on a pipe.
-
-    Raises
-    ------
-    OSError
-        When it is anything else.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(f"{path.name!r} is not a regular file")
-    return os.fdopen(descriptor, "rb")
 
 
 def require(holds: bool) -> None:
@@ -63,7 +46,7 @@ class ValueReader:
         How each form is read; the parts after its name are the arguments.
     """
 
-    def __init__(self, folder: Path, forms: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, folder: HeldFolder, forms: Mapping[str, Callable[..., Any]]) -> None:
         self._folder = folder
         self._forms = forms
         self._left = MAX_BYTES
@@ -134,10 +117,10 @@ class ValueReader:
         # A text or bytes scalar of no length has no bytes to read.
         return import_module("numpy").frombuffer(raw, dtype=exact)[0] if raw else exact.type()
 
-    def _open(self, name: Any, kind: str) -> BinaryIO:
+    def _open(self, name: Any, kind: str) -> IO[bytes]:
         """A file, if it is no larger than what is left to the value."""
         require(re.fullmatch(rf"\d{{1,9}}\.{kind}", exactly(str, name)) is not None)
-        file = open_plain(self._folder / name)
+        file: IO[bytes] = self._folder.open(name)
         self._left -= os.fstat(file.fileno()).st_size
         if self._left < 0:
             file.close()

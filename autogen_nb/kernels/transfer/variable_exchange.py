@@ -6,12 +6,10 @@ What comes from the kernel is not trusted: no file of it is unpickled, no text o
 import asyncio
 import json
 import keyword
-import shutil
-import tempfile
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.kernels.preparation import call_source
 from autogen_nb.kernels.transfer.decode import decode
-from autogen_nb.kernels.transfer.value_reader import open_plain
 from autogen_nb.kernels.transfer.variable_transfer import (
     LIMIT,
     Handed,
@@ -32,6 +29,7 @@ from autogen_nb.kernels.transfer.variable_transfer import (
     printable,
 )
 from autogen_nb.outputs import Failure, Output
+from autogen_nb.trusted.held_folder import HeldFolder
 
 _REPLY_BYTES = 16 * 2**20
 
@@ -56,7 +54,7 @@ class VariableExchange(ABC):
         """
         _check_names(values)
         kernel = await self._python_kernel()
-        with _folder(kernel) as folder:
+        with HeldFolder(kernel.folder) as ours, _folder(ours, kernel.folder) as folder:
             files = await asyncio.to_thread(pack, values, folder, limit=limit)
             await kernel.files.send(folder)
             overwritten = _overwritten(await self._call(kernel, "load", files=files))
@@ -75,7 +73,7 @@ class VariableExchange(ABC):
         """
         _check_names((name,))
         kernel = await self._python_kernel()
-        with _folder(kernel) as folder:
+        with _folder(kernel.held, kernel.outbox) as folder:
             await kernel.files.send(folder)
             save = "save_pickled" if unpickle else "save"
             reply = await self._call(kernel, save, name=name, folder=str(folder))
@@ -84,7 +82,12 @@ class VariableExchange(ABC):
             if "refused" in reply:
                 raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}"))
             await kernel.files.fetch(folder)
-            return await asyncio.to_thread(_read_pickled if unpickle else _read, name, folder)
+            try:
+                held = kernel.held.folder(folder.name)
+            except OSError as error:
+                raise TransferError(f"`{name}` does not come back: {error}") from error
+            with held:
+                return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
 
     async def variables(self) -> tuple[HandedVariable, ...]:
         """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
@@ -102,7 +105,7 @@ class VariableExchange(ABC):
 
     async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
         """What a function of `service` returns; it runs between blocks."""
-        reply = kernel.folder / f"reply-{uuid.uuid4().hex}.json"
+        reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
         source = kernel.files.there(call_source(function, arguments, reply))
         why = "the agent's kernel did not answer"
         async with aclosing(self.execute(source, silent=True)) as items:
@@ -113,12 +116,13 @@ class VariableExchange(ABC):
                     raise TransferError(printable(item.note or why))
         await kernel.files.fetch(reply)
         try:
-            with open_plain(reply) as file:
+            with kernel.held.open(reply.name) as file:
                 return json.loads(file.read(_REPLY_BYTES))
         except (OSError, ValueError, RecursionError) as error:
             raise TransferError(f"the agent's kernel gave no answer that can be read: {error}") from error
         finally:
-            reply.unlink(missing_ok=True)
+            with suppress(OSError):
+                kernel.held.remove(reply.name)
 
 
 def _check_names(names: Iterable[str]) -> None:
@@ -129,13 +133,14 @@ def _check_names(names: Iterable[str]) -> None:
 
 
 @contextmanager
-def _folder(kernel: KernelHandle) -> Iterator[Path]:
-    """A fresh folder that the kernel sees, and that is gone afterwards."""
-    made = Path(tempfile.mkdtemp(prefix="hand-", dir=kernel.folder))
+def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
+    """A fresh folder that the kernel sees, below the one that is held; gone afterwards."""
+    made = path / f"hand-{uuid.uuid4().hex}"
+    held.folder(made.name, make=True).close()
     try:
         yield made
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        held.clear(made.name)
 
 
 def _overwritten(reply: Any) -> tuple[str, ...]:
@@ -150,7 +155,7 @@ def _overwritten(reply: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in names if str(name).isidentifier()) if isinstance(names, list) else ()
 
 
-def _read(name: str, folder: Path) -> Any:
+def _read(name: str, folder: HeldFolder) -> Any:
     """The value that the kernel wrote into the folder."""
     try:
         return decode(folder)
@@ -158,10 +163,10 @@ def _read(name: str, folder: Path) -> Any:
         raise TransferError(f"`{name}` does not come back: {error}") from error
 
 
-def _read_pickled(name: str, folder: Path) -> Any:
+def _read_pickled(name: str, folder: HeldFolder) -> Any:
     """The value that the kernel pickled into the folder; only for whoever trusts all that the agent ran."""
     try:
-        return load(str(folder / "value"))
+        return load("value", folder.opener)
     except Exception as error:
         # Any exception may come out of a class's own code.
         raise TransferError(

@@ -1,0 +1,169 @@
+"""A folder that is held: whatever the other side puts in it, nothing outside is opened or changed."""
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.executors.command_line_executor import BlockRefused, CommandLineExecutor
+from autogen_nb.executors.handed_functions import HandedFunctions
+from autogen_nb.trusted.held_folder import HeldFolder, clear
+
+SWAPPING = """
+import os, sys
+from contextlib import suppress
+inner, outside = sys.argv[1:]
+print("swapping", flush=True)
+while True:
+    for step in (
+        lambda: os.rename(inner, f"{inner}-away"),
+        lambda: os.symlink(outside, inner),
+        lambda: os.unlink(inner),
+        lambda: os.rename(f"{inner}-away", inner),
+    ):
+        with suppress(OSError):
+            step()
+"""
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder of the person's with a file in it."""
+    made = tmp_path / "outside"
+    made.mkdir()
+    (made / "kept.txt").write_text("the person's")
+    return made
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[HeldFolder]:
+    """A folder of the other side's, held; it holds a folder `inner`."""
+    (tmp_path / "work" / "inner").mkdir(parents=True)
+    with HeldFolder(tmp_path / "work") as found:
+        yield found
+
+
+@contextmanager
+def swapped(inner: Path, outside: Path) -> Iterator[None]:
+    """A process that makes a folder a link, and a folder again, all the time."""
+    process = subprocess.Popen([sys.executable, "-c", SWAPPING, str(inner), str(outside)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == b"swapping\n"
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def untouched(outside: Path) -> bool:
+    """Whether the person's folder is as it was."""
+    return [(path.name, path.read_text()) for path in outside.iterdir()] == [("kept.txt", "the person's")]
+
+
+def test_a_file_is_saved_and_read(held: HeldFolder) -> None:
+    """Folders on the way are made; what is there is replaced and keeps its permissions."""
+    held.save("a/b/c.sh", b"1")
+    with held.open("a/b/c.sh") as file:
+        os.fchmod(file.fileno(), 0o755)
+    held.save("a/b/c.sh", b"2")
+
+    with held.folder("a") as inner, inner.open("b/c.sh") as file:
+        assert file.read() == b"2"
+        assert os.fstat(file.fileno()).st_mode & 0o777 == 0o755
+        assert inner.folder("b").names() == ["c.sh"]
+
+
+@pytest.mark.parametrize("name", ["link/kept.txt", "file-link", "../outside/kept.txt", "pipe", "hard", "inner"])
+def test_only_plain_files_below_are_opened(held: HeldFolder, tmp_path: Path, outside: Path, name: str) -> None:
+    """No link, no pipe, no file with another name, and nothing beside the folder is read, appended to or emptied."""
+    work = tmp_path / "work"
+    (work / "link").symlink_to(outside)
+    (work / "file-link").symlink_to(outside / "kept.txt")
+    os.mkfifo(work / "pipe")
+    if name == "hard":
+        (work / "hard").hardlink_to(outside / "kept.txt")
+
+    for mode in ("rb", "ab", "wb"):
+        with pytest.raises(OSError, match=r"link|leads out|plain|directory|No such device"):
+            held.open(name, mode)
+    assert untouched(outside)
+
+
+def test_saving_replaces_links(held: HeldFolder, tmp_path: Path, outside: Path) -> None:
+    """What a file's name leads to by a link of either kind stays as it is; a folder's link is an error."""
+    work = tmp_path / "work"
+    (work / "soft").symlink_to(outside / "kept.txt")
+    (work / "hard").hardlink_to(outside / "kept.txt")
+    (work / "folder").symlink_to(outside)
+    held.save("soft", b"new")
+    held.save("hard", b"new")
+    with pytest.raises(OSError, match="link") as refused:
+        held.save("folder/x", b"new")
+
+    assert refused.value.errno == errno.ELOOP
+    assert (work / "soft").read_text() == (work / "hard").read_text() == "new"
+    assert untouched(outside)
+
+
+def test_clearing_ends_well(held: HeldFolder, tmp_path: Path, outside: Path) -> None:
+    """A tree of 1,100 levels, closed folders and links to the person's go; the person's folder does not."""
+    work, depth = tmp_path / "work", 1_100
+    here = os.open(work / "inner", os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.symlink(outside, "link", dir_fd=here)
+    os.close(here)
+    (work / "closed" / "in").mkdir(parents=True)
+    (work / "closed").chmod(0)
+    (work / "link").symlink_to(outside)
+    clear(work / "link")
+    assert (work / "link").is_symlink()
+    clear(work)
+
+    assert not work.exists()
+    assert untouched(outside)
+
+
+def test_a_folder_that_is_swapped_while_blocks_are_saved(tmp_path: Path, outside: Path) -> None:
+    """A named block lands in the working directory or nowhere, whatever is done to its folder meanwhile."""
+    executor = CommandLineExecutor(cwd=tmp_path)
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    with swapped(inner, outside):
+        for _ in range(150):
+            with suppress(BlockRefused):
+                executor._save("planted", "inner/kept.txt")
+                executor._save("planted", "inner/deep/new.txt")
+
+    assert untouched(outside)
+
+
+def test_functions_are_written_to_no_link(tmp_path: Path, outside: Path) -> None:
+    """The module of handed functions takes the place of a link."""
+
+    def one() -> int:
+        return 1
+
+    (tmp_path / "functions.py").symlink_to(outside / "kept.txt")
+    HandedFunctions([one]).write(tmp_path)
+
+    assert "def one" in (tmp_path / "functions.py").read_text()
+    assert untouched(outside)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "a/.."])
+def test_a_folder_itself_is_never_cleared_by_name(tmp_path: Path, held: HeldFolder, name: str) -> None:
+    """What is no name below the folder clears nothing."""
+    held.clear(name)
+
+    assert (tmp_path / "work" / "inner").is_dir()
