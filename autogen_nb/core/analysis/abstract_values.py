@@ -35,7 +35,9 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file, a buffer or a writer, whose opening has been judged already."""
+    """A file, a buffer or a writer, whose opening has been judged already; `name` is its path where that is known."""
+
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ class LocalName:
 UNKNOWN: Final = Unknown()
 HOLE: Final = "\ue000"
 """What stands in a text for a part of it that cannot be told; no text of a model's own is taken for it as code."""
+
+TEMPORARY: Final = "/tmp/\ue001"  # noqa: S108 - it stands for a name that is not known
+"""Where something temporary of the block's own lies; no text of a model's own is taken for it."""
 
 Values = tuple[Any, ...]
 

@@ -26,6 +26,7 @@ _CALLS = word_lists("calls")
 _CONNECTIONS = ("memory", "sqlite3.connect()", "duckdb.connect()", "sqlalchemy.create_engine()", "duckdb")
 _OF_PATHS = ("with_name", "with_suffix", "with_stem")
 """Methods that only a path has, and that make another path."""
+_THREADS = ("threading", "sequential", "threads", "sharedmem")
 _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
 _PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
@@ -92,9 +93,7 @@ class CallReader:
         elif name.startswith("IPython.display."):
             self._read_display(call)
         elif name.startswith("tempfile.") and name != "tempfile.gettempdir":
-            # Where they usually are; elsewhere, running code is asked about.
-            folders = [text or "" for node in _given(call, ("dir",)) for text in self._values.texts(node)]
-            self._found.add(Effect("write", (folders or ["/tmp"])[0], "writes a temporary file"))  # noqa: S108
+            self._read_temporary(name, call)
         elif name == "logging.basicConfig":
             for text in self._files(call, len(call.args), ("filename",)):
                 self._found.add_file("write", text)
@@ -105,6 +104,23 @@ class CallReader:
                 self._read_files(use, place, call)
         elif (kind := library_effects.default(name)) not in (None, "compute"):
             self._read_default(kind, name, call, made=made)
+
+    def _in_threads(self, call: ast.Call) -> bool:
+        """Whether what runs in parallel starts no processes: it is alone, or all of it are threads."""
+        told = {each.arg: self._values.of(each.value) for each in call.keywords}
+        jobs = self._values.of(call.args[0]) if call.args else told.get("n_jobs", (None,))
+        where = told.get("backend") or (*told.get("prefer", ()), *told.get("require", ()))
+        alone = all(each in (None, 1) for each in jobs)
+        threads = bool(where) and all(each in _THREADS for each in where)
+        return None not in told and not call.args[1:] and (alone or threads)
+
+    def _read_temporary(self, name: str, call: ast.Call) -> None:
+        """What is temporary is an effect where it lies elsewhere, or stays when the block has ended."""
+        kept = any(not isinstance(each, ast.Constant) or not each.value for each in _given(call, ("delete",)))
+        if kept or name.startswith("tempfile.mk") or not self._values.temporary(name, call):
+            # Where they usually are; elsewhere, running code is asked about.
+            folders = [text or "" for node in _given(call, ("dir",)) for text in self._values.texts(node)]
+            self._found.add(Effect("write", (folders or ["/tmp"])[0], "writes a temporary file"))  # noqa: S108
 
     def _read_display(self, call: ast.Call) -> None:
         """What is shown may be a file, or be fetched."""
@@ -118,6 +134,8 @@ class CallReader:
 
     def _read_default(self, kind: EffectKind, name: str, call: ast.Call, *, made: bool) -> None:
         """What the use of a library is by itself, with the host, the command or the variable that is named."""
+        if name in _CALLS["parallel"] and (made or self._in_threads(call)):
+            return
         found = FoundEffects(self._found.scope)
         text = next(filter(None, self._texts(call)), None)
         last = name.rpartition(".")[2]
@@ -212,7 +230,7 @@ class CallReader:
                 known = known or address is not None or _is_connection(value)
                 if address is not None:
                     sql_effects.read_address(address, self._found, changing=self._changing)
-        for text in self._values.texts(call.args[0]):
+        for text in statements(self._values, call):
             if text is None or not text.isidentifier():
                 sql_effects.read_statement(text, self._found)
                 if not known and sql_effects.changes(text):
@@ -282,6 +300,23 @@ class CallReader:
     def _addresses(self, call: ast.Call) -> list[str]:
         """The texts among the arguments, of which the end may not be known."""
         return [text.replace(HOLE, "*") for value in self._arguments(call) if (text := raw(value))]
+
+
+def statements(values: Evaluator, call: ast.Call) -> Iterator[str | None]:
+    """The statements of SQL that a call is given, None for one that cannot be told.
+
+    SQLite runs one statement at a time: one that begins as a query is one, whatever the names in it are.
+    """
+    name = getattr(call.func, "attr", "")
+    asked = [call.func.value] if isinstance(call.func, ast.Attribute) and name == "execute" else []
+    if name in ("read_sql", "read_sql_query"):
+        asked = [*call.args[1:2], *_given(call, ("con",))]
+    databases = [value for node in asked for value in values.of(node)]
+    lite = all(isinstance(each, Ref) and each.name.startswith("sqlite3.connect()") for each in databases)
+    for value in values.of(call.args[0]) if call.args else ():
+        text = raw(value)
+        named = databases and lite and text is not None and sql_effects.asks(text.partition(HOLE)[0])
+        yield (text or "").replace(HOLE, "name") if named else text_of(value)
 
 
 def _given(call: ast.Call, keywords: Iterable[str]) -> list[ast.expr]:

@@ -9,6 +9,7 @@ from typing import Any
 from autogen_nb.core.analysis.abstract_values import (
     HOLE,
     MOST,
+    TEMPORARY,
     UNKNOWN,
     LocalName,
     Mapped,
@@ -70,6 +71,14 @@ class Evaluator:
             self._kept[key] = values
         return values
 
+    def temporary(self, name: str, call: ast.Call) -> bool:
+        """Whether what a function of `tempfile` makes lies in the folder for temporary files."""
+        # The first of a file is its mode; where more stands by its place, it may be a folder.
+        mode = 1 if name.endswith("File") else 0
+        named = [*call.args[mode:], *(each.value for each in call.keywords if each.arg in ("prefix", "suffix"))]
+        told = len(call.args) > mode + 1 or any(each.arg in ("dir", None) for each in call.keywords)
+        return not told and all(text is not None and "/" not in text for each in named for text in self.texts(each))
+
     def refs(self, node: ast.expr) -> tuple[str, ...]:
         """The names of what libraries give that an expression may stand for."""
         return tuple(value.name for value in self.of(node) if isinstance(value, Ref))
@@ -80,6 +89,8 @@ class Evaluator:
 
     def _evaluated(self, node: ast.expr) -> Iterable[Any]:  # noqa: C901, PLR0912  # one row for each kind of expression
         match node:
+            case ast.Constant(value=str(text)) if TEMPORARY[-1] in text:
+                return (UNKNOWN,)
             case ast.Constant(value=value):
                 return (value,)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
@@ -170,6 +181,10 @@ class Evaluator:
             return PathText(posixpath.join(plain, "..") if plain.endswith(".") else posixpath.dirname(plain) or ".")
         if isinstance(value, PathText) and attr in ("name", "stem"):
             return posixpath.basename(value.text)
+        if isinstance(value, OpenedFile) and value.name and attr == "name":
+            return value.name
+        if isinstance(value, str) and value == TEMPORARY and attr == "name":
+            return value
         return value if isinstance(value, LocalName) else UNKNOWN
 
     def _called(self, node: ast.Call) -> Iterable[Any]:
@@ -235,6 +250,8 @@ class Evaluator:
             ]
         if name in _CALLS["database"] and self._in_memory(node):
             return (Ref("memory"),)
+        if name.startswith("tempfile.") and self.temporary(name, node):
+            return _made(name.removeprefix("tempfile."))
         if name in _CALLS["streams"]:
             return (OpenedFile(),)
         if name in ("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"):
@@ -279,6 +296,15 @@ class Evaluator:
 
     def _pair(self, key: ast.expr | None, value: ast.expr) -> tuple[Any, Any]:
         return (UNKNOWN if key is None else OneOf(self.of(key)), OneOf(self.of(value)))
+
+
+def _made(name: str) -> Iterable[Any]:
+    """What a function of `tempfile` gives that is told of no place."""
+    if name == "NamedTemporaryFile":
+        return (OpenedFile(TEMPORARY),)
+    if name in ("TemporaryFile", "SpooledTemporaryFile"):
+        return (OpenedFile(),)
+    return ((UNKNOWN, TEMPORARY),) if name == "mkstemp" else (TEMPORARY,)
 
 
 def _ranged(*ends: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from autogen_nb.core.analysis import library_effects, method_effects, sql_effects
 from autogen_nb.core.analysis.abstract_values import MOST, UNKNOWN, LocalName, OpenedFile, Ref
 from autogen_nb.core.analysis.bindings import bindings
-from autogen_nb.core.analysis.call_effects import CallReader
+from autogen_nb.core.analysis.call_effects import CallReader, statements
 from autogen_nb.core.analysis.evaluator import Evaluator
 from autogen_nb.core.analysis.found_effects import FoundEffects
 from autogen_nb.core.analysis.import_effects import read_import, read_module
@@ -99,8 +99,8 @@ class _PythonReader:
         """Whether a statement of SQL, or a table that is put there, changes a database."""
         if not isinstance(call.func, ast.Attribute):
             return False
-        is_statement = method_effects.effect(call.func.attr) == "sql" and call.args
-        texts = self._values.texts(call.args[0]) if is_statement else ()
+        is_statement = method_effects.effect(call.func.attr) == "sql"
+        texts = statements(self._values, call) if is_statement else ()
         return call.func.attr in _CHANGING or any(
             sql_effects.changes(text) and not (text or "").isidentifier() for text in texts
         )
@@ -161,6 +161,17 @@ class _PythonReader:
         if id(call) not in self._inner:
             self._found.add_unknown("uses get_ipython")
 
+    def _read_help(self, call: ast.Call) -> None:
+        """What is shown is what is given; a text names a module, which is imported."""
+        for value in (value for node in call.args for value in self._values.of(node)):
+            if isinstance(value, str) and library_effects.default(value) != "compute":
+                read_module(value.partition(".")[0], "", self._found)
+        if not call.args or any(isinstance(each, ast.Starred) or self._is_untold(each) for each in call.args):
+            self._found.add_unknown("uses help")
+
+    def _is_untold(self, node: ast.expr) -> bool:
+        return not isinstance(node, ast.Attribute) and UNKNOWN in self._values.of(node)
+
     def _read_yaml(self, call: ast.Call) -> None:
         given = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "Loader")]
         if not any("Safe" in name for node in given for name in self._values.refs(node)):
@@ -180,6 +191,7 @@ class _PythonReader:
         "timeit.timeit": _read_timed,
         "timeit.repeat": _read_timed,
         "yaml.load": _read_yaml,
+        "help": _read_help,
     }
     """What runs, or names, what a text holds."""
 

@@ -11,6 +11,7 @@ _LOOKS = re.compile(
     r"pragma\s+(table_info|table_list|index_list|database_list|show_tables|foreign_key_list|version|user_version\s*$|"
     r"integrity_check)|set\s+(threads|memory_limit)|begin|commit|rollback|end|;|$)"
 )
+_QUERY = re.compile(r"(?i)\s*(select\s|pragma\s+(table_x?info|index_list|index_info|foreign_key_list)\s*\()")
 _MUTATES = re.compile(
     r"(?i)\b(insert\s+(into|or)|update\s+\S+\s+set|delete\s+from|replace\s+into|drop\s|alter\s|create\s|truncate\s|"
     r"merge\s+into|grant\s|vacuum|reindex)"
@@ -54,6 +55,12 @@ def changes(text: str | None) -> bool:
         return True
     plain = _TEXT.sub("''", _COMMENT.sub(" ", text))
     return any(not _LOOKS.match(each) or _MUTATES.search(each) is not None for each in plain.split(";"))
+
+
+def asks(beginning: str) -> bool:
+    """Whether a statement that begins like this asks, whatever follows in it."""
+    plain = _COMMENT.sub(" ", beginning)
+    return _QUERY.match(plain) is not None and ";" not in plain
 
 
 def read_address(address: str | None, found: FoundEffects, *, changing: bool) -> None:
