@@ -31,6 +31,7 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.person import OFFER, AbsentPerson, lets_all_run
+from autogen_nb.notebook.chat_folders import FILES
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.settings import CellSettings
@@ -315,9 +316,11 @@ def _chat_folder(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        for empty in (folder, folder.parent):
+        for empty in (folder, *folder.parents):
             with suppress(OSError):
                 empty.rmdir()
+            if empty.name == FILES:
+                break
 
 
 async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:

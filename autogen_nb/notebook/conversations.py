@@ -18,14 +18,12 @@ from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 from autogen_nb.notebook.asking.stop_question import StopQuestion
+from autogen_nb.notebook.chat_folders import ChatFolders
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.settings import CellSettings, FirstKernel, target_of
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
-
-FILES = "autogen_files"
-"""The folder, beside the notebook, that holds a folder for each chat's files."""
 
 _KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it."
 _DROPPED = "A new chat begins. The earlier one is dropped, for no model had answered it: {}"
@@ -91,10 +89,10 @@ class NotebookConversation:
 
     Parameters
     ----------
-    folder
-        Where the chat's files go, relative to `cwd`.
     cwd
         The notebook's own folder, in which the agent's kernel runs.
+    folder
+        Says where the chat's files go, relative to `cwd`, once that is asked for.
     imports
         Modules that a kernel of the chat's imports ahead of use.
     opened
@@ -105,7 +103,7 @@ class NotebookConversation:
         self,
         name: str,
         cwd: Path,
-        folder: str,
+        folder: Callable[[], str],
         *,
         kernels: ChatKernels,
         imports: Callable[[], Sequence[str]],
@@ -115,7 +113,8 @@ class NotebookConversation:
         self._imports = imports
         self.name = name
         self.cwd = cwd
-        self.folder = folder
+        self._choose_folder = folder
+        self.known_folder = ""
         self.runs: list[CellRun] = []
         self.where = self._usual = ExecutionTarget() if opened is None else opened.where
         self._open(opened)
@@ -190,6 +189,12 @@ class NotebookConversation:
             engine.soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self._forget = engine.at_exit(self.executor.stop)
+
+    @property
+    def folder(self) -> str:
+        """Where the chat's files go, relative to `cwd`."""
+        self.known_folder = self.known_folder or self._choose_folder()
+        return self.known_folder
 
     @property
     def alive(self) -> bool:
@@ -306,6 +311,8 @@ class Conversations:
         What the first one's code runs in, where that starts already.
     imports
         Modules that kernels import ahead of use, as the settings have them by then.
+    folders
+        Where the chats' files go; None is below `cwd`, for a notebook without a name.
     """
 
     def __init__(
@@ -314,10 +321,12 @@ class Conversations:
         first: FirstKernel | None = None,
         *,
         imports: Callable[[], Sequence[str]] = machine_memory.preimports,
+        folders: ChatFolders | None = None,
     ) -> None:
         self.cwd = cwd
         self._imports = imports
         self.kernels = ChatKernels()
+        self.folders = folders or ChatFolders(cwd)
         self._all: dict[str, NotebookConversation] = {}
         self.current = "main"
         self._begin(self.current, first)
@@ -332,7 +341,7 @@ class Conversations:
 
     def _begin(self, name: str, opened: FirstKernel | None = None) -> NotebookConversation:
         chat = self._all[name] = NotebookConversation(
-            name, self.cwd, self._folder(name), kernels=self.kernels, imports=self._imports, opened=opened
+            name, self.cwd, lambda: self._folder(name), kernels=self.kernels, imports=self._imports, opened=opened
         )
         return chat
 
@@ -383,7 +392,4 @@ class Conversations:
         )
 
     def _folder(self, name: str) -> str:
-        base = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name).lstrip(".") or "_"
-        taken = {each.folder for each in self}
-        names = (base, *(f"{base}-{n}" for n in range(2, len(taken) + 3)))
-        return next(folder for name in names if (folder := f"{FILES}/{name}") not in taken)
+        return self.folders.folder(name, {each.known_folder for each in self})

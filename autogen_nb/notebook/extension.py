@@ -92,10 +92,14 @@ class Extension:
                 # The warm-up and the first cell may come at the same time: it is made under the lock.
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
+                from autogen_nb.notebook.chat_folders import ChatFolders, notebook_path
                 from autogen_nb.notebook.conversations import Conversations
                 from autogen_nb.notebook.session import Session
 
-                conversations = Conversations(self._cwd, first, imports=lambda: self._magics.preimports)
+                folders = ChatFolders(self._cwd, lambda: notebook_path(self._shell.user_ns))
+                conversations = Conversations(
+                    self._cwd, first, imports=lambda: self._magics.preimports, folders=folders
+                )
                 self._made = Session(self._shell, self._magics, conversations)
             return self._made
 

@@ -83,6 +83,7 @@ class Session:
         """Ends the agents' kernels, without waiting for them."""
         for chat in self.conversations:
             chat.end()
+        self.conversations.folders.close()
         self.conversations.kernels.close()
 
     async def run_show(self, line: str) -> None:
