@@ -16,6 +16,7 @@ AutogenError
 ├── CallbackError          a function handed in by the user raised
 ├── NobodyThere            a question needs a person and there is none
 └── ChatUnfinished         a chat ended before its answer: stopped, or a limit was met
+    └── AnswerIncomplete       the answer is there, and lacks a part
 
 Code that an agent ran and that failed is not an error here: it is an answer with a non-zero exit code.
 """
@@ -113,3 +114,7 @@ class ChatUnfinished(AutogenError):
     def __init__(self, message: str, *, reason: str = "") -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class AnswerIncomplete(ChatUnfinished):
+    """A chat came to an answer that lacks a part, and says which: a block failed, or a plot was not shown."""

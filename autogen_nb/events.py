@@ -308,6 +308,10 @@ class ModelAsked:
     calls: Literal["some", "none"] = "some"
 
 
+INCOMPLETE = "incomplete"
+"""The finish reason of an answer that says itself that it lacks a part; only the offline model gives it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
     """A model's reply.

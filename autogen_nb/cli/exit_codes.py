@@ -8,6 +8,7 @@ USAGE = 2
 UNFINISHED = 3
 MODEL = 4
 REFUSED = 5
+INCOMPLETE = 6
 INTERRUPTED = 130
 
 TABLE = """\b
@@ -18,10 +19,12 @@ Exit codes:
   3  unfinished: a limit of turns, time or budget was met, or you stopped it
   4  no usable reply came from the model
   5  refused: a person would have had to allow what was to run
+  6  incomplete: the offline answer lacks a part, and says which
   130, 143  ended by Ctrl-C or SIGTERM"""
 
 _BY_ERROR = (
     ("BudgetReached", UNFINISHED),
+    ("AnswerIncomplete", INCOMPLETE),
     ("ChatUnfinished", UNFINISHED),
     ("NobodyThere", REFUSED),
     ("ModelError", MODEL),

@@ -22,8 +22,15 @@ from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.chats.termination_checks import WithoutCode, without
 from autogen_nb.core.ports import Model
-from autogen_nb.errors import BudgetReached, ChatUnfinished, ExecutionError, ModelRefused, TransferError
-from autogen_nb.events import ApprovalGiven, Ended
+from autogen_nb.errors import (
+    AnswerIncomplete,
+    BudgetReached,
+    ChatUnfinished,
+    ExecutionError,
+    ModelRefused,
+    TransferError,
+)
+from autogen_nb.events import INCOMPLETE, ApprovalGiven, Ended
 from autogen_nb.kernels.kernel_status import OnStuck
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
 from autogen_nb.models.config import model_connection
@@ -81,6 +88,12 @@ class ChatCell:
                 await self._return_variables(chat, cell_run, done)
             finally:
                 await self._list_new_variables(chat)
+        # The answer is there all the same.
+        if [reply.finish_reason for reply in cell_run.replies()][-1:] == [INCOMPLETE]:
+            raise AnswerIncomplete(
+                "Not whole: the answer lacks a part, and says which. Run this cell again to have it tried anew.",
+                reason=INCOMPLETE,
+            )
         return done
 
     async def _choose_model(self) -> Model:

@@ -83,7 +83,7 @@ def test_the_exit_codes_are_documented(capsys: pytest.CaptureFixture[str]) -> No
     """`run --help` tells what each exit code means."""
     assert main(["run", "--help"]) == 0
 
-    assert re.findall(r"^    (\d)  ", capsys.readouterr().out, re.MULTILINE) == ["0", "1", "2", "3", "4", "5"]
+    assert re.findall(r"^    (\d)  ", capsys.readouterr().out, re.MULTILINE) == ["0", "1", "2", "3", "4", "5", "6"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,6 +105,7 @@ _DISTRIBUTION = """
 _HISTOGRAMS = """
     numbers.iloc[:, :6].hist(bins=30, figsize=(9, 5), grid=False, alpha=0.75)
     plt.suptitle("Distributions (rows by value)")
+    print("\\nThe plot:")
     plt.show()
 """
 _MISSING = """
@@ -120,6 +121,7 @@ _MISSING_BARS = """
     if len(gaps):
         ax = (gaps["share"] * 100).head(15)[::-1].plot.barh(title="Missing values", xlabel="% of the rows", ylabel="")
         ax.bar_label(ax.containers[0], fmt="{:.1f} %", padding=3)
+        print("\\nThe plot:")
         plt.show()
 """
 _COUNT = """
@@ -133,6 +135,7 @@ _COUNT_BARS = """
     shown = sizes.rename(lambda value: value[:30]).head(15)[::-1]
     ax = shown.plot.barh(title=f"Rows by {group}", xlabel="rows", ylabel="")
     ax.bar_label(ax.containers[0], fmt="{:,.0f}", padding=3)
+    print("\\nThe plot:")
     plt.show()
 """
 _GROUPS = """
@@ -168,6 +171,7 @@ _BOXES = """
         ax.tick_params(axis="x", rotation=45 if len(parts) > 6 else 0)
         ax.set_title(f"{measure} by {group}")
         ax.set_ylabel(measure)
+        print("\\nThe plot:")
         plt.show()
 """
 _CORRELATION = """
@@ -192,6 +196,7 @@ _SCATTER = """
         ax.set_title(f"{y} against {x} ({len(points):,} rows)")
         ax.set_xlabel(x)
         ax.set_ylabel(y)
+        print("\\nThe plot:")
         plt.show()
 """
 _TREND = """
@@ -216,6 +221,7 @@ _LINES = """
     size = (9, 1 + 2 * lines.shape[1])
     lines.plot(subplots=True, title=list(lines), xlabel=$time, legend=False, marker="o", markersize=3, figsize=size)
     plt.suptitle("The $word over time")
+    print("\\nThe plot:")
     plt.show()
 """
 _FINDINGS = """

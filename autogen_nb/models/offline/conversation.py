@@ -24,6 +24,8 @@ _BLOCK = re.compile(r"^```python\n(# \[(\w+)\].*?)\n```$", re.DOTALL | re.MULTIL
 _RAN = re.compile(r"\s*exitcode: (-?\d+) \([^)\n]*\)\s*\n?(?:Code output: ?)?")
 _FACTS = re.compile(r"^(facts|files): (.*)$", re.MULTILINE)
 _FINDINGS = re.compile(r"^Findings:\n((?:- .*(?:\n|\Z))+)", re.MULTILINE)
+_PLOT = re.compile(r"^The plot:$", re.MULTILINE)
+_PICTURE = re.compile(r"^\[shown to the person: image/", re.MULTILINE)
 _ERROR = re.compile(r"^(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit)): ?(.*)", re.MULTILINE)
 _EDITED = re.compile(r"\nThe user changed the code before it ran\. This is what ran:\n(.*)", re.DOTALL)
 _SKIPPED = re.compile(r"The user skipped a block\. The reason: (.*)\.", re.DOTALL)
@@ -45,6 +47,8 @@ class Tried:
         The exception that ended the block: its name without the module, and its message.
     reason
         Why the person skipped the block.
+    plots, pictures
+        How many plots the code announced, and how many pictures the person was shown.
     """
 
     step: str
@@ -55,6 +59,8 @@ class Tried:
     error: str = ""
     message: str = ""
     reason: str = ""
+    plots: int = 0
+    pictures: int = 0
 
     @property
     def succeeded(self) -> bool:
@@ -96,6 +102,16 @@ class State:
     def tries(self, step: str) -> list[Tried]:
         """What this turn has tried for a step."""
         return [tried for tried in self.tried if tried.step == step]
+
+    @property
+    def settled(self) -> list[Tried]:
+        """What came last of each step of this turn."""
+        return list({tried.step: tried for tried in self.tried}.values())
+
+    @property
+    def whole(self) -> bool:
+        """Whether no block of this turn has failed in the end, and each plot was shown."""
+        return not any(tried.error or tried.plots > tried.pictures for tried in self.settled)
 
     @property
     def last(self) -> Tried | None:
@@ -168,7 +184,9 @@ def _tried(block: re.Match[str], text: str) -> Tried | None:
     errors = list(_ERROR.finditer(output)) if report[1] != "0" else []
     error = errors[-1][1] if errors else "" if report[1] == "0" else "Error"
     message = output[errors[-1].start(2) :].strip() if errors else ""
-    return Tried(step, code, edited[1] if edited else code, _facts(output), findings, error, message)
+    plots, pictures = len(_PLOT.findall(output)), len(_PICTURE.findall(output))
+    ran = edited[1] if edited else code
+    return Tried(step, code, ran, _facts(output), findings, error, message, plots=plots, pictures=pictures)
 
 
 def _facts(output: str) -> dict[str, Any]:

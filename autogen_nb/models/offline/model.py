@@ -5,16 +5,18 @@
 2. A further task about the same table needs no look, and has plots where it asks for them.
 3. A block that failed or was skipped is left out, unless the reason for skipping it asks for something else.
 4. A kernel that has lost the copy makes it again, by the code that the person let run.
+5. A summary that lacks a part, for a block failed or a plot was not shown, says which, and finishes as incomplete.
 """
 
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.events import INCOMPLETE
 from autogen_nb.messages import Message
 from autogen_nb.models.offline.analyses import ANALYSES, analysis_code, find_code, look_code
 from autogen_nb.models.offline.conversation import LOST, State, read_state
-from autogen_nb.models.offline.summary import learned, span, summary
+from autogen_nb.models.offline.summary import END, learned, span, summary
 from autogen_nb.models.offline.task import Dataset
 from autogen_nb.models.wrappers.reply_streams import pieces_of
 
@@ -50,15 +52,16 @@ class OfflineModel:
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Pieces of about a word, then the whole reply; it holds a block, or none when the task is done."""
-        text = write_reply(request)
+        state = read_state(request.messages)
+        text = write_reply(request, state)
+        finish = "stop" if state.whole or not text.endswith(END) else INCOMPLETE
         for piece in pieces_of(text):
             yield piece
-        yield Completion(Message(text, role="assistant"), model=self.name, finish_reason="stop", cost=0.0)
+        yield Completion(Message(text, role="assistant"), model=self.name, finish_reason=finish, cost=0.0)
 
 
-def write_reply(request: ModelRequest) -> str:
+def write_reply(request: ModelRequest, state: State) -> str:
     """The text of the reply: what was learned and the next block, or the summary; and what the model is, once."""
-    state = read_state(request.messages)
     block = next((block for block in _blocks(state) if not _is_settled(state, block)), None)
     said = [Message.of(message).text for message in request.messages if message.get("role") == "assistant"]
     parts = [] if any(text.startswith(INTRODUCTION) for text in said) else [INTRODUCTION]

@@ -34,13 +34,13 @@ def summary(state: State) -> str:
 
 
 def _result(state: State) -> str:
-    last = {tried.step: tried for tried in state.tried}
-    told = [sentence for tried in last.values() for sentence in _sentences(state, tried)]
-    skipped = [span(step) for step, tried in last.items() if not tried.ran]
+    told = [sentence for tried in state.settled for sentence in _sentences(state, tried)]
+    skipped = [span(tried.step) for tried in state.settled if not tried.ran]
     told += [f"Skipped by you: {listed(skipped)}."] if skipped else []
-    told += [
-        f"Left out: {span(step)} ({_error(tried)}).{_install(tried)}" for step, tried in last.items() if tried.error
-    ]
+    failed = [tried for tried in state.settled if tried.error]
+    told += [f"Left out: {span(tried.step)} ({_error(tried)}).{_install(tried)}" for tried in failed]
+    unseen = [span(tried.step) for tried in state.settled if not tried.error and tried.plots > tried.pictures]
+    told += [f"Computed, but not shown as a plot: {listed(unseen)}."] if unseen else []
     if state.question.impossible:
         told.append(f"These columns allow no {listed(state.question.impossible)}.")
     table = state.table
@@ -50,7 +50,8 @@ def _result(state: State) -> str:
     if state.first and not state.question.named:
         told.append(f"To go on, name columns, and one of these: {_WORDS}.")
     bullets = "\n".join(f"- {sentence}" for sentence in told)
-    return f"**Summary** (every number was computed in the blocks above)\n\n{bullets}"
+    missing = "" if state.whole else "\n\nThis answer is not whole; what it lacks is named below."
+    return f"**Summary** (every number was computed in the blocks above){missing}\n\n{bullets}"
 
 
 def _sentences(state: State, tried: Tried) -> list[str]:

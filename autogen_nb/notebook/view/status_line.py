@@ -42,7 +42,8 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
         "max_auto_replies": "Limit of turns met",
         "max_turns": "Limit of turns met",
     }
-    return joined(how.get(end.reason, "Done"), totals.text(), duration(seconds), *remarks)
+    done = "Not whole" if totals.incomplete else "Done"
+    return joined(how.get(end.reason, done), totals.text(), duration(seconds), *remarks)
 
 
 def origin(reply: ModelReplied | None, to: str = "") -> str:

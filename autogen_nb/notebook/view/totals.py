@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autogen_nb.events import CodeRan, Event, FunctionsReturned, ModelReplied, SpeakerGiven, SummaryGiven
+from autogen_nb.events import INCOMPLETE, CodeRan, Event, FunctionsReturned, ModelReplied, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Usage
 
 _SMALLEST = 0.0001
@@ -10,7 +10,10 @@ _SMALLEST = 0.0001
 
 @dataclass(slots=True)
 class Totals:
-    """The sums over the events of a chat; what came from a cache took no tokens and no money."""
+    """The sums over the events of a chat; what came from a cache took no tokens and no money.
+
+    `incomplete` tells that the last reply lacks a part.
+    """
 
     replies: int = 0
     cached: int = 0
@@ -19,11 +22,13 @@ class Totals:
     tokens: int = 0
     dollars: float = 0.0
     unpriced: bool = False
+    incomplete: bool = False
 
     def count(self, event: Event) -> None:
         """Takes an event into the sums."""
         match event:
-            case ModelReplied(usage=usage, cost=cost, cached=cached):
+            case ModelReplied(usage=usage, cost=cost, cached=cached, finish_reason=finish):
+                self.incomplete = finish == INCOMPLETE
                 self.replies += 1
                 self.cached += cached
                 self._pay(usage, cost, cached=cached)

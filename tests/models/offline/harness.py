@@ -20,10 +20,16 @@ mpl.use("Agg")
 
 LIMIT = 15
 PICTURES = "_pictures"
+SHOWN = "[shown to the person: image/png, <Figure size 800x450 with 1 Axes>]\n"
 _BLOCK = re.compile(r"^```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 
 
 def ask(messages: list[dict[str, Any]]) -> str:
+    """The model's reply to the messages, as text."""
+    return completion(messages).message.text
+
+
+def completion(messages: list[dict[str, Any]]) -> Completion:
     """The model's reply to the messages."""
 
     async def collect() -> Completion:
@@ -33,7 +39,7 @@ def ask(messages: list[dict[str, Any]]) -> str:
         assert "".join(item for item in items if isinstance(item, str)) == last.message.text
         return last
 
-    return asyncio.run(collect()).message.text
+    return asyncio.run(collect())
 
 
 def block_of(reply: str) -> str | None:
@@ -67,7 +73,9 @@ def execute(code: str, namespace: dict[str, Any]) -> str:
         warnings.simplefilter("error")
         try:
             exec(compile(code, "<cell>", "exec"), namespace)
-            namespace[PICTURES] = namespace.get(PICTURES, 0) + draw()
+            pictures = draw()
+            namespace[PICTURES] = namespace.get(PICTURES, 0) + pictures
+            out.write(SHOWN * pictures)
         except Exception:  # noqa: BLE001  (any exception of the block is its result)
             out.write(traceback.format_exc())
             status = "1 (execution failed)"
@@ -90,12 +98,14 @@ class Chat:
         default_factory=lambda: [{"role": "system", "content": "You are a helpful assistant."}]
     )
     blocks: list[str] = field(default_factory=list)
+    finish_reason: str = ""
 
     def say(self, task: str) -> str:
         """Gives a task and goes on until a reply has no block; that reply."""
         self.messages.append({"role": "user", "content": task})
         for _ in range(LIMIT):
-            reply = ask(self.messages)
+            last = completion(self.messages)
+            reply, self.finish_reason = last.message.text, last.finish_reason
             self.messages.append({"role": "assistant", "content": reply})
             code = block_of(reply)
             if code is None:

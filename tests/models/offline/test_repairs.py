@@ -6,9 +6,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.models.offline.harness import Chat, ask, execute, steps, with_frames
+from tests.models.offline.harness import SHOWN, Chat, ask, execute, steps, with_frames
 
 RAN = "exitcode: 0 (execution succeeded)\nCode output: "
+NOT_WHOLE = "This answer is not whole"
 SKIPPED = "The code was not run.\nThe user skipped a block. The reason: "
 
 
@@ -86,6 +87,37 @@ def test_a_block_that_fails_is_told_and_left_out(weather: pd.DataFrame) -> None:
     assert steps(chat) == ["look", "distribution", "groups", "correlation", "trend"]
     assert "That failed: `RuntimeError`: `no`." in chat.text
     assert "Left out: `groups` (`RuntimeError`: `no`)." in answer
+    assert NOT_WHOLE in answer
+    assert chat.finish_reason == "incomplete"
+
+
+def test_a_plot_that_is_not_shown_is_told(weather: pd.DataFrame) -> None:
+    """The answer names it; a later answer that has its plots is whole."""
+
+    def react(code: str, namespace: dict[str, Any]) -> str:
+        report = execute(code, namespace)
+        return report.replace(SHOWN, "") if "# [groups]" in code else report
+
+    chat = Chat({"weather": weather}, react)
+    answer = chat.say(with_frames("Explore", weather=weather))
+    lacking = chat.finish_reason
+    chat.react = execute
+    again = chat.say("Compare the wind by weather and plot it")
+
+    assert "Computed, but not shown as a plot: `groups`." in answer
+    assert NOT_WHOLE in answer
+    assert lacking == "incomplete"
+    assert NOT_WHOLE not in again
+    assert chat.finish_reason == "stop"
+
+
+def test_a_table_that_cannot_be_read_is_no_whole_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An end in words that tells of a failure finishes as incomplete."""
+    monkeypatch.chdir(tmp_path)
+    chat = Chat()
+
+    assert "I could not read `gone.csv`" in chat.say("Explore gone.csv")
+    assert chat.finish_reason == "incomplete"
 
 
 def test_a_skipped_block_is_not_offered_again(weather: pd.DataFrame) -> None:
@@ -99,6 +131,8 @@ def test_a_skipped_block_is_not_offered_again(weather: pd.DataFrame) -> None:
 
     assert steps(chat) == ["look", "distribution", "groups", "correlation", "trend"]
     assert "Skipped by you: `groups`." in answer
+    assert NOT_WHOLE not in answer
+    assert chat.finish_reason == "stop"
 
 
 def test_everything_skipped_ends_in_words(penguins: pd.DataFrame) -> None:
