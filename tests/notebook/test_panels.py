@@ -283,6 +283,34 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "asked"),
+    [
+        ("allow", 'EffectAsked("user", Effect("write", "a{0}b", "writes a{0}b"), "open(\'a{0}b\')")'),
+        ("approve", 'ApprovalAsked("user", CodeBlock("python", "a{0}b"), 0, 2, ("writes a{0}b",))'),
+        ("typed", 'CodeInputAsked("user", "a{0}b")'),
+        ("input", 'HumanInputAsked("user", "bob", "a{0}b", choices=("a{0}b",))'),
+    ],
+)
+def test_no_character_of_a_question_is_unseen(notebook: FrontEnd, method: str, asked: str) -> None:
+    """What would turn the rest of a line round, or has no width, is written out in panels and in what they leave."""
+    answer = {"allow": "Deny", "approve": "Stop", "typed": "Send", "input": "Exit"}[method]
+    cell = start(notebook, method, asked.format(r"\u202e\u200b"))
+    notebook.asked(answer)
+    states = [state for _, state in notebook.visible()]
+    notebook.click(answer)
+    if method == "allow":
+        notebook.type("why", REASON)
+        notebook.click("Deny")
+    notebook.finish(cell)
+
+    texts = [str(state.get(key, "")) for state in states for key in ("value", "description", "tooltip")]
+    texts += [cell.text, cell.html()]
+    assert [text for text in texts if "\u202e" in text or "\u200b" in text] == []
+    assert any("a[U+202E][U+200B]b" in text for text in texts)
+
+
+@pytest.mark.slow
 def test_code_is_stopped_where_it_goes_beyond_what_was_let_through(either: FrontEnd, model: FakeOpenAI) -> None:
     """Denied, the code fails at that line and the model reads why; allowed, it goes on; Stop ends the chat."""
     define = "def handle(text):\n    with open('../beyond.txt', 'w') as file:\n        file.write(text)"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import highlighting, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
@@ -41,7 +42,7 @@ def card(
 
 
 def line(text: str, *, tone: Tone = "muted") -> str:
-    """A note of one line; words between backticks are shown as code."""
+    """A note of one line; words between backticks are shown as code, and no character is unseen."""
     mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
     style = styles.MUTED_LINE if tone == "muted" else styles.LINE
     return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
@@ -55,7 +56,7 @@ def linked(text: str, words: str, file: str) -> str:
 
 
 def question(text: str) -> str:
-    """What a person is asked, in one line; words between backticks are shown as code."""
+    """What a person is asked, in one line; words between backticks are shown as code, and no character is unseen."""
     return f'<div style="{styles.LINE}">{_with_code_spans(text)}</div>'
 
 
@@ -98,7 +99,7 @@ def warm_up() -> None:
 
 
 def _with_code_spans(text: str) -> str:
-    pieces = _CODE_SPAN.split(text)
+    pieces = _CODE_SPAN.split(visible(text))
     return "".join(
         f"<code>{escape_plain(piece)}</code>" if index % 2 else escape_text(piece) for index, piece in enumerate(pieces)
     )

@@ -1,5 +1,6 @@
 """The status line at a cell's foot, what it says is awaited, and the other one-line texts of the view."""
 
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import Effect
 from autogen_nb.events import ChatStarted, Ended, ModelReplied, Said
 from autogen_nb.messages import Reasoning
@@ -82,8 +83,8 @@ def duration(seconds: float) -> str:
 
 
 def shortened(text: str) -> str:
-    """Text from elsewhere in one line, of which no backtick is taken for our own."""
-    line = " ".join(only_colours(text).replace("`", "'").split())
+    """Text from elsewhere in one line, of which no backtick is taken for our own, and no character is unseen."""
+    line = visible(" ".join(only_colours(text).replace("`", "'").split()))
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"
 
 

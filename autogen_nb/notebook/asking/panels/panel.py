@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import ipywidgets as widgets
 
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import NobodyThere
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.rendering import chat_html
@@ -84,7 +85,7 @@ class Panel:
             When there was none within `patience` seconds.
         """
         view = self._box._repr_mimebundle_() or {}  # IPython's own protocol
-        foot.panel({**view, "text/plain": f"{only_colours(self._question)}\n{_NO_BUTTONS}"})
+        foot.panel({**view, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
         begun = time.monotonic()
         try:
             while not (await asyncio.wait([self._answer], timeout=_LOOK))[0]:
@@ -109,7 +110,7 @@ class Panel:
 
     def button(self, text: str, then: Callable[[], None], *, hint: str, style: str = "") -> widgets.Button:
         """A button that does one thing."""
-        button = widgets.Button(description=text, tooltip=hint, button_style=style, layout=widget_parts.BUTTON)
+        button = widgets.Button(description=visible(text), tooltip=hint, button_style=style, layout=widget_parts.BUTTON)
         button.on_click(lambda _: then())
         return button
 
