@@ -91,3 +91,21 @@ def test_root_as_the_folder() -> None:
 def test_any_text_has_an_answer(path: str, folder: str) -> None:
     """Whatever is taken for a path, there is one answer."""
     assert PathScope(folder, "/a/own", "/a").where(path) in ("own", "below", "private", "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("path", "whose"),
+    [
+        ("/home/me/a\\b/x.csv", "below"),
+        ("x.csv", "below"),
+        ("/home/me/a\\b/files/main/x.csv", "own"),
+        ("files/main/x.csv", "own"),
+        ("/home/me/a\\b/..\\x.csv", "elsewhere"),
+        ("/home/me/a/b/x.csv", "elsewhere"),
+    ],
+)
+def test_a_folders_name_may_hold_a_backslash(path: str, whose: Whose) -> None:
+    """What lies in a folder with a backslash in its name is told from what lies in a folder of a folder."""
+    scope = PathScope("/home/me/a\\b", "/home/me/a\\b/files/main", "/home/me")
+
+    assert scope.where(path) == whose

@@ -60,7 +60,9 @@ class PathScope:
 
     def full(self, path: str) -> str | None:
         """The path from the root, or as far as is known; None for what is no path of this machine's kind."""
-        path = path.replace("\\", "/")
+        known = next((each for each in (self.own, self.folder, self.home) if each and _within(path, each)), "")
+        # The name of a folder that is known may hold a backslash, which is a letter to POSIX.
+        path = path[: len(known)] + path[len(known) :].replace("\\", "/")
         if not path or _DRIVE.match(path) or "\0" in path:
             return None
         if path.startswith("~"):
