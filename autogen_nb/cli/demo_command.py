@@ -77,7 +77,8 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
         return 128 + ending.by
     files = "\n".join(f"  {file}" for file in _write(book, path, out))
     plots = sum("image/png" in each.get("data", {}) for cell in book.cells for each in cell.get("outputs", []))
-    code = exit_codes.ANSWERED if ending.how == "done" else exit_codes.code_for(ending.classes)
+    failed = exit_codes.INCOMPLETE if "AnswerIncomplete" in ending.classes else exit_codes.FAILED
+    code = exit_codes.ANSWERED if ending.how == "done" else failed
     how = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Not whole"}.get(code, "Failed")
     counted = f"{plots} plot{'' if plots == 1 else 's'}"
     transcript.line(f"{how} after {time.monotonic() - begun:.0f} s, with {counted}:\n{files}")
