@@ -22,6 +22,13 @@ def origin(shell: Any) -> Origin:
     return Origin() if kernel is None else _origin(kernel.get_parent("shell") or {})
 
 
+def source(shell: Any) -> str:
+    """The source of the running cell, as the front end sent it."""
+    kernel = getattr(shell, "kernel", None)
+    request = {} if kernel is None else kernel.get_parent("shell") or {}
+    return str(request.get("content", {}).get("code", ""))
+
+
 def run_again(shell: Any, running: Origin) -> bool:
     """Whether a further request for the cell waits behind the one that runs.
 

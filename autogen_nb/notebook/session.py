@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import replace
 
@@ -26,6 +26,7 @@ from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.options import CellOptions, read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
+from autogen_nb.notebook.taking_over import RunningChat
 from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
@@ -141,7 +142,11 @@ class Session:
         members = () if team is None else [each.name for each in team.participants]
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
         view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark, members=members)
-        with found.open(self._shell, running) as superseded:
+        shown = None
+        if isinstance(view, NotebookView) and found.way == "buttons":
+            source = reruns.source(self._shell)
+            shown = RunningChat(view, origin, running.cell, source, self.conversations, self._commands.chat_of)
+        with shown or nullcontext(), found.open(self._shell, running, shown) as superseded:
             person = self._person(found, view, superseded, settings.human_timeout)
             aside = _ask_below_cell if found.way == "buttons" else None
             stage = CellStage(self._notebook, origin, person, view, waits, aside, settings.every_block)

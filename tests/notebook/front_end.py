@@ -185,6 +185,14 @@ class FrontEnd:
             kept.clear()
         self._unanswered = 0
 
+    def load_page_again(self) -> None:
+        """Loads the page anew: nothing of it was saved, and what its cells print from now on is dropped."""
+        self._runs.clear()
+        self._cells.clear()
+        self.widgets.clear()
+        states = self.load_again()
+        self.widgets.update({name: dict(each["state"]) for name, each in states.items()})
+
     def start(self, code: str, cell: str = "cell", *, stdin: bool = True, origin: bool = True) -> Run:
         """A run of a cell that has been asked for, and that may wait for others; `origin` sends its ``cellId``."""
         content = {

@@ -10,16 +10,21 @@
    loaded again asks for the state of its widgets.
 4. Each message is answered by "busy" and "idle", as all others are: front ends hold back what is typed until the
    letter before is through, and 7.4 does not say when one is.
+5. A cell that asks for what runs, such as ``%autogen show``, would wait for its end as well: who listens may take it.
 """
 
 import asyncio
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+
+from autogen_nb.notebook.asking.taken_request import CellTaker, TakenRequest
 
 _COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
 _CONTROL = "jupyter.widget.control"
@@ -38,13 +43,16 @@ class Listener:
         What they are handled in: what a callback prints belongs to the cell that waits.
     known
         The comms that were open before, and are left alone.
+    taker
+        Answers cells that ask for what runs.
     cells
-        The ids of the cells that were sent to the kernel meanwhile.
+        The ids of the cells that were sent to the kernel meanwhile, but for those that were taken.
     """
 
     loop: asyncio.AbstractEventLoop
     context: Context
     known: frozenset[str]
+    taker: CellTaker | None
     cells: list[str] = field(default_factory=list)
 
 
@@ -65,6 +73,7 @@ class CommInterceptor:
         self._listeners: tuple[Listener, ...] = ()
         self._controls: set[str] = set()
         self._before: Callable[[Sequence[Any]], Any] | None = None
+        self._handed_on: set[asyncio.Future[Any]] = set()
 
     @property
     def hears_while_held(self) -> bool:
@@ -72,9 +81,10 @@ class CommInterceptor:
         return self._stream.io_loop is not self._kernel.io_loop
 
     @contextmanager
-    def listening(self) -> Generator[Listener, None, None]:
+    def listening(self, taker: CellTaker | None = None) -> Generator[Listener, None, None]:
         """Hands the messages of comms that are opened from now on to the running loop."""
-        listener = Listener(asyncio.get_running_loop(), copy_context(), frozenset(self._comms.comms))
+        known = frozenset(self._comms.comms)
+        listener = Listener(asyncio.get_running_loop(), copy_context(), known, taker)
         with self._lock:
             self._listeners = (*self._listeners, listener)
         self._on_stream(self._stand_before)
@@ -122,9 +132,7 @@ class CommInterceptor:
         message = session.deserialize(parts, content=False, copy=False)
         kind = message["header"]["msg_type"]
         if kind == "execute_request":
-            cell = message["metadata"].get("cellId")
-            for listener in self._listeners:
-                listener.cells.append(str(cell))
+            return self._takes_cell(frames, idents, message)
         if kind not in _COMMS:
             return False
         content = session.unpack(message["content"])
@@ -142,7 +150,40 @@ class CommInterceptor:
                     return True
         return False
 
+    def _takes_cell(self, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> bool:
+        message["content"] = self._kernel.session.unpack(message["content"])
+        cell, content = message["metadata"].get("cellId"), message["content"]
+        for listener in reversed(self._listeners):
+            taker = listener.taker
+            if taker is not None and not content.get("silent") and taker.wants(content["code"], cell):
+                with suppress(RuntimeError):
+                    context = listener.context.copy()
+                    listener.loop.call_soon_threadsafe(self._take, taker, frames, idents, message, context=context)
+                    return True
+        self._note_cell(cell)
+        return False
+
+    def _note_cell(self, cell: str | None) -> None:
+        for listener in self._listeners:
+            listener.cells.append(str(cell))
+
+    def _hand_on(self, frames: Sequence[Any], cell: str | None) -> None:
+        self._note_cell(cell)
+        handled = (self._before or _callback(self._stream))(frames)
+        if inspect.isawaitable(handled):
+            task = asyncio.ensure_future(handled)
+            self._handed_on.add(task)
+            task.add_done_callback(self._handed_on.discard)
+
     # Where the question waits
+
+    def _take(self, taker: CellTaker, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> None:
+        def reply(kind: str, content: dict[str, Any]) -> None:
+            send = partial(self._kernel.session.send, self._stream, kind, content, parent=message, ident=idents)
+            self._on_stream(send)
+
+        if not taker.take(TakenRequest(self._kernel, message, reply)):
+            self._on_stream(partial(self._hand_on, frames, message["metadata"].get("cellId")))
 
     def _handle(self, kind: str, idents: Sequence[bytes], parts: Sequence[Any]) -> None:
         message = self._kernel.session.deserialize(parts, content=True, copy=False)

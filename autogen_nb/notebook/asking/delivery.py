@@ -16,6 +16,7 @@ from ipykernel._version import __version__ as release
 
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
+from autogen_nb.notebook.asking.taken_request import CellTaker
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.settings import Defaults
 
@@ -53,12 +54,17 @@ class QuestionDelivery:
         return QuestionDelivery("words", why) if self.way == "buttons" else self
 
     @contextmanager
-    def open(self, shell: Any, origin: Origin) -> Generator[Callable[[], bool], None, None]:
-        """Hears clicks, and gives what tells whether the cell was run again meanwhile."""
+    def open(
+        self, shell: Any, origin: Origin, taker: CellTaker | None = None
+    ) -> Generator[Callable[[], bool], None, None]:
+        """Hears clicks, and gives what tells whether the cell was run again meanwhile.
+
+        `taker` answers cells that ask for what runs.
+        """
         if self.intercept is None:
             yield lambda: reruns.run_again(shell, origin)
             return
-        with self.intercept.listening() as listener:
+        with self.intercept.listening(taker) as listener:
             yield lambda: origin.cell in listener.cells or reruns.run_again(shell, origin)
 
 

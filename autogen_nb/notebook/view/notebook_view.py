@@ -50,7 +50,7 @@ from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.function_calls import CallsShown
 from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
-from autogen_nb.notebook.view.slots import Slot, Slots
+from autogen_nb.notebook.view.slots import Publish, Slot, Slots, publish_here
 from autogen_nb.notebook.view.totals import Totals
 from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
@@ -61,6 +61,7 @@ _SHARE = 5
 """Rendering takes at most one part in this many of the time, however long a message grows."""
 
 _STATUS_EVERY = 1.0
+_MOVED = "This chat is shown anew in another place, and goes on there."
 
 
 class NotebookView:
@@ -74,10 +75,17 @@ class NotebookView:
         Those of a team, each of whom has a colour by its place.
     clock
         Gives seconds that only grow.
+    publish
+        Shows below which cell.
     """
 
     def __init__(
-        self, *, remark: str = "", members: Sequence[str] = (), clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        remark: str = "",
+        members: Sequence[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+        publish: Publish = publish_here,
     ) -> None:
         self._clock = clock
         self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
@@ -85,7 +93,7 @@ class NotebookView:
         self._remark = remark
         self._spent: Callable[[], str] = str
         self._unasked: Callable[[], bool] = bool
-        self._slots = Slots()
+        self._slots = Slots(publish)
         self._foot: Slot | None = None
         self._held = False
         self._status = ""
@@ -215,6 +223,16 @@ class NotebookView:
         self._status = what
         self._status_since = self._clock()
         self._status_shown = self._status_since - _STATUS_EVERY + _INTERVAL
+
+    @property
+    def asks(self) -> bool:
+        """Whether a panel is shown."""
+        return self._held
+
+    def move(self, publish: Publish) -> None:
+        """Shows everything below another cell, and what comes as well; the cell before says so."""
+        self._foot_slot().leave(*chat_html.bundle(chat_html.line(_MOVED), _MOVED, kind="note"))
+        self._slots.move(publish)
 
     # The foot
 

@@ -1,6 +1,7 @@
 """The places in a cell's output, whose content can be replaced as long as the cell's kernel lives."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 from uuid import uuid4
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,8 +16,29 @@ _MANY = 36
 _NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind": "empty"}})
 
 
+class Publish(Protocol):
+    """Shows a bundle below a cell, or in the place of what has this display id."""
+
+    def __call__(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
+        """Sends `display_data` or `update_display_data` of Jupyter's messaging specification."""
+
+
+def publish_here(data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
+    """Shows it below the cell that runs."""
+    InteractiveShell.instance().display_pub.publish(
+        data=data, metadata=metadata, transient={"display_id": display_id}, update=update
+    )
+
+
+@dataclass(slots=True)
+class CellBelow:
+    """The cell below which something is shown; it may become another one."""
+
+    publish: Publish = publish_here
+
+
 class Slot:
-    """An output of the running cell with a display id; nothing is shown before the first `show`.
+    """An output of a cell with a display id; nothing is shown before the first `show`.
 
     Parameters
     ----------
@@ -24,9 +46,10 @@ class Slot:
         The place above it. A front end puts outputs where they come first, so that place is taken before this one.
     """
 
-    def __init__(self, above: "Slot | None" = None) -> None:
+    def __init__(self, above: "Slot | None" = None, cell: CellBelow | None = None) -> None:
         self._id = uuid4().hex
         self._above = above
+        self._cell = cell or CellBelow()
         self.content: Content | None = None
 
     def show(self, data: Bundle, metadata: Bundle) -> None:
@@ -34,10 +57,17 @@ class Slot:
         if self._above is not None and self._above.content is None:
             self._above.show(*_NOTHING)
         shown, self.content, self._above = self.content, (data, metadata), None
-        # `display_data` and `update_display_data` of Jupyter's messaging specification.
-        InteractiveShell.instance().display_pub.publish(
-            data=data, metadata=metadata, transient={"display_id": self._id}, update=shown is not None
-        )
+        self._cell.publish(data, metadata, self._id, update=shown is not None)
+
+    def leave(self, data: Bundle, metadata: Bundle) -> None:
+        """Shows this in the place before it moves with its content."""
+        self._cell.publish(data, metadata, self._id, update=self.content is not None)
+
+    def move(self) -> None:
+        """Shows what is there below the cell that it is now; the place before stays as it is."""
+        self._id = uuid4().hex
+        if self.content is not None:
+            self._cell.publish(*self.content, self._id)
 
     def clear(self) -> None:
         """Leaves nothing to be seen in this place."""
@@ -48,14 +78,21 @@ class Slot:
 class Slots:
     """The places of one cell, from top to bottom."""
 
-    def __init__(self) -> None:
+    def __init__(self, publish: Publish = publish_here) -> None:
         self._all: list[Slot] = []
         self._used = 0
+        self._cell = CellBelow(publish)
+
+    def move(self, publish: Publish) -> None:
+        """Shows everything below another cell, and what comes as well."""
+        self._cell.publish = publish
+        for slot in self._all:
+            slot.move()
 
     def next(self) -> Slot:
         """The place below those that are in use."""
         if self._used == len(self._all):
-            self._all.append(Slot(self._all[-1] if self._all else None))
+            self._all.append(Slot(self._all[-1] if self._all else None, self._cell))
         self._used += 1
         return self._all[self._used - 1]
 

@@ -1,0 +1,109 @@
+"""A running chat moves to the cell that asks for it: ``%autogen show``, or its own cell run once more.
+
+A page that was loaded again drops what a cell of the page before prints, and a cell that is run again has lost what it
+showed. Both would wait for the end of the chat that they ask for, so their requests are answered while it runs.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from autogen_nb.errors import ChatUnfinished, ConfigError
+from autogen_nb.notebook.asking.taken_request import TakenRequest
+from autogen_nb.notebook.commands import show_command
+from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
+from autogen_nb.notebook.reruns import Superseded
+from autogen_nb.notebook.view.notebook_view import NotebookView
+
+_SHOW = re.compile(r"\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
+_RUNS_ALREADY = "This cell runs already: its chat goes on here. To begin anew, stop it (■) and run the cell again."
+
+
+@dataclass(slots=True)
+class RunningChat:
+    """What a cell that runs shows, and where.
+
+    Parameters
+    ----------
+    origin
+        Where the chat's run comes from.
+    cell
+        The id of the cell that runs, which may stand for the run's own.
+    code
+        The source of the cell.
+    chat_of
+        The chat that words name.
+    """
+
+    view: NotebookView
+    origin: Origin
+    cell: str | None
+    code: str
+    conversations: Conversations
+    chat_of: Callable[[list[str]], NotebookConversation]
+    _shown_by: TakenRequest | None = None
+    _closed: bool = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Ends the cell that shows the chat with what the chat ends with."""
+        self._closed = True
+        if self._shown_by is None:
+            return
+        if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
+            error = ChatUnfinished("Stopped.", reason="stopped")
+        self._shown_by.finish(None if isinstance(error, Superseded) else error)
+
+    def wants(self, code: str, cell: str | None) -> bool:
+        """Whether a cell asks for what runs; called on any thread."""
+        return _SHOW.fullmatch(code) is not None or self._again(code, cell)
+
+    def take(self, request: TakenRequest) -> bool:
+        """Shows what the cell asks for, if the chat runs still."""
+        again = self._again(request.code, request.cell)
+        # A cell that waits for an answer gives way to its next run, which asks the same by what is set by then.
+        if self._closed or (again and self.view.asks):
+            return False
+        request.begin()
+        asked = None if again else _SHOW.fullmatch(request.code)
+        if asked is None:
+            NotebookView(publish=request.publish).note(_RUNS_ALREADY)
+            self._move(request)
+            return True
+        running = self._conversation()
+        try:
+            chat = self.chat_of([asked[1]]) if asked[1] else running
+        except ConfigError as error:
+            request.finish(error)
+            return True
+        above = NotebookView(publish=request.publish)
+        if chat is not None and chat is not running:
+            show_command.show_runs(chat.runs, above)
+            request.finish()
+            return True
+        if chat is not None:
+            runs = [run for run in chat.runs if run.origin != self.origin]
+            show_command.show_runs(runs, above)
+            for said in [said for run in chat.runs if run.origin == self.origin for said in run.said()][:1]:
+                above.show(said)
+        self._move(request)
+        return True
+
+    def _move(self, request: TakenRequest) -> None:
+        before, self._shown_by = self._shown_by, request
+        self.view.move(request.publish)
+        if before is not None:
+            before.finish()
+
+    def _again(self, code: str, cell: str | None) -> bool:
+        return cell is not None and (cell, code) == (self.cell, self.code)
+
+    def _conversation(self) -> NotebookConversation | None:
+        return next((chat for chat in self.conversations for run in chat.runs if run.origin == self.origin), None)

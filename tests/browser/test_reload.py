@@ -1,0 +1,96 @@
+"""A page that is loaded again, and a cell that is run again, while a chat waits or runs."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from autogen_nb.testing import FakeOpenAI
+from tests.browser.cells import code, connected
+from tests.browser.notebook_page import NotebookPage
+
+WAITS = """
+import os, time
+print("be" + "gan")
+while not os.path.exists("go"):
+    time.sleep(0.05)
+print("en" + "ded")
+""".strip()
+UNASKED = "%%autogen --confirm never\nGo."
+
+
+def test_question_is_asked_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """The page was not saved; `%autogen show` does not wait for the chat, and the chat goes on below it."""
+    fake.add(code("print(6 * 7)", says="First words."), "It is done.")
+    notebook.create(connected(fake), "%%autogen\nMultiply.", "%autogen show")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    expect(notebook.button(1, "Run")).to_be_visible()
+    notebook.reload(busy=True)
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_contain_text("First words.")
+    expect(notebook.button(2, "Run")).to_be_visible()
+    notebook.screenshot("shown-while-it-waits", 2)
+    notebook.click_until(2, "Run", lambda: len(fake.requests) == 2)
+    notebook.await_idle()
+
+    expect(notebook.output(2)).to_contain_text("42")
+    expect(notebook.output(2)).to_contain_text("It is done.")
+    expect(notebook.button(2, "Run")).to_have_count(0)
+    notebook.screenshot("shown-while-it-waited", 2)
+
+
+def test_output_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
+    """The page was loaded again while a block ran: what it printed before and after is there."""
+    fake.add(code(WAITS), "It is done.")
+    notebook.create(connected(fake), UNASKED, "%autogen show")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    expect(notebook.output(1)).to_contain_text("began")
+    notebook.save()
+    notebook.reload(busy=True)
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_contain_text("began")
+    expect(notebook.output(2)).to_contain_text("running python")
+    notebook.screenshot("shown-while-it-runs", 2)
+    (folder / "go").touch()
+    notebook.await_idle()
+
+    expect(notebook.output(2)).to_contain_text("ended")
+    expect(notebook.output(2)).to_contain_text("It is done.")
+
+
+def test_cell_that_runs_is_run_again(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
+    """The front end has cleared its outputs; they come back, nothing runs twice, and a line says what happened."""
+    fake.add(code(WAITS), "It is done.", "Never.")
+    notebook.create(connected(fake), UNASKED)
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    expect(notebook.output(1)).to_contain_text("began")
+    notebook.run_cell(1)
+    expect(notebook.output(1)).to_contain_text("This cell runs already")
+    expect(notebook.output(1)).to_contain_text("began")
+    notebook.screenshot("run-again-while-it-runs", 1)
+    (folder / "go").touch()
+    notebook.await_idle()
+
+    expect(notebook.output(1)).to_contain_text("ended")
+    expect(notebook.output(1)).to_contain_text("It is done.")
+    assert len(fake.requests) == 2
+
+
+def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
+    """The cell has the id that it had, so that its chat is found again."""
+    fake.add(code(WAITS), "It is done.", "Never.")
+    notebook.create(connected(fake), UNASKED)
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    expect(notebook.output(1)).to_contain_text("began")
+    notebook.save()
+    notebook.reload(busy=True)
+    notebook.run_cell(1)
+    expect(notebook.output(1)).to_contain_text("This cell runs already")
+    (folder / "go").touch()
+    notebook.await_idle()
+
+    expect(notebook.output(1)).to_contain_text("ended")
+    assert len(fake.requests) == 2

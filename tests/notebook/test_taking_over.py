@@ -1,0 +1,113 @@
+"""A chat that runs is shown where a person asks for it: after a reload, and when its cell is run again."""
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
+
+
+@pytest.mark.slow
+def test_open_question_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI) -> None:
+    """After a reload `%autogen show` in any cell brings the question, and what comes of the answer."""
+    model.add(python("print('ran')", words="First words."), "Fine.")
+    either.start("%%autogen --new\nGo.", "chat")
+    either.asked("Run")
+    either.load_page_again()
+
+    shown = either.start("%autogen show", "show")
+    either.click("Run")
+    either.finish(shown)
+
+    assert shown.status == "ok", shown.error
+    assert "Go." in shown.about("message")[0]
+    assert "First words." in shown.about("message")[1]
+    assert shown.about("stream") == ["ran\n"]
+    assert shown.about("message")[-1].endswith("Fine.")
+    assert len(model.requests) == 2
+    assert list(either.visible()) == []
+
+
+@pytest.mark.slow
+def test_output_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A block that runs while the page is loaded again is seen to its end, with the status line below it."""
+    model.add(python(WAITS), "Fine.")
+    chat = fresh.start("%%autogen --confirm never\nGo.", "chat")
+    fresh.wait(lambda: "began" in chat.text, "the block to run")
+    fresh.load_page_again()
+
+    shown = fresh.start("%autogen show main", "show")
+    fresh.wait(lambda: "began" in shown.text and bool(shown.about("status")), "what the block printed")
+    running = shown.about("status")[0]
+    (fresh.cwd / "go").touch()
+    fresh.finish(shown)
+    (fresh.cwd / "go").unlink()
+
+    assert running.startswith("running python")
+    assert shown.about("stream") == ["began\nended\n"]
+    assert shown.about("end")
+    assert shown.about("status") == []
+
+
+@pytest.mark.slow
+def test_cell_run_again_while_its_code_runs_goes_on(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Nothing is lost, nothing is asked or run twice, and a line says what happened."""
+    model.add(python(WAITS), "Fine.", "Never.")
+    first = fresh.start("%%autogen --confirm never\nGo.", "chat")
+    fresh.wait(lambda: "began" in first.text, "the block to run")
+
+    again = fresh.start("%%autogen --confirm never\nGo.", "chat")
+    fresh.wait(lambda: "began" in again.text, "what the block printed")
+    (fresh.cwd / "go").touch()
+    fresh.finish(again)
+    fresh.finish(first)
+    (fresh.cwd / "go").unlink()
+
+    assert "This cell runs already" in again.about("note")[0]
+    assert again.about("stream") == ["began\nended\n"]
+    assert len(model.requests) == 2
+
+
+@pytest.mark.slow
+def test_stop_ends_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The cell that shows ends as the chat does; run once more, it asks the question again."""
+    model.add(python("print('ran')"), "Fine.")
+    chat = fresh.start("%%autogen\nGo.", "chat")
+    fresh.asked("Run")
+    shown = fresh.start("%autogen show", "show")
+    fresh.wait(lambda: bool(shown.about("panel")), "the panel below the cell that shows")
+    fresh.interrupt()
+    fresh.finish(shown)
+    # What waits behind a cell that failed is given up.
+    fresh.finish(chat)
+    stopped = shown.error
+    again = fresh.start("%autogen show", "show")
+    fresh.click("Run")
+    fresh.finish(again)
+
+    assert stopped == "Stopped."
+    assert again.about("stream") == ["ran\n"]
+    assert len(model.requests) == 2
+
+
+@pytest.mark.slow
+def test_other_chats_are_shown_at_once(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """While a chat waits, another one is shown and an unknown one is an error, without a wait."""
+    model.add("One.", python("1"), "Fine.")
+    fresh.run("%%autogen -c other\nGo.", "other")
+    chat = fresh.start("%%autogen\nGo on.", "chat")
+    fresh.asked("Run")
+
+    shown = fresh.run("%autogen show other", "show")
+    unknown = fresh.run("%autogen show nobody", "unknown")
+    waiting = not chat.done
+    fresh.click("Run")
+    fresh.finish(chat)
+
+    assert waiting
+    assert shown.about("message")[-1].endswith("One.")
+    assert unknown.status == "error"
+    assert "there is no chat 'nobody'" in unknown.error
+    assert chat.about("message")[-1].endswith("Fine.")
