@@ -38,12 +38,12 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.person import OFFER, AbsentPerson, lets_all_run
-from autogen_nb.notebook.chat_folders import FILES
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.settings import CellSettings
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import interruptible, result, ticking
+from autogen_nb.trusted.held_folder import HeldFolder
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class ChatCell:
             if remark:
                 self._view.note(remark)
             await self._settle_stuck_code(chat)
-            with _chat_folder(chat.cwd / chat.folder):
+            with _chat_folder(chat.cwd, chat.folder):
                 cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
                 done = await self._run_chat(chat, cell_run, model)
             try:
@@ -320,20 +320,20 @@ class ChatCell:
 
 
 @contextmanager
-def _chat_folder(folder: Path) -> Iterator[None]:
+def _chat_folder(cwd: Path, folder: str) -> Iterator[None]:
     """The folder for a chat's files, which is there while a cell runs, and afterwards where something was written."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        held = HeldFolder(cwd)
+        held.folder(folder, make=True).close()
     except OSError as error:
         raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
-    try:
-        yield
-    finally:
-        for empty in (folder, *folder.parents):
-            with suppress(OSError):
-                empty.rmdir()
-            if empty.name == FILES:
-                break
+    with held:
+        try:
+            yield
+        finally:
+            for empty in (folder, *map(str, Path(folder).parents)):
+                with suppress(OSError):
+                    held.remove_empty(empty)
 
 
 async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:

@@ -52,6 +52,10 @@ class HeldFolder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __deepcopy__(self, _: object) -> Self:
+        # Another object of the same descriptor would go on when that is closed.
+        return self
+
     def close(self) -> None:
         """Lets go of the folder; it may be called twice."""
         self._close()

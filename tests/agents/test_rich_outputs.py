@@ -2,9 +2,11 @@
 
 import base64
 import struct
+from pathlib import Path
 
 import pytest
 
+from autogen_nb.agents.parts.code_execution import OutputFolder
 from autogen_nb.agents.parts.rich_outputs import FILES, LARGEST, OF_CHAT, OF_RUN, RichOutputs, ShownSize
 from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
@@ -148,3 +150,20 @@ def test_all_runs_of_a_chat_have_one_bound() -> None:
 def test_an_update_of_nothing_is_shown_nowhere() -> None:
     """As in Jupyter, an update whose display never came has no place."""
     assert taken(Display({"text/plain": "x"}, {}, "a", update=True)) == ([], "")
+
+
+def test_a_folder_that_is_a_link_keeps_nothing(tmp_path: Path) -> None:
+    """What is too large goes through no link that code has put in the place of a folder or a file."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "files").symlink_to(outside)
+    (outside / "notes.txt").touch()
+    (work / "own").mkdir()
+    (work / "own" / "output-1.txt").symlink_to(outside / "notes.txt")
+
+    assert OutputFolder(work / "files" / "main", work).save("txt", b"planted") == ""
+    assert OutputFolder(work / "files", work).save("txt", b"planted") == ""
+    assert OutputFolder(work / "own", work).save("txt", b"kept") == "own/output-2.txt"
+    assert [(path.name, path.read_bytes()) for path in outside.iterdir()] == [("notes.txt", b"")]

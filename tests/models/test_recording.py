@@ -1,5 +1,6 @@
 import asyncio
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -269,3 +270,31 @@ def test_pieces_join_to_the_text(text: str) -> None:
 def test_digest_of_no_messages_is_possible() -> None:
     """A request without messages has a digest too."""
     assert Digest.of(ModelRequest(())).messages == 0
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder that becomes a link"])
+def test_a_recording_goes_nowhere_else(tmp_path: Path, kind: str) -> None:
+    """What code plants in the place of the file is refused; the folder is the one that there was at first."""
+    outside = tmp_path / "outside"
+    (tmp_path / "kept").mkdir()
+    outside.mkdir()
+    (outside / "notes.txt").touch()
+    path = tmp_path / "kept" / "notes.txt"
+    model = ScriptedModel(["one"])
+    if kind == "folder that becomes a link":
+        recording = Recording(model, path)
+        path.parent.rename(tmp_path / "moved")
+        path.parent.symlink_to(outside)
+        ask(recording, USER)
+        assert (tmp_path / "moved" / "notes.txt").read_text()
+    else:
+        if kind == "link":
+            path.symlink_to(outside / "notes.txt")
+        elif kind == "hard link":
+            path.hardlink_to(outside / "notes.txt")
+        else:
+            os.mkfifo(path)
+        with pytest.raises(ConfigError, match=r"cannot be written: .*(link|No such device|plain)"):
+            Recording(model, path)
+
+    assert (outside / "notes.txt").read_bytes() == b""

@@ -25,6 +25,7 @@ from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from autogen_nb.run import Inquired, Inquiry, engine, kept
+from autogen_nb.trusted.held_folder import HeldFolder
 
 _Item: TypeAlias = Output | RunEnded | Inquiry
 
@@ -148,10 +149,11 @@ class OutputFolder:
         """
         if self._folder is None:
             return None
-        self._folder.mkdir(parents=True, exist_ok=True)
-        for number in count(1 + sum(1 for _ in self._folder.glob(f"output-*.{ending}"))):
-            with suppress(FileExistsError):
-                return (self._folder / f"output-{number}.{ending}").open("xb")
+        with self._held(self._folder) as held:
+            taken = [name for name in held.names() if name.startswith("output-") and name.endswith(f".{ending}")]
+            for number in count(1 + len(taken)):
+                with suppress(FileExistsError):
+                    return cast("BinaryIO", held.open(f"output-{number}.{ending}", "xb"))
         raise AssertionError("there is always a next number")
 
     def save(self, ending: str, content: bytes) -> str:
@@ -168,8 +170,17 @@ class OutputFolder:
 
     def name_of(self, file: BinaryIO) -> str:
         """What the file is called by code that runs in `base`."""
-        path = Path(file.name)
+        path = (self._folder or Path()) / file.name
         return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
+
+    def _held(self, folder: Path) -> HeldFolder:
+        """The folder, made where it is not there; the code may put a link anywhere below its working directory."""
+        if self._base is None or not folder.is_relative_to(self._base):
+            folder.mkdir(parents=True, exist_ok=True)
+            return HeldFolder(folder)
+        self._base.mkdir(parents=True, exist_ok=True)
+        with HeldFolder(self._base) as base:
+            return base.folder(str(folder.relative_to(self._base)), make=True)
 
 
 class FullOutputFile:

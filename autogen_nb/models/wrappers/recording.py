@@ -19,6 +19,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.models.wrappers.wrapper import ModelWrapper
+from autogen_nb.trusted.held_folder import HeldFolder
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -100,8 +101,11 @@ class Recording(ModelWrapper):
         self._lost = False
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            if self._path.exists() and self._path.stat().st_size:
-                raise ConfigError(f"{str(self._path)!r} is not empty and is kept; choose another file")
+            # From here on, what is put in the place of the folder or of the file is not written to.
+            self._folder = HeldFolder(self._path.parent)
+            with self._folder.open(self._path.name, "ab") as file:
+                if os.fstat(file.fileno()).st_size:
+                    raise ConfigError(f"{str(self._path)!r} is not empty and is kept; choose another file")
             self._write(b"")
         except OSError as error:
             raise ConfigError(f"the recording {str(path)!r} cannot be written: {error}") from error
@@ -131,8 +135,8 @@ class Recording(ModelWrapper):
         self._write(line.encode("utf-8", errors="backslashreplace"))
 
     def _write(self, data: bytes) -> None:
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "wb", buffering=0) as file:
+        with self._folder.open(self._path.name, "ab", buffering=0) as file:
+            descriptor = file.fileno()
             os.fchmod(descriptor, 0o600)
             size = os.fstat(descriptor).st_size
             if (file.write(data) or 0) < len(data):
