@@ -3,16 +3,19 @@
 import base64
 import hashlib
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 
-def wheel(folder: Path, name: str) -> Path:
-    """A wheel of one module that holds one value."""
+def wheel(folder: Path, name: str, more: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """A wheel of one module that holds one value, and of more files where they are given."""
     info = f"{name}-1.0.dist-info"
     files = {
         f"{name}.py": "value = 'from the wheel'\n",
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        **more,
     }
     record = ""
     for inner, text in files.items():

@@ -42,7 +42,9 @@ def read_line_magic(name: str, line: str, found: FoundEffects) -> None:  # noqa:
         case "shell":
             read_command(line, found)
         case "installer":
-            if not _LOOKING.match(line):
+            if _LOOKING.match(line):
+                found.add_started(f"{name} {line}")
+            else:
                 read_shell(f"{name} {line}", found)
         case "folder":
             found.add_change(f"changes the working folder: {shown}")

@@ -2,7 +2,8 @@
 
 1. What is harmless needs no permission.
 2. An effect is covered by one of the same kind whose target is not known, or is the same: a path with all below it
-   (and, for what is written, the folders above it), a host whatever the port, a command of the same program.
+   (and, for what is written, the folders above it), a host whatever the port, a command of the same program, packages
+   that were all named.
 3. What could not be read covers nothing but itself: whoever let it run has not said yes to what it turns out to do.
 
 It runs inside the agent's kernel, too, where nothing else of this package is: it imports nothing of it.
@@ -20,7 +21,7 @@ KindAndTarget: TypeAlias = tuple[str, str]
 """An effect's kind and target."""
 
 _PATHS = frozenset({"read_private", "write", "delete"})
-_PACKAGE = re.compile(r"[\w.-]*").match
+_PACKAGE = re.compile(r"[\w.-]+(?=$|[\[=<>!~;])").match
 _HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
@@ -39,7 +40,8 @@ def _same(kind: str, let: str, target: str, scope: "PathScope") -> bool:
     if kind == "process":
         return let.strip() == target.strip() or _program(let) == _program(target) != ""
     if kind == "install":
-        return _package(let) == _package(target)
+        named = _packages(target)
+        return bool(named) and named <= _packages(let)
     return let == target
 
 
@@ -68,6 +70,7 @@ def _program(command: str) -> str:
     return words[0].rpartition("/")[2] if words else ""
 
 
-def _package(requirement: str) -> str:
-    found = _PACKAGE(requirement.strip().lower().replace("_", "-"))
-    return found[0] if found else ""
+def _packages(requirements: str) -> set[str]:
+    """The names of packages; of what is no name, the text itself."""
+    words = [word.strip("'\"").lower().replace("_", "-") for word in requirements.split()]
+    return {found[0] if (found := _PACKAGE(word)) else word for word in words}

@@ -11,6 +11,7 @@ It runs inside the agent's kernel, where nothing else of this package is: it imp
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -47,6 +48,8 @@ _INSTALLER = re.compile(
     r"(?:.*/)?(?:pip[\d.]*|uv|conda|mamba|micromamba|apt|apt-get|npm|(?:\S*python[\d.]*|uv|uvx) -m pip|uv pip)"
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
 )
+_PIP = f"{sys.executable} -m pip "
+"""How `%pip` starts it."""
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
 _ESCAPED = re.compile(rb"%([0-9a-fA-F]{2})")
 _LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"})
@@ -194,10 +197,12 @@ def _peers(address: Any, look: "Seen") -> Iterator[str]:
 
 
 def _started(command: str, look: "Seen") -> Iterator[Effect]:
+    if command.startswith(_PIP):
+        command = command.removeprefix(_PIP.removesuffix("pip "))
     found = _INSTALLER.fullmatch(command.strip())
     if found is not None:
-        packages = [word for word in found[1].split() if not word.startswith("-")]
-        yield "install", packages[0] if len(packages) == 1 else "", f"installs {_short(' '.join(packages))}".strip()
+        packages = " ".join(word for word in found[1].split() if not word.startswith("-"))
+        yield "install", packages, f"installs {_short(packages)}".strip()
         return
     looking = command.split(" ", 1)[0] in _LOOKING or command == "cat /proc/cpuinfo"
     if command != _PLATFORM and not (looking and look.library()):

@@ -1,0 +1,114 @@
+"""Ordinary programs in a guarded kernel: nobody is asked about anything while they run.
+
+They lie in a file as plain text, each below a line ``=== name | kinds``: what they are let do, as their reading tells.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.core.analysis import asks, permissions
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.effects import KINDS, Confirm, Effect, EffectJudged, Permissions
+from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Failure, Output, Stream
+from tests.executors.wheels import wheel
+from tests.kernels.looping import Loop, all_of
+
+pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("ordinary programs")]
+
+_HEAD = re.compile(r"^=== (.+)\n", re.MULTILINE)
+_HEADS_AND_CODE = _HEAD.split(Path(__file__).with_name("ordinary_programs.txt").read_text("utf-8"))[1:]
+PROGRAMS = dict(zip(_HEADS_AND_CODE[::2], _HEADS_AND_CODE[1::2], strict=True))
+
+PACKAGE = """
+import ctypes, os, pathlib
+ctypes.CDLL(None)
+os.environ["ORDINARY_PACKAGE"] = "1"
+folder = pathlib.Path(__file__).parent
+names = sorted(os.listdir(folder))
+def read():
+    os.environ["ORDINARY_PACKAGE"] = "2"
+    return folder.joinpath("data.txt").read_text(), [path.name for path in folder.glob("*.txt")]
+"""
+"""What many packages do; the one that does it is installed by the chat."""
+
+
+class Chat:
+    """A kernel in which blocks run as a person lets them; what is asked while they run is allowed, and noted.
+
+    Attributes
+    ----------
+    asked : list of Effect
+        What was asked while the last block ran.
+    """
+
+    def __init__(self, confirm: Confirm, folder: Path) -> None:
+        self.confirm = confirm
+        own = folder / "autogen_files" / "main"
+        own.mkdir(parents=True)
+        self.scope = PathScope(str(folder), str(own), str(Path.home()))
+        self.asked: list[Effect] = []
+        self._loop = Loop()
+        self._executor = JupyterExecutor(cwd=folder)
+
+    def run(self, code: str, let: Permissions) -> list[Output]:
+        """The outputs of a block that succeeds."""
+        self.asked = []
+        blocks = [CodeBlock("python", code)]
+        *outputs, end = self._loop.run(all_of(self._executor.attended(blocks, self, let, self.scope)), 120)
+        found = [item for item in outputs if not isinstance(item, RunEnded)]
+        assert isinstance(end, RunEnded)
+        assert end.exit_code == 0, [item for item in found if isinstance(item, Failure | Stream)]
+        return found
+
+    def close(self) -> None:
+        """Ends the kernel."""
+        self._loop.run(self._executor.stop())
+        self._loop.close()
+
+    async def allow(self, effect: Effect, line: str) -> EffectJudged:
+        """Lets everything happen."""
+        self.asked.append(effect)
+        return EffectJudged(allowed=True, by="you")
+
+    async def typed(self, prompt: str, password: bool) -> str | None:
+        """Nothing is typed."""
+
+
+@pytest.fixture(scope="module", params=["risky", "always"])
+def chat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
+    """One kernel for all programs, with a folder of files and the packages that they need."""
+    folder = tmp_path_factory.mktemp("ordinary")
+    (folder / "wheels").mkdir()
+    (folder / "data.csv").write_text("a,b\n1,2\n3,4\n")
+    (folder / "beside.py").write_text("value = 1\n")
+    wheel(folder / "wheels", "ordinary_one")
+    files = {"ordinary_package/__init__.py": PACKAGE, "ordinary_package/data.txt": "data"}
+    wheel(folder / "wheels", "ordinary_of_many", files)
+    made = Chat(request.param, folder)
+    made.run("%pip install --no-index --find-links wheels ordinary_one ordinary_of_many", Permissions())
+    assert [effect.kind for effect in made.asked] == ["install"]
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("head", PROGRAMS)
+def test_nobody_is_asked_while_it_runs(chat: Chat, head: str) -> None:
+    """Of what the program was not read to do, nothing is asked about; nothing is left beside the notebook."""
+    code = PROGRAMS[head].strip()
+    kinds = head.partition("|")[2].split()
+    let = Permissions(tuple(Effect(kind) for kind in KINDS if kind in kinds))
+    if chat.confirm == "always":
+        block = CodeBlock("python", code)
+        assert asks("always", block, chat.scope) is not None
+        let = permissions(block, chat.scope)
+
+    chat.run(code, let)
+
+    assert chat.asked == []
+    assert not Path(chat.scope.folder, "__pycache__").exists()
