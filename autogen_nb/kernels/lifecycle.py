@@ -124,7 +124,7 @@ def _outbox(parent: Path) -> Path:
 def _tail(folder: Path) -> str:
     """The end of the log in a folder; "" where there is none."""
     try:
-        with HeldFolder(folder) as held, held.open("log") as log:
+        with HeldFolder(folder.parent) as parent, parent.open(f"{folder.name}/log") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
             text: str = log.read(_TAIL).decode(errors="replace")
     except OSError:

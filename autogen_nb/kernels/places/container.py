@@ -30,6 +30,7 @@ from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, by_signal
 from autogen_nb.kernels.processes import private_folders
+from autogen_nb.trusted.held_folder import HeldFolder
 
 IMAGE = "python:3-slim"
 """The image that is taken where none is named."""
@@ -155,7 +156,11 @@ class ContainerPlace(Place):
         script.write_bytes(START.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
         options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]
-        argv = [_PYTHON, str(script), "-f", manager.connection_file, *options]
+        # Older kernels write theirs again, so it is a copy where they may.
+        given, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
+        with HeldFolder(self.outboxes) as held:
+            held.save(f"{launch_spec.outbox.name}/{connection.name}", given.read_bytes())
+        argv = [_PYTHON, str(script), "-f", str(connection), *options]
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
         job = await self.spawn(argv, self.cwd, environ, log=launch_spec.outbox / "log")
         return ContainerKernel(launch_spec, job, manager)

@@ -86,7 +86,8 @@ class KernelHandle(ABC):
         self._job = job
         self.folder = launch_spec.folder
         self.outbox = launch_spec.outbox
-        self.held = HeldFolder(self.outbox)
+        with HeldFolder(self.outbox.parent) as parent:
+            self.held = parent.folder(self.outbox.name)
         self.channels = channels
         self.exited = exited
         self.files = KernelFiles()
