@@ -120,7 +120,7 @@ def few(values: Iterable[Any]) -> Values:
 def item(value: Any, index: Values) -> Values:
     """What an indexed value may be."""
     if isinstance(value, Mapped):
-        return tuple(each for _, each in value.pairs) or (UNKNOWN,)
+        return tuple(each for key, each in value.pairs if _may_be(key, index)) or (UNKNOWN,)
     if isinstance(value, tuple):
         at = index[0]
         if len(index) == 1 and isinstance(at, int) and -len(value) <= at < len(value):
@@ -128,6 +128,12 @@ def item(value: Any, index: Values) -> Values:
             return one.values if isinstance(one, OneOf) else (one,)
         return elements(value) or (UNKNOWN,)
     return (Ref(f"{value.name}[]"),) if isinstance(value, Ref) else (UNKNOWN,)
+
+
+def _may_be(key: Any, index: Values) -> bool:
+    keys = key.values if isinstance(key, OneOf) else (key,)
+    plain = all(isinstance(each, int | str) and HOLE not in str(each) for each in (*keys, *index))
+    return not plain or any(each in index for each in keys)
 
 
 def operated(op: ast.operator, left: Any, right: Any) -> Any:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 _MUTATING = frozenset("append extend insert update setdefault add appendleft extendleft".split())
+_STORING = frozenset({"append", "add"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Bindings:
     ----------
     parameters : dict
         By the name of a parameter: the functions that have it, its place in their calls, and its default.
+    stored : dict
+        By the name of a dictionary or a list: the keys, None for none, and the values that are put into it.
     opaque : set of str
         Names that may stand for more than what is known.
     methods : set of str
@@ -38,6 +41,7 @@ class Bindings:
         self.bound: defaultdict[str, list[BoundNames]] = defaultdict(list)
         self.parameters: defaultdict[str, list[tuple[str, int, ast.expr | None]]] = defaultdict(list)
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        self.stored: defaultdict[str, list[tuple[ast.expr | None, ast.expr]]] = defaultdict(list)
         self.functions: set[str] = set()
         self.classes: set[str] = set()
         self.methods: set[str] = set()
@@ -45,7 +49,7 @@ class Bindings:
         self.filtered = False
 
     def __contains__(self, name: str) -> bool:
-        tables = (self.imports, self.bound, self.parameters, self.functions, self.classes, self.opaque)
+        tables = (self.imports, self.bound, self.parameters, self.functions, self.classes, self.opaque, self.stored)
         return any(name in table for table in tables)
 
 
@@ -105,11 +109,14 @@ def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one
             found.filtered = True
         case ast.Call(func=ast.Name(id=name)):
             found.calls[name].append(node)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _MUTATING:
-            found.opaque.add(name)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[value]) if method in _STORING:
+            found.stored[name].append((None, value))
+        case ast.Call(func=ast.Attribute(value=changed, attr=method)) if method in _MUTATING:
+            _forget(changed, found)
+        case ast.AugAssign(target=ast.Subscript() as changed):
+            _forget(changed, found)
         case (
             ast.AugAssign(target=ast.Name(id=name))
-            | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
             | ast.ExceptHandler(name=str(name))
             | ast.MatchAs(name=str(name))
             | ast.MatchStar(name=str(name))
@@ -124,6 +131,10 @@ def _assign(target: ast.expr, bound: BoundNames, found: Bindings) -> None:
     match target:
         case ast.Name(id=name):
             found.bound[name].append(bound)
+        case ast.Subscript(value=ast.Name(id=name), slice=key) if not bound.part:
+            found.stored[name].append((key, bound.expression))
+        case ast.Subscript(value=changed):
+            _forget(changed, found)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             for index, each in enumerate(elements):
                 if isinstance(each, ast.Starred):
@@ -133,6 +144,14 @@ def _assign(target: ast.expr, bound: BoundNames, found: Bindings) -> None:
                     _assign(each, BoundNames(bound.expression, (*bound.part, index)), found)
         case _:
             pass
+
+
+def _forget(changed: ast.expr, found: Bindings) -> None:
+    """What is put deeper into a name is not followed."""
+    while isinstance(changed, ast.Subscript):
+        changed = changed.value
+    if isinstance(changed, ast.Name):
+        found.opaque.add(changed.id)
 
 
 def _parameters(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, found: Bindings) -> None:

@@ -2,7 +2,7 @@
 
 import ast
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
@@ -105,7 +105,7 @@ class Evaluator:
                 # Which of its elements may be which does not matter, only which there may be.
                 return (tuple(self._member(each) for each in elements),)
             case ast.Dict(keys=keys, values=values):
-                return (Mapped(tuple(self._pair(key, value) for key, value in zip(keys, values, strict=True))),)
+                return (Mapped(tuple(pair for each in zip(keys, values, strict=True) for pair in self._pairs(*each))),)
             case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) | ast.SetComp(elt=element):
                 return (tuple(self.of(element)),)
             case ast.JoinedStr(values=parts):
@@ -137,6 +137,8 @@ class Evaluator:
             return (Ref(ALIASES[name]),) if name in ALIASES else (Ref(name),) if name in BUILTINS else (UNKNOWN,)
         values: list[Any] = [Ref(path) for path in sorted(names.imports.get(name, ()))]
         values += [each for bound in names.bound.get(name, ()) for each in self._bound(bound)]
+        if name in names.stored:
+            values = [new for each in values or (UNKNOWN,) for new in self._with(each, names.stored[name])]
         if name in names.functions or name in names.classes:
             values.append(LocalName(name))
         for function, place, default in names.parameters.get(name, ()):
@@ -144,6 +146,15 @@ class Evaluator:
         if name in names.opaque:
             values.append(UNKNOWN)
         return values
+
+    def _with(self, value: Any, stored: Sequence[tuple[ast.expr | None, ast.expr]]) -> Values:
+        """A dictionary or a list with what is put into it later."""
+        if isinstance(value, Mapped):
+            return (Mapped((*value.pairs, *(p for key, each in stored for p in self._pairs(key, each)))),)
+        if isinstance(value, tuple) and all(key is None for key, _ in stored):
+            # When which is put there, and so where it stands, is not followed.
+            return ((OneOf((*elements(value), *(new for _, each in stored for new in self.of(each)))),),)
+        return (value, UNKNOWN)
 
     def _bound(self, bound: BoundNames) -> Iterable[Any]:
         values: Values = self.of(bound.expression)
@@ -205,12 +216,15 @@ class Evaluator:
             elif isinstance(value, str):
                 yield from self._text_method(value, func.attr, node)
             elif isinstance(value, Mapped) and func.attr == "get":
-                yield from item(value, (UNKNOWN,))
+                yield from item(value, self.of(node.args[0]) if node.args else (UNKNOWN,))
+                yield from (each for default in node.args[1:2] for each in self.of(default))
             elif isinstance(value, Mapped) and func.attr in ("items", "values", "keys"):
                 keys, values = zip(*value.pairs, strict=True) if value.pairs else ((), ())
                 yield {"items": value.pairs, "values": values, "keys": keys}[func.attr]
             elif isinstance(value, OpenedFile):
                 yield OpenedFile()
+            elif value is UNKNOWN:
+                yield UNKNOWN
 
     def _path_method(self, path: PathText, method: str, node: ast.Call) -> Iterable[Any]:
         if method in ("joinpath", "with_name"):
@@ -257,6 +271,15 @@ class Evaluator:
         if name in ("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"):
             kind: Callable[[str], Any] = str if name == "os.path.join" else PathText
             return self._combined(node.args, lambda *parts: kind(posixpath.join("" if parts else ".", *parts)))
+        if name == "dict" and not node.args:
+            keys = (None if each.arg is None else ast.Constant(each.arg) for each in node.keywords)
+            return (
+                Mapped(
+                    tuple(
+                        p for key, each in zip(keys, node.keywords, strict=True) for p in self._pairs(key, each.value)
+                    )
+                ),
+            )
         if name in _CALLS["same"] and node.args:
             return self.of(node.args[0])
         return self._iterated(name, node)
@@ -294,8 +317,14 @@ class Evaluator:
                 found.append(UNKNOWN)
         return found
 
-    def _pair(self, key: ast.expr | None, value: ast.expr) -> tuple[Any, Any]:
-        return (UNKNOWN if key is None else OneOf(self.of(key)), OneOf(self.of(value)))
+    def _pairs(self, key: ast.expr | None, value: ast.expr) -> Iterable[tuple[Any, Any]]:
+        if key is not None:
+            return ((OneOf(self.of(key)), OneOf(self.of(value))),)
+        return (
+            pair
+            for each in self.of(value)
+            for pair in (each.pairs if isinstance(each, Mapped) else ((UNKNOWN, UNKNOWN),))
+        )
 
 
 def _made(name: str) -> Iterable[Any]:
