@@ -78,6 +78,9 @@ class ChatCell:
             model = self._limit_by_budgets(model, chat)
             if remark:
                 self._view.note(remark)
+            if not self._settings.new and (gone := self._notebook.restarts.remark(chat, self._stage.origin)):
+                self._view.note(f"{gone} This cell begins a new conversation.", tone="warning", kind="restart")
+            self._notebook.restarts.forget(chat)
             await self._settle_stuck_code(chat)
             with _chat_folder(chat.cwd, chat.folder):
                 cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
@@ -175,6 +178,7 @@ class ChatCell:
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
         cell_run, replaced = chat.begin(self._stage.origin, task, message, self._settings)
+        self._notebook.restarts.keep(self._notebook.conversations)
         if replaced:
             more = f" and {_counted_runs(replaced[1:])} after it" if replaced[1:] else ""
             self._view.note(

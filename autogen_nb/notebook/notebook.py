@@ -19,6 +19,7 @@ from autogen_nb.notebook.asking.person import Person, StopAnswer
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.rendering.styles import Tone
+from autogen_nb.notebook.restarts import Restarts
 from autogen_nb.notebook.settings import Defaults
 from autogen_nb.run import View, Waits
 
@@ -53,6 +54,7 @@ class Notebook:
     connection: model_connection.ModelConnection | None = None
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
+    restarts: Restarts = field(default_factory=Restarts)
     told: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
 

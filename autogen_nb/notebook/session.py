@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import replace
+from pathlib import Path
 
+from ipykernel.connect import get_connection_file
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
@@ -18,6 +20,7 @@ from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import INSIDE, QuestionDelivery, delivery
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
+from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.commands.line_command import Commands
@@ -25,8 +28,8 @@ from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.options import CellOptions, read_options
 from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.restarts import Restarts
 from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
-from autogen_nb.notebook.taking_over import RunningChat
 from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
@@ -71,7 +74,9 @@ class Session:
         self._defaults = defaults
         self.conversations = conversations
         self._announced: set[str] = set()
-        self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish)
+        kernel = getattr(shell, "kernel", None)
+        restarts = Restarts() if kernel is None else Restarts(Path(get_connection_file()))
+        self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, restarts=restarts)
         self._commands = Commands(shell, self._notebook)
 
     def warm_up(self) -> None:
@@ -91,6 +96,8 @@ class Session:
         """Shows a chat again, and asks its open question again."""
         with one_line():
             chat = self._commands.chat_of(line.split()[1:])
+        if not chat.runs:
+            self._commands.say_why_empty(chat)
         waiting = show_command.waiting_run(chat)
         show_command.show_runs([each for each in chat.runs if each is not waiting], NotebookView())
         if waiting is None:

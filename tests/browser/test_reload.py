@@ -94,3 +94,21 @@ def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake:
 
     expect(notebook.output(1)).to_contain_text("ended")
     assert len(fake.requests) == 2
+
+
+def test_follow_up_after_a_restart_says_what_is_gone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """The conversation went with the kernel; the cell begins a new one, and a line says so."""
+    fake.add("The first answer.", "The second answer.")
+    notebook.create(connected(fake), "%%autogen\nFirst.", "%%autogen\nSecond.")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    notebook.await_idle()
+    notebook.restart()
+    notebook.run_cell(0)
+    notebook.run_cell(2)
+    notebook.await_idle()
+
+    expect(notebook.output(2)).to_contain_text("the conversation of the one cell before is gone")
+    expect(notebook.output(2)).to_contain_text("The second answer.")
+    expect(notebook.output(1)).to_contain_text("The first answer.")
+    notebook.screenshot("follow-up-after-restart", 2)

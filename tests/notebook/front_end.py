@@ -185,6 +185,14 @@ class FrontEnd:
             kept.clear()
         self._unanswered = 0
 
+    def restart(self) -> None:
+        """Restarts the kernel, as the toolbar's button does; what its cells showed stays in the page."""
+        self.manager.restart_kernel(now=True)
+        self._client.wait_for_ready(timeout=60)
+        self._runs.clear()
+        self.widgets.clear()
+        self._subshell = self._new_subshell() if self._subshell is not None else None
+
     def load_page_again(self) -> None:
         """Loads the page anew: nothing of it was saved, and what its cells print from now on is dropped."""
         self._runs.clear()

@@ -158,9 +158,16 @@ class Commands:
     @_command("show", "[CHAT]", "shows the chat again, and asks its open question again")
     def _show_chat(self, words: Sequence[str]) -> None:
         chat = self.chat_of(words)
+        if not chat.runs:
+            self.say_why_empty(chat)
         show_command.show_runs(chat.runs, PlainCellView() if self._in_terminal() else NotebookView())
         if show_command.waiting_run(chat) is not None:
             self._show(tables_html.line(show_command.WAITS_FOR_ANSWER))
+
+    def say_why_empty(self, chat: NotebookConversation) -> None:
+        """Says that there is nothing to show of the chat, and what there was before a restart."""
+        gone = self._notebook.restarts.remark(chat)
+        self.say(f"{gone} The next %%autogen cell begins a new one." if gone else show_command.EMPTY)
 
     @_command("models", "", "lists the models that are set up, and those that this machine serves")
     def _models(self, words: Sequence[str]) -> None:

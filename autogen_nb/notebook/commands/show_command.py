@@ -12,6 +12,7 @@ from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, dec
 
 _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
 
+EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
 WAITS_FOR_ANSWER = (
     "This chat waits for your answer: `%autogen show` alone in a cell asks it again, and so does the cell that asked."
 )
