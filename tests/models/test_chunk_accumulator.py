@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.ports import Completion
+from autogen_nb.core.text.reasoning import OPEN
 from autogen_nb.messages import Message, Usage
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 
@@ -31,7 +32,8 @@ def cut(text: str, places: list[int]) -> list[str]:
 
 
 @given(
-    text=st.text(),
+    # What opens with a thought is shown as one, and not as text.
+    text=st.text().filter(lambda text: not text.lstrip().startswith(OPEN)),
     arguments=st.lists(st.text(), max_size=3),
     places=st.lists(st.integers(min_value=0, max_value=200)),
 )
