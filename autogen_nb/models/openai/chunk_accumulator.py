@@ -16,6 +16,9 @@ from autogen_nb.core.ports import Completion
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
 
+_DIGITS = 12
+"""As many as a number of tokens has at most."""
+
 _JOINED = ("text", "summary", "data")
 
 
@@ -46,7 +49,7 @@ class ChunkAccumulator:
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         """Takes a chunk; a whole ``chat.completion`` is one chunk."""
-        self._model = chunk.get("model") or self._model
+        self._model = _named(chunk.get("model")) or self._model
         self._usage = next(_mappings([chunk.get("usage")]), self._usage)
         for choice in _mappings(chunk.get("choices")):
             if not choice.get("index"):
@@ -84,12 +87,14 @@ class ChunkAccumulator:
         )
         finish = self.finish_reason or ("tool_calls" if calls else "stop")
         told = self._usage
-        usage = None if told is None else Usage(told.get("prompt_tokens") or 0, told.get("completion_tokens") or 0)
+        usage = (
+            None if told is None else Usage(_count(told.get("prompt_tokens")), _count(told.get("completion_tokens")))
+        )
         reasoning = Reasoning(thought, tokens=_reasoning_tokens(told)) if thought else None
         return Completion(message, self._model or model, usage, finish, reasoning=reasoning)
 
     def _add_choice(self, choice: Mapping[str, Any]) -> None:
-        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        self.finish_reason = _named(choice.get("finish_reason")) or self.finish_reason
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
             return
@@ -119,7 +124,7 @@ class ChunkAccumulator:
         self._text += [text] if text else []
 
     def _slot(self, call: Mapping[str, Any]) -> "_Call":
-        index, name = call.get("index"), call.get("id")
+        index, name = call.get("index"), _named(call.get("id")) or None
         for known in self._calls:
             if name and known.id == name:
                 return known
@@ -148,7 +153,7 @@ class _Call:
         if not isinstance(function, Mapping):
             return
         # The name comes whole; a server that repeats it in every chunk must not double it.
-        self.function = self.function or function.get("name") or ""
+        self.function = self.function or _named(function.get("name"))
         arguments = function.get("arguments")
         if arguments is not None:
             self._arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
@@ -167,6 +172,18 @@ def _another(known: _Call, call: Mapping[str, Any]) -> bool:
 
 def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
+
+
+def _named(value: Any) -> str:
+    """A name or an id; what is no text is none."""
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int:
+    """A number of tokens; some servers write it as text, and what is no number counts nothing."""
+    if isinstance(value, str) and len(value) <= _DIGITS and value.isdecimal():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**_DIGITS else 0
 
 
 def _text(content: Any) -> str:
@@ -190,4 +207,4 @@ def _extend(details: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
 def _reasoning_tokens(usage: Mapping[str, Any] | None) -> int | None:
     details = (usage or {}).get("completion_tokens_details")
     count = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
-    return count if isinstance(count, int) else None
+    return None if count is None else _count(count)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from autogen_nb.core.ports import ModelRequest, Part
-from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused
 from autogen_nb.messages import Reasoning
 from autogen_nb.models.config.account import (
     OPENAI_URL,
@@ -227,7 +227,9 @@ class OpenAIModel:
             except ServerFailed as failed:
                 failure = failed
             else:
-                completion = fold.completion(self._model)
+                completion = _checked(
+                    fold.completion(self._model), ErrorContext(self._model, account.url or OPENAI_URL)
+                )
                 usage, reasoning = completion.usage, completion.reasoning
                 cost = None if usage is None else cost_of(completion.model, usage, self._price, url=account.url)
                 if reasoning is not None:
@@ -396,6 +398,19 @@ def _checked_client(client: Any, ca_bundle: object) -> Any:
     if not hasattr(client, "aclose"):
         raise ConfigError(f"http_client is awaited, which {type(client).__name__} is not made for; give an AsyncClient")
     return client
+
+
+def _checked(completion: Completion, server: ErrorContext) -> Completion:
+    """The reply, if it is one."""
+    if completion.finish_reason == "content_filter":
+        raise server.refused("stopped the reply by its content filter", ContentFiltered).error
+    if completion.message.text or completion.message.carries_calls:
+        return completion
+    if completion.finish_reason == "length":
+        raise server.unavailable("met its limit of tokens before it wrote anything; a larger max_tokens helps").error
+    if completion.reasoning is not None:
+        return completion
+    raise server.unavailable("sent a reply that holds neither text nor a call").error
 
 
 def _names_stream_options(failure: ServerFailed) -> bool:

@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
+from typing import Any
 
 from autogen_nb.messages import Reasoning
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
@@ -133,11 +134,28 @@ async def _drain(blocks: AsyncIterator[bytes]) -> None:
 
 def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> None:
     try:
-        chunk = json.loads(data)
-    except ValueError:
+        chunk = _parsed(data)
+    except (ValueError, RecursionError):
         chunk = None
     if not isinstance(chunk, dict):
         raise server.unavailable(f"sent something that is not JSON: {server.clean(data[:80].decode(errors='replace'))}")
     if chunk.get("error"):
         raise by_event(server, chunk["error"])
     fold.add(chunk)
+
+
+def _parsed(data: bytes) -> Any:
+    """What the JSON says; half of a surrogate pair, which no file and no later request could hold, is replaced."""
+    found = json.loads(data)
+    # In UTF-8 a surrogate begins with this byte.
+    return _whole_text(found) if b"\xed" in data or b"\\u" in data else found
+
+
+def _whole_text(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_text(each) for each in value]
+    if isinstance(value, dict):
+        return {_whole_text(name): _whole_text(each) for name, each in value.items()}
+    return value

@@ -24,6 +24,9 @@ BACKOFF = 0.5
 """Seconds before the first new attempt where the server does not say; each further one doubles it."""
 
 _LONGEST_TEXT = 400
+_LONGEST_READ = 4_000
+"""Characters of a server's words that are looked at: an expression may take the square of it."""
+
 _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
@@ -92,7 +95,7 @@ class ErrorContext:
         """The text without the key, without markup and control characters, and not too long."""
         # What is shorter is no secret, and would be found everywhere.
         shown = text.replace(self.key, "[key]") if len(self.key) >= _SHORTEST_KEY else text
-        shown = _KEY_LIKE.sub("[key]", _TAG.sub(" ", shown))
+        shown = _KEY_LIKE.sub("[key]", _TAG.sub(" ", shown[:_LONGEST_READ]))
         line = " ".join("".join(char if char.isprintable() else " " for char in shown).split())
         return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"
 
@@ -191,7 +194,7 @@ def _message(body: object) -> str:
 def _is_too_long(body: object) -> bool:
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     marks = [inner.get("code"), inner.get("type")] if isinstance(inner, Mapping) else []
-    return any(mark in _TOO_LONG_CODES for mark in marks) or bool(_TOO_LONG.search(_message(body)))
+    return any(mark in _TOO_LONG_CODES for mark in marks) or bool(_TOO_LONG.search(_message(body)[:_LONGEST_READ]))
 
 
 def _trust(error: ssl.SSLCertVerificationError) -> str:
