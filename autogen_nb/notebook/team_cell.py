@@ -5,15 +5,16 @@ The team remembers what it said, so that the next cell goes on with it.
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.agents.teams.message_stream import MessageStream
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult
-from autogen_nb.core.chats.termination_checks import without
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
@@ -79,5 +80,12 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
     notebook.publish(done)
     if options.answer:
         said = [each for each in done.messages if isinstance(each, BaseChatMessage)]
-        notebook.namespace[options.answer] = without("TERMINATE", said[-1].to_text()) if said else ""
+        texts = (each.to_text() for each in reversed(said) if not exchange.follower.is_task(each))
+        notebook.namespace[options.answer] = _answer(texts, (END_WORD, *team.ending_words))
     return done
+
+
+def _answer(texts: Iterable[str], ending_words: Sequence[str]) -> str:
+    """The first text that says more than a word that ends a run, without its lines that hold such a word alone."""
+    answers = (reduce(lambda text, word: without(word, text), ending_words, each) for each in texts)
+    return next(filter(None, answers), "")

@@ -70,6 +70,39 @@ def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
     assert "DONE" in after.text.splitlines()[1]
 
 
+@pytest.mark.slow
+def test_the_answer_is_not_the_word_that_ended_the_run(team: Callable[[str], FrontEnd]) -> None:
+    """`-a` gives the last message that says something, without a line that holds an ending word alone."""
+    critic = (
+        'pair = RoundRobinGroupChat([says("poet", "Rain on the roof.\\n\\nTERMINATE"), says("critic", "**APPROVE**")], '
+        'termination_condition=TextMentionTermination("APPROVE") | MaxMessageTermination(9))'
+    )
+    notebook = team(critic)
+
+    cell = notebook.run("%%autogen --team pair -a answer\nWrite a line.", "task")
+
+    assert cell.status == "ok", cell.error
+    assert notebook.value("repr(answer)") == "'Rain on the roof.'"
+
+
+@pytest.mark.slow
+def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None:
+    """`await team.run()` shows what `%%autogen --team` does, with its panels, and the result in one line."""
+    notebook = team(coding(CODE, confirm="always"))
+
+    cell = notebook.start("await pair.run(task='How much is six by seven?')", "run")
+    notebook.click("Run")
+    notebook.finish(cell)
+
+    assert cell.status == "ok", cell.error
+    assert [re.split(r"\W", text)[0] for text in cell.about("message")] == ["user", "coder", "coder"]
+    assert "computed 42" in cell.about("stream")[0]
+    assert cell.about("end")[0].startswith("Done · 2 replies")
+    (result,) = [output.text for output in cell.outputs if output.kind == "result"]
+    assert result.startswith("<TaskResult of ")
+    assert result.endswith("messages: 'It is 42. DONE', ended by TextMentionTermination: coder said 'DONE'>")
+
+
 def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
     """Members are told apart by colour, in the order in which they sit, in each cell the same."""
     notebook = team('trio = RoundRobinGroupChat([says(n, *"abc") for n in ("ann", "bob", "cid")], max_turns=3)')

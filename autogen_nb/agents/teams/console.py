@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from typing import Any
 
-from autogen_nb import run
-from autogen_nb.agents.teams.message_stream import MessageStream
+from autogen_nb.agents.teams.message_stream import MessageStream, own_view
 from autogen_nb.agents.teams.team_messages import (
     BaseMessage,
     ModelClientStreamingChunkEvent,
@@ -23,7 +22,6 @@ from autogen_nb.core.text.execution_report import plain
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.client_types import RequestUsage
-from autogen_nb.views.plain_view import PlainView
 
 _RULE = "-" * 10
 
@@ -51,18 +49,11 @@ async def Console(  # noqa: N802 - AgentChat's name
         When the stream gives neither a `TaskResult` nor a `Response`.
     """
     del no_inline_images
-    if isinstance(stream, MessageStream) and (view := _own_view()) is not None:
+    if isinstance(stream, MessageStream) and (view := own_view()) is not None:
         stream.view = view
         with closing(view):
             return await _last(stream, lambda _: None)
     return await _last(stream, _Written(stats=output_stats).show)
-
-
-def _own_view() -> run.View | None:
-    """The view of the place where the caller is, if it can show more than text."""
-    # Without autogen_nb itself no place is known; text can be written anywhere.
-    made = run.surface().view if run.has_surface() else PlainView
-    return None if made is PlainView else made()
 
 
 async def _last(stream: AsyncIterator[Any], show: Callable[[Any], None]) -> Any:

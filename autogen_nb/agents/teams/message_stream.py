@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, closing
 from typing import TypeAlias
 
 from autogen_nb import run
@@ -13,6 +13,7 @@ from autogen_nb.agents.teams.team_messages import BaseMessage, ModelClientStream
 from autogen_nb.core.chats.team_replies import TeamState
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import Event
+from autogen_nb.views.plain_view import PlainView
 
 Item: TypeAlias = BaseMessage | TaskResult
 
@@ -54,6 +55,13 @@ class TeamExchange(ChatExchange):
 
     def _count(self) -> None:
         """Counts nothing: members do not reply a limited number of times."""
+
+
+def own_view() -> run.View | None:
+    """The view of the place where the caller is, if it can show more than text."""
+    # Without autogen_nb itself no place is known; text can be written anywhere.
+    made = run.surface().view if run.has_surface() else PlainView
+    return None if made is PlainView else made()
 
 
 class MessageStream(AsyncIterator[Item]):
@@ -107,6 +115,12 @@ class MessageStream(AsyncIterator[Item]):
             if isinstance(item, TaskResult):
                 return item
         raise RuntimeError("the run was read to its end before")
+
+    async def shown_result(self, view: run.View) -> TaskResult:
+        """The same, shown in a view, which is closed then."""
+        self.view = view
+        with closing(view), call_context.during(call_context.SHOW, view.show):
+            return await self.result()
 
     async def _run(self) -> AsyncGenerator[Item, None]:
         exchange = self._begin()

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from autogen_nb.agents.chats import call_context
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ class TaskRunner:
 
     tells_end = True
     """Whether a result says how the run ended."""
+    is_shown = False
+    """Whether `run` shows what happens, where more than text can be shown; never within what is shown already."""
 
     async def run(
         self,
@@ -33,10 +36,13 @@ class TaskRunner:
         output_task_messages
             Whether the result holds the messages of the task, too.
         """
+        from autogen_nb.agents.teams.message_stream import own_view
+
         stream = self.run_stream(
             task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
         )
-        return await stream.result()
+        view = own_view() if self.is_shown and call_context.SHOW.get() is None else None
+        return await (stream.result() if view is None else stream.shown_result(view))
 
     def run_stream(
         self,

@@ -44,6 +44,8 @@ class BaseGroupChat(TaskRunner):
         What the team is for.
     """
 
+    is_shown = True
+
     def __init__(
         self,
         participants: Sequence[Any],
@@ -71,6 +73,11 @@ class BaseGroupChat(TaskRunner):
     def messages(self) -> list[BaseMessage]:
         """What was said and done so far, as callers are told it."""
         return list(self._transcript.messages)
+
+    @property
+    def ending_words(self) -> tuple[str, ...]:
+        """What members say to end a run, and nobody asked for."""
+        return () if self._condition is None else self._condition.ending_words
 
     def begin_run(self, task: Any) -> TeamExchange:
         """A run of this task, to be driven."""

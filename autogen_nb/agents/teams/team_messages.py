@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import Kind
 from autogen_nb.executors.code_executor import CodeResult
@@ -183,6 +184,10 @@ class ThoughtEvent(BaseAgentEvent):
     type: Literal["ThoughtEvent"] = "ThoughtEvent"
 
 
+_SHOWN = 200
+"""Characters of the last message in what a notebook shows of a result."""
+
+
 class TaskResult(BaseModel):
     """What a run came to.
 
@@ -196,6 +201,14 @@ class TaskResult(BaseModel):
 
     messages: Sequence[SerializeAsAny[BaseMessage]]
     stop_reason: str | None = None
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # IPython shows a cell's last value by this; `repr` has all of it.
+        del cycle
+        last = visible(self.messages[-1].to_text()) if self.messages else ""
+        last = last if len(last) <= _SHOWN else f"{last[:_SHOWN]}…"
+        ended = f", ended by {visible(self.stop_reason)}" if self.stop_reason else ""
+        printer.text(f"<TaskResult of {len(self.messages)} messages: {last!r}{ended}>")
 
 
 class Response(BaseModel):

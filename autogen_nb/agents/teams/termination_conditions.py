@@ -55,6 +55,8 @@ class TerminationCondition:
     """
 
     what: Literal["function", "time", "outside"] = "function"
+    ending_words: tuple[str, ...] = ()
+    """What is said to meet it."""
 
     def __and__(self, other: "TerminationCondition") -> "TerminationCondition":
         return AndTerminationCondition(self, other)
@@ -104,6 +106,7 @@ class _Joined(TerminationCondition):
                     f"{each!r} is no termination condition; give one such as TextMentionTermination('DONE')"
                 )
         self._conditions = conditions
+        self.ending_words = tuple(word for each in conditions for word in each.ending_words)
 
     def named_watch(self, judged: JudgedConditions) -> Watch:
         """The same as `watch`."""
@@ -184,6 +187,7 @@ class TextMentionTermination(_Pure):
         if not isinstance(text, str) or not text:
             raise ConfigError(f"text is {text!r}; give the word that ends the run")
         self._text = text
+        self.ending_words = (text,)
         self._sources = None if sources is None else _names("sources", sources)
 
     def _seen(self, heard: Observation) -> str | None:
