@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import KINDS, Effect, EffectJudged, EffectKind, Permissions
 from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, signed
 
@@ -89,7 +90,9 @@ class GuardClient:
             return None
         found = json.loads(text)
         kind = found["kind"] if found["kind"] in KINDS else "unknown"
-        effect = Effect(cast("EffectKind", kind), found["target"], found["words"])
+        # A name of a file may disguise what it is.
+        words = visible(found["words"]).replace("\n", "[U+000A]")
+        effect = Effect(cast("EffectKind", kind), found["target"], words)
         return GuardQuestion(found["number"], effect, int(found["line"]))
 
     def answer(self, asked: GuardQuestion, judged: EffectJudged) -> str:

@@ -163,6 +163,8 @@ RISKY = {
     "pool": ("import multiprocessing; multiprocessing.Pool(1)", "process", ""),
     "kill": ("import os; os.kill(1, 0)", "process", "kill 1"),
     "pip": ("%pip install nothing-of-this-name", "install", "nothing-of-this-name"),
+    "packages of a file": ("subprocess.run(['pip', 'install', '-rx.txt', 'x-y'])", "install", "-rx.txt x-y"),
+    "socket without a file": ("socket.socket(socket.AF_UNIX).connect('\\0agn-none')", "network", "@agn-none"),
     "pip by subprocess": ("subprocess.run(['pip', 'install', '-q', 'x-y'])", "install", "x-y"),
     "environment": ("import os; os.environ['SOME_NAME'] = '1'", "environment", "SOME_NAME"),
     "environment by a magic": ("%env SOME_NAME=2", "environment", "SOME_NAME"),
@@ -200,6 +202,15 @@ def test_risky(kernel: GuardedKernel, name: str) -> None:
     path = target and target.startswith("..") and str(kernel.folder.parent / target[3:])
     assert target is None or effect.target in (target, str(kernel.folder / target), path)
     assert "denied" in str(errors(ran)) or "denied" in ran.stdout
+
+
+def test_words_disguise_nothing(kernel: GuardedKernel) -> None:
+    """What a name holds that would read otherwise than it is stands there by its number; a socket is called one."""
+    kernel.run("open('a\\u202egnp.exe\\n', 'w')")
+    assert [effect.words for effect, _ in kernel.asked] == ["writes a[U+202E]gnp.exe[U+000A]"]
+
+    kernel.run("socket.socket(socket.AF_UNIX).bind('\\0agn')")
+    assert [effect.words for effect, _ in kernel.asked] == ["listens at the socket @agn"]
 
 
 def test_database_that_is_only_read(kernel: GuardedKernel) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from autogen_nb.core.analysis.abstract_values import TEMPORARY
 from autogen_nb.core.policy.path_scope import PathScope, Whose
 from autogen_nb.core.text.code_blocks import parse_python
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import Effect, EffectKind
 
 FileUse: TypeAlias = Literal["read", "write", "delete"]
@@ -96,7 +97,8 @@ class FoundEffects:
     def add_connection(self, address: str | None) -> None:
         """Adds a connection to an address or a host."""
         name = host(address or "")
-        self.add(Effect("network", name, f"connects to {one_line(name)}" if name else "uses the network"))
+        socket = "the socket " if name.startswith(("/", "@")) else ""
+        self.add(Effect("network", name, f"connects to {socket}{one_line(name)}" if name else "uses the network"))
 
     def add_program(self, command: str | None) -> None:
         """Adds that a program is started."""
@@ -143,6 +145,9 @@ def is_url(text: str) -> bool:
 
 def host(address: str) -> str:
     """The host, or the bucket, of an address; the text itself where it is no address."""
+    if address.startswith(("/", "\0")):
+        # A socket of this machine's: a file, or one without, as `ss` shows it.
+        return address.replace("\0", "@")
     if not _URL.match(address):
         return address.rsplit("@", maxsplit=1)[-1].split(":", maxsplit=1)[0].split("/", maxsplit=1)[0]
     try:
@@ -159,5 +164,5 @@ def local(path: str) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line, cut where it is long, without what would make it read otherwise than it is."""
-    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in visible(text))
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"

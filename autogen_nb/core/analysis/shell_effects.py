@@ -33,6 +33,10 @@ _DANGEROUS = {
     "hostname": re.compile(r".*"),
     "ps": re.compile(r"\w*e\w*"),
 }
+_FLAG = re.compile(
+    r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
+)
+"""An option of an installer that says nothing of what is installed; one with a value in the same word may name more."""
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
 
@@ -100,10 +104,10 @@ class _ShellReader:
         if name == "git" and paths and paths[0] in _COMMANDS["remote"]:
             kind = "network"
         if name.startswith("python") and given[:3] == ["-m", "pip", "install"]:
-            found.add_install(" ".join(given[3:]) or None)
+            found.add_install(" ".join(_packages(given[3:])) or None)
         elif kind == "installs":
             if not paths or paths[0] not in _COMMANDS["looking"]:
-                found.add_install(" ".join(word for word in paths if word not in ("install", "add", "pip")) or None)
+                found.add_install(" ".join(_packages(given)) or None)
         elif kind == "network":
             addresses: list[str | None] = [match[0] for word in given if (match := _ADDRESS.search(word))]
             for address in addresses or (paths[:1] if name in _COMMANDS["by_host"] else None) or [None]:
@@ -138,3 +142,8 @@ class _ShellReader:
         if self._folder is None or any(char in path for char in "$`{}\0"):
             return None
         return path if path.startswith("~") else posixpath.join(self._folder, path)
+
+
+def _packages(given: list[str]) -> list[str]:
+    """What an installer is told to install; a file of packages too, where it is named in one word with its option."""
+    return [word for word in given if word not in ("install", "add", "pip") and not _FLAG.fullmatch(word)]

@@ -57,6 +57,9 @@ def _within(let: str | None, path: str | None, *, above: bool) -> bool:
 
 
 def _host(text: str) -> str:
+    if text.startswith(("/", "@")):
+        # A socket of this machine's.
+        return text
     rest = text.partition("://")[2] or text
     rest = rest.partition("/")[0].rpartition("@")[2].lower()
     if rest.startswith("["):

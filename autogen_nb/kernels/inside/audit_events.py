@@ -50,6 +50,10 @@ _INSTALLER = re.compile(
 )
 _PIP = f"{sys.executable} -m pip "
 """How `%pip` starts it."""
+_FLAG = re.compile(
+    r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
+)
+"""An option of an installer that says nothing of what is installed; one with a value in the same word may name more."""
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
 _ESCAPED = re.compile(rb"%([0-9a-fA-F]{2})")
 _LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"})
@@ -175,22 +179,29 @@ def _looked_up(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 def _connected(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
     for host in _peers(arguments[1], look):
         if not look.known(host):
-            yield "network", host, f"connects to {_short(host)}"
+            yield "network", host, f"connects to {_socket(host)}"
 
 
 def _bound(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
     for host in _peers(arguments[1], look):
-        yield "network", host, f"listens at {_short(host or 'every address')}"
+        yield "network", host, f"listens at {_socket(host or 'every address')}"
 
 
 def _peers(address: Any, look: "Seen") -> Iterator[str]:
     """The host of a socket's address; nothing for what is our own."""
     if issubclass(type(address), tuple):
         yield _text(tuple.__getitem__(address, 0)) if tuple.__len__(address) else ""
+    elif _text(address).startswith("\0"):
+        # A socket without a file, as `ss` shows it.
+        yield _text(address).replace("\0", "@")
     elif address:
         path = look.path(_text(address), None, whole=True)
         if path and not look.private(path):
             yield path
+
+
+def _socket(host: str) -> str:
+    return f"{'the socket ' * host.startswith(('@', '/'))}{_short(host)}"
 
 
 # Programs
@@ -201,7 +212,7 @@ def _started(command: str, look: "Seen") -> Iterator[Effect]:
         command = command.removeprefix(_PIP.removesuffix("pip "))
     found = _INSTALLER.fullmatch(command.strip())
     if found is not None:
-        packages = " ".join(word for word in found[1].split() if not word.startswith("-"))
+        packages = " ".join(word for word in found[1].split() if not _FLAG.fullmatch(word))
         yield "install", packages, f"installs {_short(packages)}".strip()
         return
     looking = command.split(" ", 1)[0] in _LOOKING or command == "cat /proc/cpuinfo"

@@ -60,11 +60,13 @@ def test_harmless_effects_are_seen_too() -> None:
 def test_words_name_what_is_known() -> None:
     """Paths, hosts, commands and packages stand in the words and in the target."""
     code = "import requests\nrequests.get('https://api.example.org/x')\ndf.to_csv('../out.csv')\n!pip install thing"
+    code += "\nopen('../a\\u202egnp.exe', 'w')"
 
     read = effects(CodeBlock("python", code), GROUND)
 
     assert [(effect.kind, effect.target, effect.words) for effect in read] == [
         ("network", "api.example.org", "connects to api.example.org"),
         ("write", "../out.csv", "writes ../out.csv"),
+        ("write", "../a\u202egnp.exe", "writes ../a[U+202E]gnp.exe"),
         ("install", "thing", "installs thing"),
     ]
