@@ -53,7 +53,8 @@ def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable
 
     def folders(block: CodeBlock) -> list[Path]:
         outputs = loop.run(all_of(executor.run([block])))
-        return [Path(line) for item in outputs if isinstance(item, Stream) for line in item.text.splitlines()]
+        # Where a stream is cut into pieces is chance.
+        return [Path(line) for line in "".join(item.text for item in outputs if isinstance(item, Stream)).splitlines()]
 
     found = folders(CodeBlock("python", LOOK))
     beside = folders(CodeBlock("sh", f"python - <<'END'\n{LOOK}\nEND"))

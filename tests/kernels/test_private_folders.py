@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -127,7 +128,13 @@ def test_a_forked_child_takes_nothing_away(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["", "SIGTERM", "SIGKILL"])
 def test_nothing_is_left_of_what_programs_install_into(end: str, tmp_path: Path) -> None:
     """The folder for packages goes with its process, or, where a signal ended that, with the next start."""
-    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    # Where the temporary folder has a long name, another one is taken.
+    with TemporaryDirectory(prefix="t-", dir="/tmp") as short:
+        _run_and_end(end, tmp_path, Path(short))
+
+
+def _run_and_end(end: str, tmp_path: Path, temporary: Path) -> None:
+    environ = {**os.environ, "TMPDIR": str(temporary)}
     for each in (end, ""):
         ran = subprocess.run(
             [sys.executable, "-c", RUNS.format(end=each)],
@@ -140,5 +147,5 @@ def test_nothing_is_left_of_what_programs_install_into(end: str, tmp_path: Path)
         assert ran.stdout == "0\n", ran.stderr
         assert ran.returncode == (-getattr(signal, each) if each else 0)
 
-    private_folders.clear(tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == ["work"]
+    private_folders.clear(temporary)
+    assert list(temporary.iterdir()) == []

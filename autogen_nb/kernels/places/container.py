@@ -109,6 +109,7 @@ class ContainerPlace(Place):
         self._leaves: Leaves = leaves
         self._folders: Path | None = None
         self._started: Any = None
+        self._own: Mapping[str, str] = {}
         self._line: Any = None
         self._making = asyncio.Lock()
         self._why_no_kernel: str | None = None
@@ -194,7 +195,7 @@ class ContainerPlace(Place):
                 if self._leaves != "running":
                     atexit.register(self._started.kill)
             job = Exec(self._started, self._line, self.outboxes, self.met)
-        environ = {**_portable(environ), **overlay_env.variables(_PACKAGES)}
+        environ = {**_portable(environ), **self._own}
         await job.begin(argv, self.cwd.resolve(), environ, log)
         return job
 
@@ -260,7 +261,8 @@ class ContainerPlace(Place):
             line = container.attach_socket(params={"stdin": 1, "stream": 1})
             container.start()
             # Where the image has no Python, there is nothing to install for.
-            container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
+            made = container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
+            self._own = overlay_env.variables(_PACKAGES) if made.exit_code == 0 else {}
         except engine_error():
             with suppress(engine_error()):
                 container.remove(force=True)

@@ -104,9 +104,9 @@ def is_local(manager: Any) -> bool:
     return provisioner in (None, "local-provisioner")
 
 
-def folder_for_sockets() -> str | None:
-    """Where a folder that is to hold sockets is made; None where the usual one will do."""
-    long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER
+def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
+    """Where a folder that is to hold sockets is made; None where the usual one, not being longer, will do."""
+    long = len(os.fsencode(tempfile.gettempdir())) > longest
     return "/tmp" if long else None  # noqa: S108 - the folder below it is made anew, for us alone
 
 

@@ -21,6 +21,9 @@ from autogen_nb.kernels.places.local import LocalPlace, folder_for_sockets
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes import private_folders
 
+# Libraries make sockets among its temporary files, in folders of their own: seventy bytes more, of 104 on macOS.
+_LONGEST_FOLDER = 34
+
 
 class Overlay:
     """An environment over that of this interpreter; nothing is on disk before `make`.
@@ -32,8 +35,7 @@ class Overlay:
     """
 
     def __init__(self) -> None:
-        # Sockets are made in it, by libraries.
-        parent = folder_for_sockets() or tempfile.gettempdir()
+        parent = folder_for_sockets(_LONGEST_FOLDER) or tempfile.gettempdir()
         self.folder = Path(parent, f"{private_folders.PREFIX}{uuid.uuid4().hex[:12]}")
 
     @classmethod
