@@ -1,13 +1,15 @@
 """Replies of servers that err or mean harm, over real HTTP: each ends in a reply or in one sentence."""
 
+import gzip
 import json
 import time
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from autogen_nb.errors import ContentFiltered, ModelUnavailable
+from autogen_nb.errors import ContentFiltered, ModelRefused, ModelUnavailable
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.models.asking import ask, error_of
@@ -125,3 +127,66 @@ def test_json_that_is_nested_too_deeply_is_told(server: FakeOpenAI) -> None:
     error = error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0))
 
     assert "not JSON" in str(error)
+
+
+def bomb(mebibytes: int) -> bytes:
+    """Zeros, compressed to a thousandth."""
+    packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    return b"".join([packer.compress(bytes(2**20)) for _ in range(mebibytes)]) + packer.flush()
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+def test_a_reply_that_unpacks_to_too_much_is_refused(kind: str, server: FakeOpenAI, model: OpenAIModel) -> None:
+    """What counts are the bytes after unpacking, and no more of them than the limit are ever there."""
+    server.add(FakeReply(body=bomb(64), content_type=kind, headers={"Content-Encoding": "gzip"}))
+
+    error = error_of(model)
+
+    assert isinstance(error, ModelRefused)
+    assert "more than 16 MiB in one piece" in str(error)
+
+
+def test_many_small_events_are_bounded_together(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A stream of comments that unpacks to more than any reply ends."""
+    events = gzip.compress((b":" * 1023 + b"\n") * 1024 * 140, 1)
+    server.add(FakeReply(body=events, content_type="text/event-stream", headers={"Content-Encoding": "gzip"}))
+
+    assert "sent more than 128 MiB" in str(error_of(model))
+
+
+def test_an_error_that_unpacks_to_too_much_is_cut(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Its status and its first words are enough."""
+    text = gzip.compress(b"these are my reasons " + b" " * 2**26, 1)
+    server.add(FakeReply(status=400, body=text, content_type="text/plain", headers={"Content-Encoding": "gzip"}))
+
+    assert "400: these are my reasons" in str(error_of(model))
+
+
+def test_a_compressed_reply_is_read(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A proxy may compress what passes through it."""
+    body = json.dumps({"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}).encode()
+    server.add(FakeReply(body=gzip.compress(body), headers={"Content-Encoding": "gzip"}))
+
+    assert ask(model).completion.message.content == "Hi"
+
+
+def test_a_compression_that_nobody_asked_for_is_refused(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """It could not be bounded."""
+    server.add(FakeReply(body=b"x", headers={"Content-Encoding": "br"}))
+
+    assert "was not asked for" in str(error_of(model))
+    assert server.requests[0].headers["accept-encoding"] == "gzip, deflate"
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_no_other_host_gets_the_task(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
+    """A server that sends requests elsewhere is told in one sentence, and the other one is not asked."""
+    with FakeOpenAI(["ok"]) as other:
+        host = other.base_url.split("/")[2]
+        server.add(FakeReply(status=status, headers={"Location": f"{other.base_url}/chat/completions"}))
+        error = error_of(model)
+        asked = (len(server.requests), len(other.requests), other.connections)
+
+    assert isinstance(error, ModelRefused)
+    assert f"sends requests on to {host} ({status}), which got nothing" in str(error)
+    assert asked == (1, 0, 0)

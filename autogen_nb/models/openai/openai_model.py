@@ -34,6 +34,7 @@ from autogen_nb.models.config.account import (
     checked_url,
     is_loopback,
 )
+from autogen_nb.models.openai.bounded_response import ENCODINGS, UnreadableBody, bound
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
 from autogen_nb.models.openai.image_scaling import sent
@@ -279,6 +280,8 @@ class OpenAIModel:
                 cast_to=object,
                 body=self._body(request),
                 options={
+                    # Another host than the one that was named gets neither the task nor the key.
+                    "follow_redirects": False,
                     "headers": {**proof, **(extras["headers"] or {})},
                     "params": extras["query"] or {},
                     "extra_json": extras["body"] or {},
@@ -290,6 +293,8 @@ class OpenAIModel:
             return by_cause(server, error.__cause__ or error)
         except openai.APIStatusError as error:
             return by_status(server, error.status_code, error.body, error.response.headers)
+        except UnreadableBody as error:
+            return server.refused(str(error))
         except openai.OpenAIError as error:
             return server.refused(f"could not be asked: {server.clean(str(error))}")
         except RuntimeError as error:
@@ -363,7 +368,13 @@ class OpenAIModel:
         # What the environment says of certificates may be wrong, and does not matter to a server at home.
         verify = True if at_home and url.startswith("http:") else context_for(self._ca_bundle)
         # A proxy cannot reach this machine's own loopback.
-        return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not at_home)
+        return openai.DefaultAsyncHttpxClient(
+            verify=verify,
+            trust_env=not at_home,
+            follow_redirects=False,
+            headers={"Accept-Encoding": ENCODINGS},
+            event_hooks={"response": [bound]},
+        )
 
     def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
         """What closes the client; one that sends by the user's own is left to the user."""

@@ -10,10 +10,15 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from autogen_nb.messages import Reasoning
+from autogen_nb.models.openai.bounded_response import UnreadableBody
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.server_errors import ErrorContext, by_cause, by_event
 
 _DONE = b"[DONE]"
+_LONGEST_JSON = 16 * 2**20
+"""Bytes of one event, or of a reply that is not streamed: read, it takes many times as much memory."""
+
+_TOO_LONG = f"sent a reply of more than {_LONGEST_JSON // 2**20} MiB in one piece"
 _DRAIN = 0.1
 """Seconds to wait, after ``[DONE]``, for the end of the response that lets the connection be used again."""
 
@@ -28,15 +33,22 @@ class EventStream:
     def __init__(self) -> None:
         self._tail: list[bytes] = []
         self._data: list[bytes] = []
+        self._tail_size = self._data_size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of what has come of an event that is not whole."""
+        return self._tail_size + self._data_size
 
     def feed(self, block: bytes) -> list[bytes]:
         """The data of the events that end in this block, in order."""
         self._tail.append(block)
         # Joining at each block is quadratic for one long line.
+        self._tail_size += len(block)
         if b"\n" not in block:
             return []
         *lines, rest = b"".join(self._tail).split(b"\n")
-        self._tail = [rest]
+        self._tail, self._tail_size = [rest], len(rest)
         return [data for line in lines if (data := self._line(line)) is not None]
 
     def end(self) -> list[bytes]:
@@ -47,9 +59,10 @@ class EventStream:
         line = line.removesuffix(b"\r")
         if line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
+            self._data_size += len(line)
         if line or not self._data:
             return None
-        data, self._data = b"\n".join(self._data), []
+        data, self._data, self._data_size = b"\n".join(self._data), [], 0
         return data
 
 
@@ -79,9 +92,12 @@ async def read(
 async def _whole(
     blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator
 ) -> AsyncGenerator[str | Reasoning, None]:
-    parts = []
+    parts, size = [], 0
     while (block := await _next(blocks, server)) is not None:
         parts.append(block)
+        size += len(block)
+        if size > _LONGEST_JSON:
+            raise server.refused(_TOO_LONG)
     _fold(b"".join(parts), server, fold)
     if not fold.finish_reason:
         raise server.unavailable("answered with JSON that is no reply")
@@ -99,6 +115,8 @@ async def _streamed(
         block = await _next(blocks, server)
         ended = block is None
         found = events.end() if block is None else events.feed(block)
+        if events.size > _LONGEST_JSON or any(len(data) > _LONGEST_JSON for data in found):
+            raise server.refused(_TOO_LONG)
         for data in found:
             if data.startswith(_DONE):
                 done = True
@@ -118,6 +136,8 @@ async def _streamed(
 async def _next(blocks: AsyncIterator[bytes], server: ErrorContext) -> bytes | None:
     try:
         return await anext(blocks, None)
+    except UnreadableBody as error:
+        failure = server.refused(str(error))
     # The transport is httpx or httpx2, whichever the openai library brought: any failure to read is a cut.
     except Exception as error:  # noqa: BLE001 - see above
         failure = by_cause(server, error)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 
@@ -111,6 +111,8 @@ class ErrorContext:
 
 def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
     """The failure for a response with an error status; `body` is the ``error`` object or the raw text."""
+    if status < 400:  # noqa: PLR2004 - HTTP's own border of errors
+        return server.refused(_sent_on(server, status, headers))
     said = server.clean(_message(body)) or "it gave no reason"
     code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
     if code == "insufficient_quota":
@@ -171,6 +173,15 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, parsedate_to_datetime(value or "").timestamp() - time())
     except (TypeError, ValueError):
         return None
+
+
+def _sent_on(server: ErrorContext, status: int, headers: Mapping[str, str]) -> str:
+    try:
+        host = urlsplit(urljoin(server.url, headers.get("location", ""))).netloc.rpartition("@")[2]
+    except ValueError:
+        host = ""
+    where = server.clean(host) or "another address"
+    return f"sends requests on to {where} ({status}), which got nothing. If that one is right, give it as base_url."
 
 
 def _number(value: str | None) -> float | None:
