@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
@@ -13,7 +14,7 @@ from autogen_nb.kernels.places.local import LocalPlace
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
-from tests.kernels.guarded import ALLOWED, GuardedKernel, guarded_kernel
+from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, guarded_kernel
 from tests.kernels.looping import Loop, all_of
 
 pytestmark = pytest.mark.kernel
@@ -23,6 +24,21 @@ import matplotlib, os, sys, tempfile
 names = ("TMPDIR", "XDG_CACHE_HOME", "MPLCONFIGDIR", "PIP_CACHE_DIR", "NUMBA_CACHE_DIR", "JOBLIB_TEMP_FOLDER")
 print(*(os.environ[name] for name in names), tempfile.gettempdir(), matplotlib.get_cachedir(), sep="\\n")
 """
+
+
+class Refusing:
+    """Refuses what is asked, and notes the targets."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def allow(self, effect: Effect, line: str) -> EffectJudged:
+        """Refuses."""
+        self.asked.append(effect.target)
+        return DENIED
+
+    async def typed(self, prompt: str, password: bool) -> str | None:
+        """Nothing is typed."""
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +128,30 @@ os.symlink(os.path.abspath('.'), temp)
     assert kernel.asked[0][0].target == str(kernel.folder / "made")
     assert kernel.kinds(back) == []
     assert kernel.kinds("open(temp + '/made', 'w').close()") == []
+
+
+@pytest.mark.slow
+def test_link_that_an_earlier_kernel_left_in_its_place(tmp_path: Path) -> None:
+    """Where code that nothing stopped made the folder a link, the next kernel does not take the target for it."""
+    target, work = tmp_path / "target", tmp_path / "work"
+    target.mkdir()
+    loop, executor, inquirer = Loop(), JupyterExecutor(cwd=work), Refusing()
+    replace = f"""
+import os, tempfile
+private = os.path.dirname(tempfile.gettempdir())
+os.rename(private, private + '2')
+os.symlink({str(target)!r}, private)
+"""
+    write = CodeBlock("python", f"open({str(target / 'made')!r}, 'w')")
+
+    loop.run(all_of(executor.run([CodeBlock("python", replace)])))
+    loop.run(executor.restart())
+    loop.run(all_of(executor.attended([write], inquirer, Permissions())))
+    loop.run(executor.stop())
+    loop.close()
+
+    assert inquirer.asked == [str(target / "made")]
+    assert list(target.iterdir()) == []
 
 
 def test_the_folder_itself_is_not_theirs_to_move(kernel: GuardedKernel) -> None:

@@ -51,7 +51,10 @@ class Seen:
         paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
         stdlib = {path for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")) if path}
         packages = {path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages"))}
-        packages = {path for path in (*paths, *packages, overlay, os.path.realpath(overlay)) if path} - stdlib
+        own_packages = _inside(overlay, os.path.dirname(private))
+        if own_packages:
+            packages |= {overlay, own_packages}
+        packages = {path for path in (*paths, *packages) if path} - stdlib
         roots = {*stdlib, *packages, sys.prefix, sys.base_prefix, sys.exec_prefix}
         self.roots = tuple(f"{each.rstrip('/')}/" for path in roots for each in {path, os.path.realpath(path)})
         self._packages = tuple(f"{path}/" for path in packages)
@@ -59,8 +62,8 @@ class Seen:
         self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost())
         self._import = vars(_bootstrap_external)
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
-        # As it is now, before any of the agent's code: what becomes a link later leads to where it leads.
-        self._private = f"{os.path.realpath(private)}/"
+        # As it is now, before this kernel's code: what becomes a link later leads to where it leads.
+        self._private = f"{_inside(private, os.path.dirname(private))}/"
         self._own = own
         self.begin(scope)
         # Threads that do what the guard itself needs.
@@ -113,7 +116,7 @@ class Seen:
 
     def private(self, path: str) -> bool:
         """Whether this lies where the code keeps what is nobody else's; the path is one whose links are followed."""
-        return path.startswith(self._private)
+        return self._private != "/" and path.startswith(self._private)
 
     def searched(self, path: str) -> bool:
         """Whether this is a folder that was searched for modules from the beginning, or tells of a package there."""
@@ -205,6 +208,12 @@ class Seen:
                 # A name may be of a class of the code's own, with methods of its own.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
+
+
+def _inside(path: str, folder: str) -> str:
+    """Where a path really leads; "" where that is out of the folder, as code of an earlier kernel may have made it."""
+    real = os.path.realpath(path)
+    return real if not os.path.islink(folder) and real.startswith(f"{os.path.realpath(folder)}/") else ""
 
 
 def _outermost() -> str:
