@@ -312,8 +312,8 @@ class ChatCell:
             found = await self._on_engine(chat.executor.variables())
             new = [each for each in found if each.name not in chat.listed_variables]
             chat.listed_variables |= {each.name for each in new}
-            if new:
-                self._view.note(variable_choice.new_variables_line(new, self._name_for_commands(chat)))
+            if copied := [each for each in new if each.data]:
+                self._view.note(variable_choice.new_variables_line(copied, self._name_for_commands(chat)))
 
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:
         """The chat's name where a command must say it."""

@@ -4,7 +4,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
     from autogen_nb.notebook.conversations import Conversations, NotebookConversation
+
+_NO_DATA = "a {} cannot be copied here; ask for numbers, text or a table made from it."
 
 
 def print_name_hint(result: Any, chats: "Conversations") -> None:
@@ -16,20 +19,21 @@ def print_name_hint(result: Any, chats: "Conversations") -> None:
     from autogen_nb.notebook.variable_choice import pull_command
 
     for chat in chats:
-        if chat.alive and _has(chat, name):
+        if chat.alive and (found := _found(chat, name)) is not None:
             named = None if chat.name == chats.current else chat.name
-            print(f"{name!r} is in the agent's kernel: {pull_command(name, named)} copies it here.")  # noqa: T201  # it is the hint
+            way = f"{pull_command(name, named)} copies it here." if found.data else _NO_DATA.format(found.type)
+            print(f"{name!r} is in the agent's kernel: {way}")  # noqa: T201  # it is the hint
             return
 
 
-def _has(chat: "NotebookConversation", name: str) -> bool:
+def _found(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
     from autogen_nb.errors import AutogenError
     from autogen_nb.run import engine
 
     try:
-        return any(each.name == name for each in engine.call(chat.executor.variables()))
+        return next((each for each in engine.call(chat.executor.variables()) if each.name == name), None)
     except AutogenError:
-        return False
+        return None
 
 
 def print_loop_hint(result: Any) -> None:

@@ -7,6 +7,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.inside.service import shape
+from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 
 _NO_DATA = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
@@ -41,7 +43,8 @@ def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: 
     for name in names:
         if name not in namespace:
             near = difflib.get_close_matches(name, data_variables(namespace), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "define it in a cell above"
+            there = quoted(list(data_variables(namespace))[:_LISTED])
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {there}" if there else "define it in a cell above"
             raise ConfigError(f"{option}: there is no variable {name!r} in this notebook; {hint}")
         found[name] = namespace[name]
     return found
@@ -105,6 +108,12 @@ def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
     push = _command("push", names, chat)
     ways = f"`-i {','.join(names)}` or `{push}` brings the new"
     return f"{quoted(names)} {have} changed since: the agent's {copy} older. {ways}."
+
+
+def copied_variables_line(values: Mapping[str, Any], whither: str) -> str:
+    """What was copied, with what each is and how large."""
+    copied = [(name, type(value).__name__, shape(value), in_units(size_of(value))) for name, value in values.items()]
+    return f"Copied {whither}: {listed(copied, len(copied))}."
 
 
 def replaced_variables_line(names: Sequence[str], whose: str) -> str:

@@ -119,6 +119,39 @@ def test_variables_are_listed(agent: SharedKernel) -> None:
     )
 
 
+@pytest.mark.slow
+def test_what_is_listed_as_data_comes_back(agent: SharedKernel) -> None:
+    """A variable is listed as data where its value comes back, and only there."""
+    agent.execute("%reset -f")
+    agent.execute("""
+import datetime, decimal, fractions
+import numpy as np, pandas as pd
+a1 = None; a2 = "x"; a3 = [1, (2.5, {"k": {3}})]; a4 = {1: b"x"}; a5 = decimal.Decimal("1")
+a6 = datetime.date(2020, 1, 1)
+a7 = np.arange(3); a8 = np.float32(1); a9 = np.array([None, "x"], dtype=object); a10 = [pd.NaT, pd.NA]
+a11 = pd.DataFrame({"a": [1], "b": ["x"]}); a12 = pd.Series(["x", None], dtype=object); a13 = pd.Timestamp("2020")
+a14 = pd.date_range("2020", periods=2); a15 = pd.Timedelta(1, "D"); a16 = pd.DataFrame([[1, 2]], columns=["a", "a"])
+a17 = True
+class C: pass
+b1 = C(); b2 = [C()]; b3 = {"x": (C(),)}; b4 = np.array([C()]); b5 = pd.Series([C()])
+b6 = pd.DataFrame({"a": [1], "b": [C()]})
+b7 = fractions.Fraction(1, 2); b8 = range(3); b9 = np.zeros(1, dtype=[("a", "i4")]); b10 = iter([])
+""")
+
+    listed = {each.name: each.data for each in agent.do(agent.kernel.variables())}
+    comes_back = {}
+    for name in listed:
+        try:
+            agent.do(agent.kernel.get(name))
+            comes_back[name] = True
+        except TransferError:
+            comes_back[name] = False
+
+    assert listed == comes_back
+    assert {name[0]: data for name, data in listed.items()} == {"a": True, "b": False}
+    assert len(listed) == 27
+
+
 def test_a_kernel_that_lies_is_refused(agent: SharedKernel) -> None:
     """A kernel whose code replaced our own functions gets no further than an error."""
     agent.execute("""

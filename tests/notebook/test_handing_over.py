@@ -164,6 +164,42 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
 
 
 @pytest.mark.slow
+def test_only_what_can_be_copied_is_offered(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Neither the line below a cell nor the hint after a NameError offers what would be refused."""
+    made = "class Thing:\n    pass\nthing = Thing()\nthings = [thing]\nnumbers = [1, 2]"
+    model.add(python(made), python("other = Thing()"), "Fine.")
+
+    cell = fresh.run("%%autogen --confirm never\nMake.", "one")
+    hint = fresh.run("thing", "hint")
+    refused = fresh.run("%autogen pull number", "near")
+    unknown = fresh.run("%autogen pull xyz", "unknown")
+
+    assert [text for text in cell.about("note") if "kernel" in text] == [
+        "In the agent's kernel: `numbers` (list, 2 items). `%autogen pull numbers` copies one here."
+    ]
+    assert hint.text.splitlines()[-1] == (
+        "'thing' is in the agent's kernel: a Thing cannot be copied here; "
+        "ask for numbers, text or a table made from it."
+    )
+    assert refused.error.strip() == "the agent's kernel has no variable `number`; did you mean `numbers`?"
+    assert unknown.error.strip() == "the agent's kernel has no variable `xyz`; it has `numbers`"
+
+
+@pytest.mark.slow
+def test_copying_says_what_was_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Push and pull name each variable with its type, its shape and its size."""
+    model.add(python("half = table_one.head(500)"), "Fine.")
+    fresh.run(TABLE, "values")
+
+    pushed = fresh.run("%autogen push table_one", "push")
+    fresh.run("%%autogen --confirm never\nHalve table_one.", "one")
+    pulled = fresh.run("%autogen pull half", "pull")
+
+    assert pushed.text == "Copied to the agent's kernel: `table_one` (DataFrame, 1000 rows x 1 columns, 8.1 KB).\n"
+    assert pulled.text == "Copied here: `half` (DataFrame, 500 rows x 1 columns, 4.1 KB).\n"
+
+
+@pytest.mark.slow
 def test_pushing_hands_a_variable_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """`%autogen push` sends a variable later; it is not asked for and not listed as new."""
     model.add(python("print(long_one)"), "Fine.")
@@ -248,7 +284,10 @@ def test_clashes_are_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
     assert "Replaced in the agent's kernel, where the name was taken: `mine`." in back.text
     assert "Replaced in your notebook, where the name was taken: `both`." in back.text
-    assert (again.text, pushed.text) == ("", "")
+    assert (again.text, pushed.text) == (
+        "Copied here: `both` (int, 28 bytes).\n",
+        "Copied to the agent's kernel: `mine` (int, 28 bytes).\n",
+    )
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def install(shell: Any, path: str, field: str, over: str, prefix: str) -> None:
     inside, guard = _unpacked(path)
     # Modules of their own, so that nothing shows in the namespace of the agent's code.
     modules = {name: _made(name, code) for name, code in inside.items()}
-    modules["service"].install(modules["encode"].save, modules["pickles"])
+    modules["service"].install(modules["encode"], modules["pickles"])
     modules["repair"].install(shell)
     over = modules["overlay_env"].enter(over, prefix)
     own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}

@@ -12,9 +12,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 MAX_DEPTH = 60
+_LEVELS = 4
+_LOOKED_AT = 50
 _MAX_ITEMS = 20_000_000
 _NUMPY_KINDS = "biufcmMSU"
 _PLAIN_INT = 2**63
@@ -52,6 +55,38 @@ def save(value: Any, folder: str) -> dict[str, str]:
     with open(os.path.join(folder, "manifest.json"), "w", encoding="ascii") as file:
         json.dump(manifest, file, allow_nan=False, separators=(",", ":"))
     return {}
+
+
+def is_data(value: Any) -> bool:
+    """Whether `save` is likely to take the value: of what it holds, only the first items are looked at."""
+    try:
+        return _is_data(value, _LEVELS)
+    # The value may change meanwhile, and its class may be anybody's.
+    except Exception:  # noqa: BLE001
+        return False
+
+
+def _is_data(value: Any, levels: int) -> bool:
+    kind, numpy, pandas = type(value), _loaded("numpy"), _loaded("pandas")
+    if value is None or kind in (str, bool, int, float) or kind in _SCALARS or not levels:
+        return True
+    if kind in (list, tuple, set, frozenset, dict):
+        items = (each for pair in value.items() for each in pair) if kind is dict else iter(value)
+    elif numpy is not None and (kind is numpy.ndarray or isinstance(value, numpy.generic)):
+        items = iter(value.flat if value.dtype.kind == "O" and kind is numpy.ndarray else ())
+        if value.dtype.names is not None or (value.dtype.kind != "O" and value.dtype.kind not in _NUMPY_KINDS):
+            return False
+    elif kind.__module__.partition(".")[0] in ("pyarrow", "polars"):
+        return kind.__name__ in ("Table", "DataFrame", "Series")
+    elif pandas is not None and kind in (pandas.DataFrame, pandas.Series):
+        columns = [value.iloc[:, number] for number in range(value.shape[1])] if value.ndim > 1 else [value]
+        items = (each for column in columns if column.dtype == object for each in column.array[:_LOOKED_AT])
+        return all(_is_data(each, levels - 1) for each in items)
+    else:
+        names = ("Index", "Timestamp", "Timedelta")
+        plain = pandas is not None and isinstance(value, tuple(getattr(pandas, each) for each in names))
+        return plain or (pandas is not None and (value is pandas.NA or value is pandas.NaT))
+    return all(_is_data(each, levels - 1) for each in islice(items, _LOOKED_AT))
 
 
 class _Writer:

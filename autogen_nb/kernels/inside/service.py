@@ -18,21 +18,23 @@ _FLUSH_PATIENCE = 60
 _PIECE = 2**18
 
 
-def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
-    """Prepares the kernel that this runs in; once.
-
-    `save` writes a value for the way back into a folder as data only, `pickles` is the module of that name.
-    """
+def install(encode: Any, pickles: Any) -> None:
+    """Prepares the kernel that this runs in; once. `encode` and `pickles` are the modules of these names."""
     # The shell would take it with the first block.
     import IPython.core.logger  # noqa: F401 - only to have it there
 
     shell = _shell()
 
     def saving(write: Callable[[Any, str], Any]) -> Callable[[str, str], Any]:
-        return lambda name, folder: write(shell.user_ns[name], folder) if name in shell.user_ns else {"missing": True}
+        return lambda name, folder: (
+            write(shell.user_ns[name], folder)
+            if name in shell.user_ns
+            else {"missing": [each["name"] for each in variables(encode.is_data) if each["data"]]}
+        )
 
     _FUNCTIONS.update(
-        save=saving(save),
+        variables=lambda: variables(encode.is_data),
+        save=saving(encode.save),
         save_pickled=saving(pickles.save),
         load=lambda files: pickles.load_all(files, shell.user_ns),
     )
@@ -41,7 +43,7 @@ def install(save: Callable[[Any, str], Any], pickles: Any) -> None:
     _drop_nothing(shell.kernel)
     _wake_on_signals()
     _keep_the_kernel_on_exit(shell)
-    _tell_past_running_code(shell.kernel)
+    _tell_past_running_code(shell.kernel, encode.is_data)
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
@@ -52,12 +54,18 @@ def answer(function: str, arguments: str, reply: str) -> None:
     os.replace(f"{reply}.part", reply)
 
 
-def variables() -> list[dict[str, Any]]:
-    """The variables that the agent's code made, as name, type, shape and size."""
+def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
+    """The variables that the agent's code made, as name, type, shape and size, and whether they come back as data."""
     shell, nothing = _shell(), object()
     classes = (type, type(sys), type(variables), type(len))
     return [
-        {"name": name, "type": type(value).__name__, "shape": shape(value), "size": _cheap_size(value)}
+        {
+            "name": name,
+            "type": type(value).__name__,
+            "shape": shape(value),
+            "size": _cheap_size(value),
+            "data": is_data(value),
+        }
         for name, value in list(shell.user_ns.items())
         if not name.startswith("_")
         and value is not shell.user_ns_hidden.get(name, nothing)
@@ -133,11 +141,11 @@ def _drop_nothing(kernel: Any) -> None:
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
 
 
-def _tell_past_running_code(kernel: Any) -> None:
+def _tell_past_running_code(kernel: Any, is_data: Callable[[Any], bool]) -> None:
     """Answers what variables there are on the control channel, which has a thread of its own."""
 
     def tell(stream: Any, identity: Any, parent: Any) -> None:
-        content = {"variables": variables()}
+        content = {"variables": variables(is_data)}
         kernel.session.send(stream, "autogen_nb_variables_reply", content, parent, identity)
 
     kernel.control_handlers["autogen_nb_variables"] = tell
@@ -173,4 +181,4 @@ def _keep_the_kernel_on_exit(shell: Any) -> None:
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"variables": variables}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {}

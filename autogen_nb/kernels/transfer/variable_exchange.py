@@ -24,6 +24,7 @@ from autogen_nb.kernels.transfer.variable_transfer import (
     LIMIT,
     Handed,
     HandedVariable,
+    missing_variable,
     pack,
     parse_variables,
     printable,
@@ -77,8 +78,8 @@ class VariableExchange(ABC):
             await kernel.files.send(folder)
             save = "save_pickled" if unpickle else "save"
             reply = await self._call(kernel, save, name=name, folder=str(folder))
-            if not isinstance(reply, dict) or reply.get("missing"):
-                raise TransferError(f"the agent's kernel has no variable `{name}`")
+            if not isinstance(reply, dict) or "missing" in reply:
+                raise missing_variable(name, reply.get("missing") if isinstance(reply, dict) else None)
             if "refused" in reply:
                 raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}"))
             await kernel.files.fetch(folder)

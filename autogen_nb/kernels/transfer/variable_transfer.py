@@ -1,5 +1,6 @@
 """Variables that are handed over: as pickles on their way into the kernel, and as the kernel tells of them."""
 
+import difflib
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,16 +16,21 @@ LIMIT = 4 * 2**30
 """Bytes that are handed over at once at most."""
 
 _MESSAGE = 400
+_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
 class HandedVariable:
-    """A variable of the agent's kernel; `size` is in bytes, None where it would cost much to know."""
+    """A variable of the agent's kernel; `size` is in bytes, None where it would cost much to know.
+
+    `data` says whether its value is likely to come back.
+    """
 
     name: str
     type: str
     shape: str = ""
     size: int | None = None
+    data: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +96,21 @@ def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
             type=printable(item.get("type")),
             shape=printable(item.get("shape")),
             size=size if type(size := item.get("size")) is int else None,
+            data=item.get("data") is not False,
         )
         for item in (reply if isinstance(reply, list) else ())
         if isinstance(item, dict) and str(item.get("name")).isidentifier()
     )
+
+
+def missing_variable(name: str, there: Any) -> TransferError:
+    """What is told of a name that the agent's kernel does not know, where it has these."""
+    names = [str(each) for each in (there if isinstance(there, list) else ()) if str(each).isidentifier()]
+    near = difflib.get_close_matches(name, names, n=1)
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    listed = ", ".join(f"`{printable(each)}`" for each in names[:_LISTED])
+    hint = f"did you mean `{printable(near[0])}`?" if near else f"it has {listed}{more}" if listed else "it has none"
+    return TransferError(f"the agent's kernel has no variable `{name}`; {hint}")
 
 
 def printable(value: Any) -> str:

@@ -111,7 +111,9 @@ class Commands:
             raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
         wanted = [name for name in names if name != "--unpickle"]
         values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
-        if taken := chat.bring(values, self._notebook.namespace):
+        taken = chat.bring(values, self._notebook.namespace)
+        print(variable_choice.copied_variables_line(values, "here"))  # noqa: T201  # it is the answer
+        if taken:
             print(variable_choice.replaced_variables_line(taken, "your notebook"))  # noqa: T201  # it is what happened
 
     @_command(
@@ -123,7 +125,9 @@ class Commands:
     def _push(self, words: Sequence[str]) -> None:
         names, chat = self._split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
-        if taken := chat.hand(values, run.engine.call(chat.executor.put(values))):
+        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
+        print(variable_choice.copied_variables_line(values, "to the agent's kernel"))  # noqa: T201  # it is the answer
+        if taken:
             print(variable_choice.replaced_variables_line(taken, "the agent's kernel"))  # noqa: T201  # it is what happened
 
     @_command("kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "looks after the agent's kernel")
