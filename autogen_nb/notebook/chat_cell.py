@@ -26,18 +26,22 @@ from autogen_nb.errors import (
     AnswerIncomplete,
     BudgetReached,
     ChatUnfinished,
+    ContentFiltered,
+    ContextTooLong,
     ExecutionError,
+    ModelError,
     ModelRefused,
+    ModelUnavailable,
     TransferError,
 )
-from autogen_nb.events import INCOMPLETE, ApprovalGiven, Ended
+from autogen_nb.events import INCOMPLETE, ApprovalGiven, Ended, ModelDelta, ReasoningDelta
 from autogen_nb.kernels.kernel_status import OnStuck
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import stop_question
-from autogen_nb.notebook.asking.person import OFFER, AbsentPerson, lets_all_run
+from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, lets_all_run
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.settings import CellSettings
@@ -48,6 +52,8 @@ from autogen_nb.trusted.held_folder import HeldFolder
 T = TypeVar("T")
 
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
+
+_WAY_OUT = "`%autogen model` shows and changes which server is asked."
 
 
 class ChatCell:
@@ -60,6 +66,7 @@ class ChatCell:
         self._notebook = stage.notebook
         self._person = stage.person
         self._view = stage.view
+        self._asks_given = self._spoken = False
 
     async def run(self) -> ChatResult:
         """What the run comes to.
@@ -84,7 +91,7 @@ class ChatCell:
             await self._settle_stuck_code(chat)
             with _chat_folder(chat.cwd, chat.folder):
                 cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
-                done = await self._run_chat(chat, cell_run, model)
+                done = await self._converse(chat, cell_run, model)
             try:
                 self._check_finished(cell_run)
                 self._notebook.publish(done)
@@ -99,16 +106,25 @@ class ChatCell:
             )
         return done
 
-    async def _choose_model(self) -> Model:
-        notebook = self._notebook
-        named = self._settings.model
-        spec = model_connection.choose(named, notebook.connection, os.environ)
-        if spec is None:
-            proposed = named or os.environ.get("AUTOGEN_NB_MODEL", "")
-            given = await _await_answer(lambda: self._person.connection(proposed))
-            spec = model_connection.choose(given.model or named, given, os.environ)
-            # The built-in analysis was chosen for this task alone; the next one is asked again.
-            notebook.connection = None if given.model == "offline" else given
+    async def _choose_model(self, *, again: bool = False) -> Model:
+        notebook, setting = self._notebook, self._notebook.model_setting
+        named = self._settings.given.model
+        if remark := setting.heed(os.environ):
+            self._view.note(remark)
+        spec = setting.choose(named, os.environ)
+        self._asks_given = setting.is_given(spec)
+        other = setting.given is not None and named not in (None, setting.given.model)
+        # What has failed is asked again when the person says so, and nobody is asked in its place.
+        if spec is None or (self._asks_given and setting.failed and (again or not other)):
+            head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
+            form = ModelForm(head, setting.proposal(named, os.environ))
+            given = await _await_answer(lambda: self._person.connection(form))
+            if given.model == "offline":
+                # It was chosen for this task alone; the next one is asked again.
+                spec, self._asks_given = "offline", False
+            else:
+                setting.give(given, os.environ)
+                spec, self._asks_given = setting.choose(given.model, os.environ), True
         for host in model_connection.hosts(spec, os.environ):
             if (host, self._settings.share) not in notebook.told:
                 notebook.told.add((host, self._settings.share))
@@ -209,7 +225,34 @@ class ChatCell:
             return chat.stop_question.note_for_next_cell
         return chat.stop_question.ask_in_cell(self._stage.aside)
 
-    async def _run_chat(self, conversation: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
+    async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
+        """Runs the chat; where the server that the person gave does not answer, they are asked again."""
+        self._view.hide(cell_run.message)
+        shown = 0
+        while True:
+            try:
+                return await self._run_chat(chat, cell_run, model, shown)
+            except (ContentFiltered, ContextTooLong):
+                raise
+            except (ModelUnavailable, ModelRefused) as error:
+                model = self._limit_by_budgets(await self._choose_other(error), chat)
+                shown = len(cell_run.log)
+
+    async def _choose_other(self, error: ModelError) -> Model:
+        """The model that takes the place of one that failed before it said a word."""
+        told = type(error)(f"{error} {_WAY_OUT}", model=error.model)
+        if not self._asks_given or self._spoken or isinstance(self._person, AbsentPerson):
+            raise told from error
+        self._notebook.model_setting.failed = str(error)
+        try:
+            return await self._choose_model(again=True)
+        except ChatUnfinished:
+            raise told from error
+
+    async def _run_chat(
+        self, conversation: NotebookConversation, cell_run: CellRun, model: Model, shown: int
+    ) -> ChatResult:
+        """Runs the chat, of whose log so many events are to be seen already."""
         user, assistant = self._agents(conversation, cell_run, model)
         chat = TwoAgentChat(
             user,
@@ -220,10 +263,16 @@ class ChatCell:
             log=cell_run.log,
             known=frozenset(conversation.handed),
         )
-        self._view.hide(cell_run.message)
+        position = 0
         try:
             async with aclosing(chat.exchange().happening(self._view.tick)) as happening:
                 async for event in happening:
+                    self._spoken = isinstance(event, ModelDelta | ReasoningDelta)
+                    if position < shown:
+                        position += event == cell_run.log[position]
+                        # The last one is the question, which is asked once more.
+                        if position < shown:
+                            continue
                     self._view.show(event)
                     if isinstance(event, ApprovalGiven):
                         self._offer_less(conversation)
@@ -237,10 +286,6 @@ class ChatCell:
                 model=error.model,
                 spent=error.spent,
             ) from error
-        except ModelRefused:
-            # What the person gave may be wrong; the next run asks again.
-            self._notebook.connection = None
-            raise
         return chat.result()
 
     def _offer_less(self, conversation: NotebookConversation) -> None:

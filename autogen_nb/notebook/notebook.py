@@ -12,11 +12,11 @@ from autogen_nb.core.ports import Model
 from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.transfer.describe import Share
-from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import Person, StopAnswer
 from autogen_nb.notebook.conversations import Conversations, Origin
+from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.restarts import Restarts
@@ -51,12 +51,15 @@ class Notebook:
     conversations: Conversations
     defaults: Defaults
     publish: Callable[[ChatResult | TaskResult], None]
-    connection: model_connection.ModelConnection | None = None
+    model_setting: ModelSetting = field(init=False)
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
     restarts: Restarts = field(default_factory=Restarts)
     told: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.model_setting = ModelSetting(self.defaults)
 
     def model(self, spec: Any) -> Model:
         """The model that is meant; one for all cells, so that a recording or a replay goes on from cell to cell."""

@@ -1,8 +1,9 @@
 """What the magics do, once they are used: everything heavy is imported with this module, and not before."""
 
 import asyncio
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import replace
@@ -15,14 +16,14 @@ from autogen_nb import run
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
-from autogen_nb.errors import AutogenError
+from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import INSIDE, QuestionDelivery, delivery
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.chat_cell import ChatCell
-from autogen_nb.notebook.commands import show_command
+from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.notebook import CellStage, Notebook
@@ -77,7 +78,9 @@ class Session:
         kernel = getattr(shell, "kernel", None)
         restarts = Restarts() if kernel is None else Restarts(Path(get_connection_file()))
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, restarts=restarts)
-        self._commands = Commands(shell, self._notebook)
+        self._commands = Commands(
+            shell, self._notebook, choose_model=lambda words: run.unsuspended(self._choose_model(words, "sync"))
+        )
 
     def warm_up(self) -> None:
         """Loads what the first cell would wait for."""
@@ -104,6 +107,35 @@ class Session:
             return
         options = replace(waiting.settings.given, chat=chat.name, new=False)
         await self._run_awaited(lambda: options, waiting.origin.cell or "")
+
+    async def run_model_form(self, line: str) -> None:
+        """Asks which model cells take, and shows what is set then."""
+        with run.heartbeat(), one_line():
+            try:
+                await self._choose_model(line.split()[2:], "async")
+            except reruns.Superseded:
+                return
+            except (asyncio.CancelledError, KeyboardInterrupt):
+                raise CellInterrupted("Stopped.") from None
+
+    async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
+        found = delivery(self._shell, held=waits == "sync")
+        if found.way == "nobody":
+            raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
+        if waits == "sync":
+            found = found.in_words(INSIDE)
+        setting = self._notebook.model_setting
+        form = model_command.form_for(words, setting, os.environ)
+        view = PlainCellView() if found.plain else NotebookView()
+        with found.open(self._shell, reruns.origin(self._shell)) as superseded:
+            try:
+                answer = self._person(found, view, superseded, None).connection(form)
+                given = await answer if isinstance(answer, Awaitable) else answer
+            except ChatUnfinished:
+                view.note("Nothing was changed.")
+                return
+        setting.give(given, os.environ)
+        self._commands.run("model")
 
     async def run_awaited(self, line: str, cell: str) -> None:
         """Runs a cell that is awaited: the notebook's loop goes on meanwhile."""

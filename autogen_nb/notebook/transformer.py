@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_CALLS = ("get_ipython().run_cell_magic('autogen', ", "get_ipython().run_line_magic('autogen', 'show")
+_CALLS = (
+    "get_ipython().run_cell_magic('autogen', ",
+    "get_ipython().run_line_magic('autogen', 'show",
+    "get_ipython().run_line_magic('autogen', 'model",
+)
 _SESSION = "get_ipython().magics_manager.registry['AutogenMagics'].session()"
 
 
@@ -38,7 +42,7 @@ class Transformer:
         self._shell.events.unregister("post_execute", self._on_cell_end)
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """The lines, rewritten if they call our cell magic, or ``%autogen show`` where it can be awaited."""
+        """The lines, rewritten if they call our cell magic, or a line that asks, where it can be awaited."""
         if not lines or not lines[0].startswith(_CALLS):
             return lines
         match _magic_words("".join(lines)):
@@ -47,6 +51,8 @@ class Transformer:
                 return [f"{call}({line!r}, {cell!r})\n"]
             case [line] if self._awaitable() and line.split()[:1] == ["show"]:
                 return [f"await {_SESSION}.run_show({line!r})\n"]
+            case [line] if self._awaitable() and line.split()[:2] == ["model", "set"]:
+                return [f"await {_SESSION}.run_model_form({line!r})\n"]
             case _:
                 return lines
 

@@ -41,9 +41,13 @@ class FakeOpenAI:
     replies
         What is answered, in order; a request beyond the last is refused with status 400 and a message that
         says so. A single function answers every request.
+    models
+        The names that ``GET /models`` lists; without any it is refused with status 404.
 
     Attributes
     ----------
+    lookups : list of Received
+        The requests for the list of models so far.
     requests : list of Received
         What was asked so far.
     connections : int
@@ -55,7 +59,11 @@ class FakeOpenAI:
     ...     model = OpenAIModel(model="fake", base_url=server.base_url)
     """
 
-    def __init__(self, replies: Sequence[Scripted] | Callable[[Received], Plain] = ()) -> None:
+    def __init__(
+        self, replies: Sequence[Scripted] | Callable[[Received], Plain] = (), *, models: Sequence[str] = ()
+    ) -> None:
+        self.models = tuple(models)
+        self.lookups: list[Received] = []
         self.requests: list[Received] = []
         self.connections = 0
         self._always = replies if callable(replies) else None
@@ -174,13 +182,23 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: a test's output is not the place."""
 
     def do_GET(self) -> None:
+        fake = self.server.fake
+        if fake.models and self.path.endswith("/models"):
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            fake.lookups.append(Received(self.path, headers, {}))
+            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in fake.models]}
+            self._whole(200, json.dumps(listed).encode(), {"Content-Type": "application/json"})
+        else:
+            self._refuse()
+
+    def _refuse(self) -> None:
         self._whole(404, b'{"error": {"message": "FakeOpenAI answers chat completions only"}}', {})
 
     def do_POST(self) -> None:
         fake = self.server.fake
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
         if not self.path.split("?")[0].endswith("/chat/completions"):
-            self.do_GET()
+            self._refuse()
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = fake._answer(Received(self.path, headers, body))  # noqa: SLF001 - as above

@@ -239,7 +239,10 @@ class NotebookPage:
     def field(self, index: int, label: str | None = None) -> Locator:
         """The text box below the cell (a text area, a line or an editor); by its label where there are several."""
         area = self.output(index)
-        return area.get_by_role("textbox") if label is None else area.get_by_role("textbox", name=label)
+        if label is None:
+            return area.get_by_role("textbox")
+        # One that offers what may be typed is a box of another role.
+        return area.get_by_role("textbox", name=label).or_(area.get_by_role("combobox", name=label))
 
     def run_every_block(self, index: int) -> None:
         """Run was pressed on each panel below the cell, and the chat came to its end."""

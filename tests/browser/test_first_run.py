@@ -12,39 +12,39 @@ ASK = "%%autogen\nWhat is six times seven?"
 LATER = "%%autogen\nAnd then?"
 
 
-def test_first_run_with_a_key(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
-    """A pasted key runs the task that was kept and the cells after it; it is in no file."""
-    fake.add("It is 42.", "Then 43.")
-    notebook.create(f"import os\nos.environ['OPENAI_BASE_URL'] = {fake.base_url!r}\n{LOAD}", ASK, LATER)
+def test_first_run_with_a_server_and_its_key(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
+    """A server that answers runs the task that was kept and the cells after it; its key is in no file and no field."""
+    fake.add("Yes.", "It is 42.", "Then 43.")
+    notebook.create(LOAD, ASK, LATER)
     notebook.run_all()
+    expect(notebook.output(1)).to_contain_text("No model is configured.")
+    for theme in ("dark", "light"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"model-form-{theme}", 1)
+    notebook.fill(1, "http://127.0.0.1:9/v1", "Base URL")
     notebook.fill(1, KEY, "API key")
-    notebook.click(1, "Use this key")
+    notebook.fill(1, "local-model", "Model")
+    notebook.click(1, "Use this server")
+    expect(notebook.output(1)).to_contain_text("127.0.0.1:9 refused the connection")
+    expect(notebook.field(1, "Base URL")).to_have_value("http://127.0.0.1:9/v1")
+    expect(notebook.field(1, "API key")).to_have_value("")
+    notebook.screenshot("model-form-refused", 1)
+    notebook.save()
+    while_asked = (folder / "story.ipynb").read_text()
+    notebook.fill(1, fake.base_url, "Base URL")
+    notebook.fill(1, KEY, "API key")
+    notebook.click(1, "Use this server")
     notebook.await_idle()
     notebook.save()
+    saved = (folder / "story.ipynb").read_text()
+    notebook.reload()
 
     expect(notebook.output(1)).to_contain_text("It is 42.")
     expect(notebook.output(2)).to_contain_text("Then 43.")
-    assert fake.requests[0].headers["authorization"] == f"Bearer {KEY}"
-    assert "six times seven" in str(fake.requests[0].body)
-    assert KEY not in (folder / "story.ipynb").read_text()
-
-
-def test_first_run_with_a_server(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """A named server runs the task that was kept; what is missing is said, and nothing that was typed is lost."""
-    fake.add("It is 42.")
-    notebook.create(LOAD, ASK)
-    notebook.run_all()
-    notebook.fill(1, fake.base_url, "Base URL")
-    notebook.click(1, "Use this server")
-    expect(notebook.output(1)).to_contain_text("A server needs its base URL and the name of a model.")
-    expect(notebook.field(1, "Base URL")).to_have_value(fake.base_url)
-    notebook.field(1, "Model").nth(1).fill("local-model")
-    notebook.click(1, "Use this server")
-
-    notebook.await_idle()
-    expect(notebook.output(1)).to_contain_text("It is 42.")
-    expect(notebook.output(1)).to_contain_text("local-model")
-    assert fake.requests[0].body["model"] == "local-model"
+    assert {each.headers["authorization"] for each in fake.requests} == {f"Bearer {KEY}"}
+    assert [each.body["model"] for each in fake.requests] == ["local-model"] * 3
+    assert "six times seven" in str(fake.requests[1].body)
+    assert KEY not in while_asked + saved + notebook.page.content()
 
 
 def test_first_run_offline_copies_the_table_that_the_task_names(notebook: NotebookPage) -> None:

@@ -51,7 +51,7 @@ def test_first_run_fits_a_narrow_window(notebook: NotebookPage) -> None:
     """The fields of the first run stay within the cell, and each has its label."""
     notebook.create(LOAD, "%%autogen\nWhat is six times seven?")
     notebook.run_all()
-    expect(notebook.button(1, "Use this key")).to_be_visible()
+    expect(notebook.button(1, "Use this server")).to_be_visible()
     picture(notebook, "first-run", 1)
     notebook.page.set_viewport_size({"width": 800, "height": 900})
     notebook.screenshot("first-run-narrow", 1)

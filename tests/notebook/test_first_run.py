@@ -1,15 +1,18 @@
-"""The first run, with no model configured: three ways on, and the task is kept."""
+"""The first run, with no model configured: a server is asked before it is taken, and the task is kept."""
 
+import socket
+import threading
 from pathlib import Path
 
 import pytest
 
-from autogen_nb.testing import FakeOpenAI
+from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 from tests.notebook.test_extension import agents_kernels
 
 KEY = "sk-never-to-be-seen-4711"
+KEY_FIELD = "API key, kept in memory only"
 ASKED = "No model is configured."
 
 
@@ -20,69 +23,200 @@ def unset(fresh: FrontEnd) -> FrontEnd:
     return fresh
 
 
-def task_of(model: FakeOpenAI) -> str:
-    """The task that the first request holds."""
-    return str(model.requests[0].body["messages"][-1]["content"])
+def words(front: FrontEnd) -> str:
+    """The lines of the form that is to be seen."""
+    return "\n".join(str(state.get("value")) for _, state in front.visible() if state.get("_model_name") == "HTMLModel")
+
+
+def fill(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -> None:
+    """Fills in the form, and has the server asked."""
+    front.asked("Use this server")
+    front.type(url, "Base URL")
+    front.type(key, KEY_FIELD)
+    front.type(model, "Model")
+    front.click("Use this server")
+
+
+def free_port() -> int:
+    """A port where nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        return int(gone.getsockname()[1])
 
 
 @pytest.mark.slow
 def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """A server named in the panel is asked for the very task that waited, without a key."""
-    model.add("Fine.", "Again.")
+    """A server named in the form is asked for the very task that waited, without a key, once it has answered."""
+    model.add("Yes.", "Fine.", "Again.")
 
     cell = unset.start("%%autogen\nWhat's the task?")
     unset.asked("Use this server")
     panel = cell.about("panel")[0]
-    unset.type(model.base_url, "Base URL")
-    unset.type("local-model", "the server's name of the model")
-    unset.click("Use this server")
+    fill(unset, model.base_url)
     unset.finish(cell)
     second = unset.run("%%autogen\nAnd now?", "second")
 
     assert panel.startswith(ASKED)
     assert cell.status == "ok"
-    assert task_of(model) == "What's the task?"
-    assert model.requests[0].body["model"] == "local-model"
+    assert [each.body["model"] for each in model.requests] == ["local-model"] * 3
+    assert model.requests[1].body["messages"][-1]["content"] == "What's the task?"
     assert second.about("message")[-1].endswith("Again.")
 
 
 @pytest.mark.slow
 def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """A pasted key goes into the request; no output, widget, log or process of the agent's ever holds it."""
-    model.add(python("import os\nprint(sorted(os.environ.values()))"), "Fine.")
+    """A pasted key goes into requests; no message, widget, log or process of the agent's ever holds it."""
+    model.add("Yes.", python("import os\nprint(sorted(os.environ.values()))"), "Fine.")
 
-    unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
     cell = unset.start("%%autogen --confirm never\nGo.")
-    unset.asked("Use this key")
-    unset.type(KEY, "API key, kept in memory only")
-    unset.click("Use this key")
+    fill(unset, model.base_url, KEY)
     unset.finish(cell)
     log = unset.value("repr(__import__('autogen_nb').last) + repr(__import__('autogen_nb').last.log)")
     agents = [Path(f"/proc/{process.pid}/environ").read_text(errors="replace") for process in agents_kernels(unset)]
 
     assert cell.status == "ok", cell.error
-    assert model.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert {each.headers["authorization"] for each in model.requests} == {f"Bearer {KEY}"}
+    assert [message for message in unset.messages if KEY in message] == []
     assert KEY not in cell.text + cell.html() + log + str(cell.outputs) + str(unset.widgets)
     assert [environ for environ in agents if KEY in environ] == []
     assert len(agents) == 1
-    assert KEY not in str(model.requests[1].body)
+    assert KEY not in str(model.requests[2].body)
     assert unset.value(f"any({KEY!r} in value for value in os.environ.values())") == "False"
 
 
 @pytest.mark.slow
-def test_the_key_is_not_echoed(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """No message from the notebook's kernel holds the key, so that no other front end and no file can."""
-    model.add("Fine.")
+def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """What was wrong is said in a sentence, what was typed stays, and a key for that address is not typed again."""
+    model.add(FakeReply(status=404, error="no such model"), "Yes.", "Fine.")
+    port = free_port()
 
-    unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
     cell = unset.start("%%autogen\nGo.")
-    unset.asked("Use this key")
-    unset.type(KEY, "API key, kept in memory only")
-    unset.click("Use this key")
+    fill(unset, "localhost:1234")
+    unset.wait(lambda: "give an address such as" in str(unset.widgets), "the complaint about the address")
+    fill(unset, f"http://127.0.0.1:{port}/v1", KEY)
+    unset.wait(lambda: f"127.0.0.1:{port} refused the connection" in words(unset), "the refused connection")
+    kept = unset.field("Base URL"), unset.field("Model"), unset.field(KEY_FIELD)
+    fill(unset, model.base_url, KEY, "wrong")
+    unset.wait(lambda: "no such model" in words(unset), "what the server said")
+    unset.type("right", "Model")
+    unset.click("Use this server")
     unset.finish(cell)
 
-    assert cell.status == "ok"
+    assert kept == (f"http://127.0.0.1:{port}/v1", "local-model", "")
+    assert cell.status == "ok", cell.error
+    assert [each.headers["authorization"] for each in model.requests] == [f"Bearer {KEY}"] * 3
     assert [message for message in unset.messages if KEY in message] == []
+
+
+@pytest.mark.slow
+def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
+    """Without a name the models that the server lists are offered; a listed one costs no completion."""
+    with FakeOpenAI(["Fine."], models=("one", "two")) as server:
+        cell = unset.start("%%autogen\nGo.")
+        fill(unset, server.base_url, model="")
+        unset.wait(lambda: "choose one of its models" in words(unset), "the models")
+        offered = next(state["options"] for _, state in unset.visible() if state.get("tooltip") == "Model")
+        unset.type("two", "Model")
+        unset.click("Use this server")
+        unset.finish(cell)
+
+        assert offered == ["one", "two"]
+        assert [each.body["model"] for each in server.requests] == ["two"]
+
+
+@pytest.mark.slow
+def test_a_late_answer_is_not_for_what_was_typed_since(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """A server that is asked can be given up; what it says then is not taken for an answer of the next."""
+    model.add("Yes.", "Fine.")
+    late = threading.Event()
+
+    def slow(_: Received) -> FakeReply:
+        late.wait(20)
+        return FakeReply(content="Late.")
+
+    with FakeOpenAI(slow) as silent:
+        cell = unset.start("%%autogen\nGo.")
+        fill(unset, silent.base_url, model="late")
+        unset.wait(lambda: "Asking <code" in words(unset), "the line that says who is asked")
+        assert silent.wait_requests(1, 20)
+        unset.click("Cancel")
+        unset.wait(lambda: "Not asked any further" in words(unset), "the end of the check")
+        late.set()
+        fill(unset, model.base_url)
+        unset.finish(cell)
+
+    assert cell.status == "ok", cell.error
+    assert [each.body["model"] for each in model.requests] == ["local-model", "local-model"]
+
+
+@pytest.mark.slow
+def test_a_key_is_for_its_own_server(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """Where the server fails, the form comes back; no other is asked in its place, nor gets the key."""
+    with FakeOpenAI(["Yes.", FakeReply(status=401, error="revoked")]) as first, FakeOpenAI(["Yes.", "Fine."]) as other:
+        unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
+        cell = unset.start("%%autogen\nGo.")
+        fill(unset, first.base_url, KEY)
+        unset.wait(lambda: "revoked" in "".join(cell.about("panel")), "the form again")
+        unset.click("Stop")
+        unset.finish(cell)
+        again = unset.start("%%autogen\nGo.")
+        unset.asked("Use this server")
+        typed, address = (unset.field("Base URL"), unset.field("Model"), unset.field(KEY_FIELD)), first.base_url
+        fill(unset, other.base_url)
+        unset.finish(again)
+        keys = [[each.headers["authorization"] for each in server.requests] for server in (first, other)]
+
+    assert "revoked" in cell.error
+    assert "%autogen model" in cell.error
+    assert len(cell.error.splitlines()) == 1
+    assert typed == (address, "local-model", "")
+    assert again.status == "ok", again.error
+    assert keys == [[f"Bearer {KEY}"] * 2, ["Bearer no-key"] * 2]
+    assert model.requests == []
+
+
+@pytest.mark.slow
+def test_the_chat_goes_on_where_the_server_failed(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """The form comes back in the cell, and what was done is neither done nor shown again."""
+    model.add("Yes.", python("print('once')"), FakeReply(status=401, error="revoked"), "Yes.", "Fine.")
+
+    cell = unset.start("%%autogen --confirm never\nGo.")
+    fill(unset, model.base_url)
+    unset.wait(lambda: any("revoked" in text for text in cell.about("panel")), "the form again")
+    unset.click("Use this server")
+    unset.finish(cell)
+
+    assert cell.status == "ok", cell.error
+    assert cell.about("stream") == ["once\n"]
+    assert len(cell.about("message")) == 2
+    assert model.requests[4].body["messages"] == model.requests[2].body["messages"]
+
+
+@pytest.mark.slow
+def test_what_is_set_later_is_heeded_at_once(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """`-m`, then `%env` count from the next cell on, in a chat under way and after a failure; the form's key stays."""
+    with FakeOpenAI(["Yes.", "One.", "Two.", FakeReply(status=401, error="revoked")]) as first:
+        cell = unset.start("%%autogen\nGo.", "one")
+        fill(unset, first.base_url, KEY)
+        unset.finish(cell)
+        named = unset.run("%%autogen -m other\nGo on.", "two")
+        failed = unset.start("%%autogen\nAnd on.", "three")
+        unset.asked("Use this server")
+        unset.click("Stop")
+        unset.finish(failed)
+        asked = [each.body["model"] for each in first.requests]
+    model.add("Three.", "Four.")
+    unset.run(f"%env OPENAI_BASE_URL={model.base_url}\n%env OPENAI_API_KEY=sk-of-the-environment", "environ")
+    again = unset.run("%%autogen -m third\nAnd on.", "three")
+    last = unset.run("%%autogen --new\nAnew.", "four")
+
+    assert named.status == "ok", named.error
+    assert asked == ["local-model", "local-model", "other", "local-model"]
+    assert again.status == "ok", again.error
+    assert "Set after the model form was filled in: `OPENAI_API_KEY`, `OPENAI_BASE_URL`." in again.about("note")[0]
+    assert [each.headers["authorization"] for each in model.requests] == ["Bearer sk-of-the-environment"] * 2
+    assert [each.body["model"] for each in model.requests] == ["third", "gpt-4o-mini"]
+    assert last.status == "ok", last.error
+    assert [each["content"] for each in model.requests[1].body["messages"][1:]] == ["Anew."]
 
 
 @pytest.mark.slow
@@ -94,7 +228,7 @@ def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
     unset.click("Stop")
     unset.finish(cell)
     second = unset.start("%%autogen\nHello again.", "second")
-    unset.asked("Use this key")
+    unset.asked("Use this server")
     panel = second.about("panel")[0]
     unset.click("Stop")
     unset.finish(second)
@@ -104,22 +238,8 @@ def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
     assert second.error == "Stopped: the task was not run"
 
 
-@pytest.mark.slow
-def test_an_empty_field_is_complained_about(unset: FrontEnd) -> None:
-    """A button whose fields are empty says what is missing, and the panel stays."""
-    cell = unset.start("%%autogen\nGo.")
-    unset.click("Use this key")
-    unset.wait(lambda: "The key is empty" in str(unset.widgets), "the complaint about the key")
-    unset.click("Use this server")
-    unset.wait(lambda: "base URL" in str(unset.widgets), "the complaint about the server")
-    unset.click("Stop")
-    unset.finish(cell)
-
-    assert cell.status == "error"
-
-
-def test_the_model_of_the_cell_is_the_one_that_a_key_is_for(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """A model that the cell names is what the panel proposes."""
+def test_a_server_of_the_environment_and_a_model_of_the_cell_are_enough(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """A server that the environment names is asked for the model that the cell names, without a question."""
     model.add("Fine.")
 
     unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
@@ -132,12 +252,12 @@ def test_the_model_of_the_cell_is_the_one_that_a_key_is_for(unset: FrontEnd, mod
 def test_a_named_model_without_a_key_is_kept(unset: FrontEnd) -> None:
     """Where the cell names a model and there is no key, the panel's model is the cell's."""
     cell = unset.start("%%autogen -m my-model\nGo.")
-    unset.asked("Use this key")
-    proposed = [state.get("value") for _, state in unset.visible() if state.get("_model_name") == "TextModel"]
+    unset.asked("Use this server")
+    proposed = unset.field("Model")
     unset.click("Stop")
     unset.finish(cell)
 
-    assert "my-model" in proposed
+    assert proposed == "my-model"
 
 
 def test_nobody_there_to_choose(unset: FrontEnd) -> None:
@@ -153,29 +273,18 @@ def test_nobody_there_to_choose(unset: FrontEnd) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answers", "prompts", "model_asked"),
-    [
-        (["k", KEY, "typed-model"], 3, "typed-model"),
-        (["s", "URL", "typed-model"], 3, "typed-model"),
-        (["k", KEY, ""], 3, "gpt-4o-mini"),
-    ],
-    ids=["key", "server", "key-with-the-default-model"],
-)
-def test_the_same_in_words(
-    unset: FrontEnd, model: FakeOpenAI, answers: list[str], prompts: int, model_asked: str
-) -> None:
-    """In words the same three ways are there, and a key is not shown while it is typed."""
-    model.add("Fine.")
-    unset.answers += [model.base_url if answer == "URL" else answer for answer in answers]
+def test_the_same_in_words(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """In words it is the same: what was wrong is said, what was typed is proposed, and no key is shown."""
+    model.add(FakeReply(status=401, error="wrong key"), "Yes.", "Fine.")
+    unset.answers += ["s", model.base_url, "sk-wrong-of-a-test", "typed-model", "s", "", KEY, ""]
 
-    unset.run(
-        f"%config AutogenMagics.ask = 'text'\nimport os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "config"
-    )
+    unset.run("%config AutogenMagics.ask = 'text'", "config")
     cell = unset.run("%%autogen\nGo.")
 
     assert cell.status == "ok", cell.error
-    assert model.requests[0].body["model"] == model_asked
-    assert len(unset.prompts) == prompts
-    assert len(unset.secrets) == answers.count(KEY)
-    assert KEY not in cell.text
+    assert [each.body["model"] for each in model.requests] == ["typed-model"] * 3
+    assert [each.headers["authorization"] for each in model.requests[1:]] == [f"Bearer {KEY}"] * 2
+    assert "wrong key" in unset.prompts[4]
+    assert f"[{model.base_url}]" in unset.prompts[5]
+    assert len(unset.secrets) == 2
+    assert KEY not in cell.text + "".join(unset.prompts)

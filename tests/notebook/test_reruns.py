@@ -109,12 +109,12 @@ def test_a_cell_whose_variable_was_copied_on_asking(notebook: FrontEnd, model: F
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("button", ["Copy", "Use this key"])
+@pytest.mark.parametrize("button", ["Copy", "Use this server"])
 def test_a_cells_own_question_again(fresh: FrontEnd, button: str, model: FakeOpenAI) -> None:
     """A cell that waits at the question for a variable, or for a model, shows it again."""
     model.add("Fine.")
     drop = "import os\ndel os.environ['AUTOGEN_NB_MODEL']"
-    fresh.run({"Copy": "long_name = 1", "Use this key": drop}[button], "values")
+    fresh.run({"Copy": "long_name = 1", "Use this server": drop}[button], "values")
 
     first = fresh.start("%%autogen\nPrint `long_name`.")
     fresh.asked(button)

@@ -147,8 +147,8 @@ def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_first_run_in_a_terminal(terminal: Terminal, model: FakeOpenAI) -> None:
-    """With no model configured the three ways are offered in words, and the task runs."""
-    model.add("From the server.")
+    """With no model configured the ways on are offered in words, and the task runs."""
+    model.add("Yes.", "From the server.")
 
     terminal.cell("del os.environ['AUTOGEN_NB_MODEL'], os.environ['OPENAI_BASE_URL']")
     terminal.prompt()
@@ -157,7 +157,9 @@ def test_first_run_in_a_terminal(terminal: Terminal, model: FakeOpenAI) -> None:
     terminal.type("s")
     terminal.until("Base URL.*: ")
     terminal.type(model.base_url)
-    terminal.until("Model: ")
+    terminal.until("API key .*: ")
+    terminal.type("")
+    terminal.until("Model .*: ")
     terminal.type("local")
     after = terminal.prompt()
     # The server that was named belongs to this test.

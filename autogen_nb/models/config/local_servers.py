@@ -15,8 +15,11 @@ USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "L
 """The port that each kind of server takes where it is told no other."""
 
 _HOST = "127.0.0.1"
-_MOST_BYTES = 1_000_000
+MOST_BYTES = 1_000_000
+"""Bytes of a list of models; what is longer is none."""
+
 _MOST_MODELS = 50
+_MOST_NAMES = 1000
 _LONGEST = 120
 
 
@@ -66,16 +69,21 @@ class LocalServers:
         try:
             connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
             answer = connection.getresponse()
-            body = answer.read(_MOST_BYTES + 1)
+            body = answer.read(MOST_BYTES + 1)
         except (OSError, http.client.HTTPException):
             return None
         finally:
             connection.close()
-        if answer.status != http.HTTPStatus.OK or len(body) > _MOST_BYTES:
+        if answer.status != http.HTTPStatus.OK or len(body) > MOST_BYTES:
             return None
-        try:
-            told: Any = json.loads(body)
-            names = tuple(str(each["id"])[:_LONGEST] for each in told["data"][:_MOST_MODELS])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None  # no list of models
-        return LocalServer(kind, f"http://{_HOST}:{port}/v1", names)
+        names = listed_names(body)
+        return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names[:_MOST_MODELS])
+
+
+def listed_names(body: bytes) -> tuple[str, ...] | None:
+    """The names in what a server answers to ``GET /models``; None where that is no list of models."""
+    try:
+        told: Any = json.loads(body)
+        return tuple(str(each["id"])[:_LONGEST] for each in told["data"][:_MOST_NAMES])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from autogen_nb.models.config.account import OPENAI_URL
 from autogen_nb.models.config.config_list import LIST, found
 
 NO_MODEL = (
@@ -20,6 +21,9 @@ NO_MODEL = (
 )
 DEFAULT_MODEL = "gpt-4o-mini"
 """The model that a key alone is used with."""
+
+VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
+"""What of the environment says which server is asked, and with which key."""
 
 _AZURE = ".openai.azure.com"
 _USUAL_HOST = "api.openai.com"
@@ -37,7 +41,7 @@ _BLIND = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", 
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """What a person gave at the first run; it lives in this process's memory only."""
+    """What a person gave; it lives in this process's memory only, and its key is for its own address alone."""
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
@@ -84,6 +88,28 @@ def choose(named: str | None, given: ModelConnection | None, environ: Mapping[st
     if environ.get("OPENAI_BASE_URL") and name:
         return name
     return None
+
+
+def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
+    """Where requests go first by what `choose` gave, and with which key; of Azure the model's name alone."""
+    entry = _entries(spec)[0]
+    model = str(entry.get("model") or "")
+    if entry.get("api_type") == "azure" or model.startswith(_LOCAL):
+        return ModelConnection(model)
+    # An address that is named gets no key of the environment, which is meant for another.
+    if address := entry.get("base_url") or entry.get("api_base"):
+        return ModelConnection(model, entry.get("api_key"), str(address))
+    key = entry.get("api_key") or environ.get("OPENAI_API_KEY")
+    return ModelConnection(model, key, environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+
+
+def server_of(url: str | None) -> tuple[str, str, int | None]:
+    """What decides whether two addresses are one server's: a key that was given for one goes to no other."""
+    try:
+        parts = urlsplit((url or "").strip())
+        return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "", "", None
 
 
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:

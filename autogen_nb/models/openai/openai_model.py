@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from http import HTTPStatus
 from itertools import count
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +35,7 @@ from autogen_nb.models.config.account import (
     checked_url,
     is_loopback,
 )
+from autogen_nb.models.config.local_servers import MOST_BYTES, listed_names
 from autogen_nb.models.openai.bounded_response import ENCODINGS, UnreadableBody, bound
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
@@ -199,6 +201,43 @@ class OpenAIModel:
         known = self._connections.get(asyncio.get_running_loop())
         if known is not None:
             await known.life.aclose()
+
+    async def listed_models(self) -> tuple[str, ...]:
+        """The names of models that the server lists; none where it does not say.
+
+        Raises
+        ------
+        ConfigError
+            As for a reply.
+        ModelUnavailable, ModelRefused
+            When the server cannot be reached, or does not know the key.
+        """
+        import openai
+
+        account = self._given.complete(self._model)
+        server = ErrorContext(self._model, account.url or OPENAI_URL, account.secret)
+        policy().check_host(server.host)
+        client = await self._client(account)
+        try:
+            # What is not packed cannot unpack to more than is read.
+            answer = await client.get(
+                "/models",
+                cast_to=object,
+                options={"headers": {"Accept-Encoding": "identity"}},
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
+            )
+        except openai.APIConnectionError as error:
+            failure = by_cause(server, error.__cause__ or error)
+        except openai.APIStatusError as error:
+            if error.status_code != HTTPStatus.UNAUTHORIZED:
+                return ()
+            failure = by_status(server, error.status_code, error.body, error.response.headers)
+        except UnreadableBody:
+            return ()
+        else:
+            return await _names(answer)
+        raise failure.error
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Pieces of thought and of text as they come, those of one network packet together, then the `Completion`.
@@ -383,6 +422,22 @@ class OpenAIModel:
 
 async def _nothing() -> None:
     """Closes nothing."""
+
+
+async def _names(answer: "openai.AsyncStream[object]") -> tuple[str, ...]:
+    """The models that the body lists, as far as it is a list and not too long."""
+    body = b""
+    try:
+        async for piece in answer.response.aiter_raw():
+            body += piece
+            if len(body) > MOST_BYTES:
+                return ()
+    # The transport is httpx or httpx2, whichever the openai library brought: any failure to read says nothing.
+    except Exception:  # noqa: BLE001
+        return ()
+    finally:
+        await answer.close()
+    return listed_names(body) or ()
 
 
 def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -> str | None:

@@ -5,16 +5,22 @@ variables that the task names, and what becomes of code that does not yield to S
 """
 
 import getpass
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NoReturn, Protocol, TypeAlias
+from urllib.parse import urlsplit
 
 from autogen_nb.core.people import Human
-from autogen_nb.errors import ChatUnfinished, ConfigError
+from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalGiven, Recorded
 from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
-from autogen_nb.models.config.model_connection import DEFAULT_MODEL, NO_MODEL, ModelConnection
+from autogen_nb.models.config.account import OPENAI_URL, checked_key, checked_url
+from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection, server_of
+from autogen_nb.models.config.server_check import check_connection
+from autogen_nb.notebook.view import status_line
+from autogen_nb.run import engine
 
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
 StopAnswer: TypeAlias = Literal["wait", "kill"]
@@ -27,17 +33,66 @@ OFFER = (
     "notebook's folder, writes, deletes, connects or starts something."
 )
 
-_MODEL = (
-    "No model is configured. [k] paste a key, [s] name a server, "
-    "[o] run this with offline (a fixed analysis, no language model), [t] stop? "
-)
+NOT_CONFIGURED = "No model is configured. Your task is kept."
+_WAYS = "[s] name a server and its key, {}[t] stop? "
+_OFFLINE = "[o] run this with offline (a fixed analysis, no language model), "
+_FEW = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ModelForm:
+    """What a person is asked who chooses a model.
+
+    Parameters
+    ----------
+    head
+        Why they are asked.
+    proposed
+        What the form begins with; its key is for its address alone, and not shown.
+    offline
+        Whether the built-in analysis is another way.
+    stop
+        What it means to stop.
+    """
+
+    head: str
+    proposed: ModelConnection
+    offline: bool = True
+    stop: str = "Do not run the task"
+
+
+def host_of(url: str | None) -> str:
+    """The host and port of an address, as a person is told it."""
+    return urlsplit(url or "").netloc.rpartition("@")[2]
+
+
+def key_for(url: str, kept: ModelConnection) -> str | None:
+    """The key that was kept, where it was given for the server at this address; none for another."""
+    return kept.api_key if server_of(url) == server_of(kept.base_url) else None
+
+
+def not_answered(error: BaseException, asked: ModelConnection, kept: ModelConnection) -> str:
+    """What was wrong, and whether a key that was given for another server was left out."""
+    said = str(error) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
+    if kept.api_key and not asked.api_key:
+        said += f" The key for `{host_of(kept.base_url)}` was not sent to `{host_of(asked.base_url)}`."
+    return said
+
+
+def to_choose(asked: ModelConnection, models: Sequence[str]) -> str:
+    """What is still to be said of a server that answers to no name yet."""
+    if not models:
+        return f"`{host_of(asked.base_url)}` does not list its models: type the name of one."
+    more = f", and {len(models) - _FEW} more" if len(models) > _FEW else ""
+    named = ", ".join(f"`{status_line.shortened(name)}`" for name in models[:_FEW])
+    return f"`{host_of(asked.base_url)}` answers: choose one of its models: {named}{more}."
 
 
 class Person(Human, Protocol):
     """Someone at a notebook."""
 
-    def connection(self, proposed: str) -> ModelConnection | Awaitable[ModelConnection]:
-        """The model to use, where none is configured; `proposed` is the one that was named, or empty."""
+    def connection(self, form: ModelForm) -> ModelConnection | Awaitable[ModelConnection]:
+        """The model to use, whose server has answered."""
 
     def copying(self, what: str) -> CopyAnswer | Awaitable[CopyAnswer]:
         """Whether to copy variables that the task names; `what` names them with their sizes."""
@@ -49,9 +104,9 @@ class Person(Human, Protocol):
 class AbsentPerson(NobodyToAsk):
     """Nobody: a notebook that is executed by a program."""
 
-    def connection(self, proposed: str) -> NoReturn:
+    def connection(self, form: ModelForm) -> NoReturn:
         """Says that there is no model."""
-        del proposed
+        del form
         raise ConfigError(NO_MODEL)
 
     def copying(self, what: str) -> CopyAnswer:
@@ -68,21 +123,28 @@ class AbsentPerson(NobodyToAsk):
 class TypingPerson(TerminalHuman):
     """A person who answers in words, through ``input()``."""
 
-    def connection(self, proposed: str) -> ModelConnection:
-        """What the person types."""
+    def connection(self, form: ModelForm) -> ModelConnection:
+        """What the person types, once its server has answered; what was wrong is said, and asked again."""
         self._announce()
-        proposed = proposed or DEFAULT_MODEL
-        match _typed(_MODEL).strip().lower():
-            case "k":
-                key = getpass.getpass("API key (kept in memory only): ").strip()
-                if key:
-                    return ModelConnection(_typed(f"Model [{proposed}]: ").strip() or proposed, key)
-            case "s":
-                url = _typed("Base URL (such as http://localhost:11434/v1): ").strip()
-                return ModelConnection(_typed("Model: ").strip(), base_url=url)
-            case "o":
-                return ModelConnection("offline")
-        raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
+        said, proposed = form.head, form.proposed
+        while True:
+            match _typed(f"{said} {_WAYS.format(_OFFLINE if form.offline else '')}").strip().lower():
+                case "s":
+                    kept = proposed
+                    try:
+                        proposed = _typed_connection(kept)
+                        print(f"Asking {host_of(proposed.base_url)} ...")  # noqa: T201  # the person waits for it
+                        found = engine.call(check_connection(proposed))
+                    except AutogenError as error:
+                        said = not_answered(error, proposed, kept)
+                    else:
+                        if found.connection.model:
+                            return found.connection
+                        said = to_choose(proposed, found.models)
+                case "o" if form.offline:
+                    return ModelConnection("offline")
+                case _:
+                    raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
 
     def copying(self, what: str) -> CopyAnswer:
         """What the person types."""
@@ -113,6 +175,17 @@ def sure(what: str) -> bool:
         When nobody can answer.
     """
     return _typed(what).strip().lower() in ("y", "yes")
+
+
+def _typed_connection(kept: ModelConnection) -> ModelConnection:
+    """A server, its key and a model; what is left empty is as it was."""
+    usual = kept.base_url or OPENAI_URL
+    url = _typed(f"Base URL [{usual}]: ").strip() or usual
+    hint = "empty for the one that was given" if kept.api_key else "empty for none"
+    typed = getpass.getpass(f"API key (kept in memory only; {hint}): ").strip()
+    model = _typed(f"Model [{kept.model}]: " if kept.model else "Model: ").strip() or kept.model
+    checked_url(url, "Base URL")
+    return ModelConnection(model, checked_key(typed, "API key") or key_for(url, kept), url)
 
 
 def _typed(prompt: str) -> str:

@@ -14,7 +14,14 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import sure
-from autogen_nb.notebook.commands import audit_command, kernel_command, models_command, rules_command, show_command
+from autogen_nb.notebook.commands import (
+    audit_command,
+    kernel_command,
+    model_command,
+    models_command,
+    rules_command,
+    show_command,
+)
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering import tables_html
@@ -64,11 +71,18 @@ def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = F
 class Commands:
     """What a person does with a notebook's chats, beside running cells."""
 
-    def __init__(self, shell: InteractiveShell, notebook: Notebook, servers: LocalServers | None = None) -> None:
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        notebook: Notebook,
+        servers: LocalServers | None = None,
+        choose_model: Callable[[Sequence[str]], None] | None = None,
+    ) -> None:
         self._shell = shell
         self._notebook = notebook
         self._chats = notebook.conversations
         self._servers = servers or LocalServers()
+        self._choose_model = choose_model
 
     def run(self, line: str) -> None:
         """Runs the command of a line, and shows what comes of it; without one, says which there are.
@@ -172,6 +186,18 @@ class Commands:
         """Says that there is nothing to show of the chat, and what there was before a restart."""
         gone = self._notebook.restarts.remark(chat)
         self.say(f"{gone} The next %%autogen cell begins a new one." if gone else show_command.EMPTY)
+
+    @_command(
+        "model",
+        "[set|forget]",
+        "shows which model is asked, where, and what says so;\n"
+        "'model set [NAME] [--url URL]' opens the form, 'model forget' leaves it to the environment",
+    )
+    def _model(self, words: Sequence[str]) -> None:
+        if words[:1] == ["set"] and self._choose_model is not None:
+            self._choose_model(words[1:])
+        else:
+            self._show(model_command.execute(words, self._notebook.model_setting, os.environ))
 
     @_command("models", "", "lists the models that are set up, and those that this machine serves")
     def _models(self, words: Sequence[str]) -> None:

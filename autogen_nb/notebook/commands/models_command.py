@@ -24,7 +24,8 @@ def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str]
     """
     if words:
         raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
-    known = known_models(notebook.defaults.usual("model"), notebook.connection, environ)
+    given = notebook.model_setting.given
+    known = known_models("" if given else notebook.defaults.usual("model"), given, environ)
     here = servers.listening()
     rows = [_OFFLINE]
     rows += [(each.name or "without a name", ", ".join(each.hosts) or "no host", each.source) for each in known]

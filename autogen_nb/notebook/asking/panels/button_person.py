@@ -17,6 +17,7 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, EffectPanel, MessageOrCodePanel
+from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.word_panels import (
     COPY,
@@ -24,9 +25,8 @@ from autogen_nb.notebook.asking.panels.word_panels import (
     ChoicePanel,
     CodeInputPanel,
     MessagePanel,
-    ModelPanel,
 )
-from autogen_nb.notebook.asking.person import CopyAnswer, StopAnswer
+from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, StopAnswer
 
 NOBODY = "nobody, in time"
 
@@ -81,9 +81,9 @@ class ButtonPerson:
         except Unanswered:
             return CodeInputGiven(None, by=NOBODY)
 
-    async def connection(self, proposed: str) -> ModelConnection:
-        """The model that the person chooses."""
-        return _not_stopped(await self._ask(ModelPanel(proposed)))  # type: ignore[no-any-return]  # as above
+    async def connection(self, form: ModelForm) -> ModelConnection:
+        """The model that the person chooses; a server has answered by then."""
+        return _not_stopped(await self._ask(ModelPanel(form)))  # type: ignore[no-any-return]  # as above
 
     async def copying(self, what: str) -> CopyAnswer:
         """Whether the person lets variables be copied."""

@@ -95,9 +95,13 @@ class Panel:
                     self._count_down(begun + patience - time.monotonic(), patience)
             return self._answer.result()
         finally:
+            self.finish()
             foot.release()
             for widget in (*self._shown, self._box):
                 widget_parts.close(widget)
+
+    def finish(self) -> None:
+        """What a panel does when it is answered or given up; most do nothing."""
 
     def show(self, *rows: widgets.Widget) -> None:
         """Puts these rows below the question, in place of those that are shown there."""

@@ -1,0 +1,62 @@
+"""Whether a server answers with this key and this model: asked before anybody relies on it."""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.errors import ModelUnavailable
+from autogen_nb.models.config.model_connection import ModelConnection, server_of
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.wrappers.reply_streams import open_reply
+
+CHECK_SECONDS = 20.0
+"""Seconds that a check may take."""
+
+_ANY = "(any)"
+_SHORTEST = ModelRequest(({"role": "user", "content": "Say yes."},))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedConnection:
+    """A connection that answered, and the models that its server lists; its model is "" where one must be chosen."""
+
+    connection: ModelConnection
+    models: tuple[str, ...]
+
+
+async def check_connection(connection: ModelConnection, *, within: float = CHECK_SECONDS) -> CheckedConnection:
+    """What the server says to the key and the model: of its list, and where that does not tell, by a first token.
+
+    Raises
+    ------
+    ConfigError
+        When the address or the key cannot be one, or the organisation's policy does not allow the server.
+    ModelUnavailable, ModelRefused
+        When the server cannot be reached within so many seconds, or says no.
+    """
+    model = OpenAIModel(
+        model=connection.model or _ANY,
+        api_key=connection.api_key,
+        base_url=connection.base_url,
+        max_retries=0,
+        timeout=within,
+    )
+    try:
+        async with asyncio.timeout(within):
+            return await _checked(model, connection)
+    except TimeoutError:
+        host = server_of(connection.base_url)[1]
+    finally:
+        await model.close()
+    raise ModelUnavailable(f"{host} did not answer within {within:.0f} s", model=connection.model)
+
+
+async def _checked(model: OpenAIModel, connection: ModelConnection) -> CheckedConnection:
+    listed = await model.listed_models()
+    if not connection.model:
+        return CheckedConnection(replace(connection, model=listed[0] if len(listed) == 1 else ""), listed)
+    if connection.model not in listed:
+        # The first token is all that is waited for: hanging up ends the reply.
+        async with open_reply(model, _SHORTEST) as items:
+            await anext(items)
+    return CheckedConnection(connection, listed)

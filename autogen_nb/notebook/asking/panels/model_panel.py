@@ -1,0 +1,120 @@
+"""The model form: a server's address, a key and a model, asked before they are taken."""
+
+from concurrent.futures import Future
+
+import ipywidgets as widgets
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.account import checked_key, checked_url
+from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.models.config.server_check import CheckedConnection, check_connection
+from autogen_nb.notebook.asking.panels import widget_parts
+from autogen_nb.notebook.asking.panels.panel import Panel
+from autogen_nb.notebook.asking.person import ModelForm, host_of, key_for, not_answered, to_choose
+from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.rendering.styles import Tone
+from autogen_nb.run import engine
+
+_KEPT = "kept; type another to replace it"
+
+
+class ModelPanel(Panel):
+    """Which model, where, with which key?
+
+    What is typed is asked before it is the answer; what was wrong is said, and all but the key stays in its field.
+    """
+
+    def __init__(self, form: ModelForm) -> None:
+        super().__init__(form.head)
+        self._kept = form.proposed
+        self._check: Future[CheckedConnection] | None = None
+        self._url = widget_parts.field(
+            widgets.Text, "Base URL", hint="http://localhost:11434/v1", value=form.proposed.base_url or "", wide=True
+        )
+        hint = _KEPT if form.proposed.api_key else "sk-…"
+        self._key = widget_parts.field(widget_parts.Secret, "API key", hint=hint, name="API key, kept in memory only")
+        self._model = widget_parts.field(
+            widgets.Combobox, "Model", hint="the server's name of the model", value=form.proposed.model
+        )
+        for field in (self._url, self._key, self._model):
+            widget_parts.on_enter(field, self._begin)
+        self._use = self.button("Use this server", self._begin, hint="Ask the server, then use it", style="primary")
+        self._cancel = self.button("Cancel", self._give_up, hint="Do not wait for the server")
+        self._act = widget_parts.row(self._use)
+        self._said = widget_parts.html("")
+        stop = self.button("Stop", lambda: self.answer(None), hint=form.stop)
+        rows = [
+            widget_parts.way(
+                "A server that speaks OpenAI's API; a local one often needs no key. "
+                "The key stays in memory, goes to this address alone, and never reaches the agent's kernel.",
+                *(self._url, self._key, self._model, self._act),
+            ),
+            self._said,
+        ]
+        if form.offline:
+            offline = self.button(
+                "Run with offline",
+                lambda: self.answer(ModelConnection("offline")),
+                hint="Run the task with the built-in analysis",
+            )
+            text = "Or `offline`: no language model, but a fixed analysis of a table. Nothing leaves this machine."
+            rows.append(widget_parts.way(text, offline, stop))
+        else:
+            rows.append(widget_parts.row(stop))
+        self.show(*rows)
+        self._shown += (self._use, self._cancel)
+
+    def finish(self) -> None:
+        """Waits for no check any more."""
+        check, self._check = self._check, None
+        if check is not None:
+            check.cancel()
+
+    def _begin(self) -> None:
+        """Has the server asked; a click may come on another thread than the loop's."""
+        key, self._key.value = self._key.value, ""
+        self._loop.call_soon_threadsafe(self._ask_server, key)
+
+    def _ask_server(self, typed: str) -> None:
+        self.finish()
+        url, model = self._url.value.strip(), self._model.value.strip()
+        try:
+            checked_url(url, "Base URL")
+            key = checked_key(typed, "API key") or key_for(url, self._kept)
+        except ConfigError as error:
+            self._say(str(error), "bad")
+            return
+        if key or not self._kept.api_key:
+            self._kept = ModelConnection(model, key, url)
+        self._key.placeholder = _KEPT if key else "sk-…"
+        asked = ModelConnection(model, key, url)
+        check = self._check = engine.submit(check_connection(asked))
+        self._act.children = (self._cancel,)
+        self._say(f"Asking `{host_of(url)}` …")
+        check.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._take, done, asked))
+
+    def _take(self, check: "Future[CheckedConnection]", asked: ModelConnection) -> None:
+        # The answer to an earlier question says nothing about what was typed since.
+        if check is not self._check or check.cancelled():
+            return
+        self._check = None
+        self._act.children = (self._use,)
+        error = check.exception()
+        if error is None and check.result().connection.model:
+            self.answer(check.result().connection)
+        elif error is None:
+            self._model.options = check.result().models
+            self._say(to_choose(asked, check.result().models), "warning")
+        else:
+            self._say(not_answered(error, asked, self._kept), "bad")
+
+    def _give_up(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop_asking)
+
+    def _stop_asking(self) -> None:
+        self.finish()
+        self._act.children = (self._use,)
+        self._say("Not asked any further.")
+
+    def _say(self, text: str, tone: Tone = "muted") -> None:
+        self._said.value = chat_html.line(text, tone=tone)

@@ -1,0 +1,75 @@
+"""``%autogen model``: which model is asked, where and with which key; set by the form, and forgotten again."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.account import checked_url
+from autogen_nb.models.config.model_connection import server_of
+from autogen_nb.notebook.asking.person import ModelForm
+from autogen_nb.notebook.model_setting import ModelSetting
+from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+
+VERBS = ("set", "forget")
+
+_HEADS = ("what", "is", "by")
+_WAYS = "`%autogen model set` opens a form to change it, `-m NAME` in a cell names another model for that cell."
+_NO_MODEL = "No model is set up: `%autogen model set` opens a form, and a cell that needs one opens it, too."
+_FORGOTTEN = "What was given in the model form is forgotten."
+
+
+def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> DisplayData:
+    """Does what is asked, and returns what is to be shown for it.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such word, or OAI_CONFIG_LIST cannot be read.
+    """
+    if list(words) == ["forget"]:
+        setting.forget()
+        return _shown(setting, environ, _FORGOTTEN)
+    if words:
+        near = difflib.get_close_matches(words[0], VERBS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near and near[0] != words[0] else f"there are {', '.join(VERBS)}"
+        raise ConfigError(f"%autogen model has no {' '.join(words)!r}; {hint}")
+    return _shown(setting, environ)
+
+
+def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> ModelForm:
+    """The form that ``%autogen model set`` opens, with what the words say filled in.
+
+    Raises
+    ------
+    ConfigError
+        When they say something else than a name and an address.
+    """
+    rest, proposed = list(words), setting.proposal(None, environ)
+    if "--url" in rest:
+        index = rest.index("--url")
+        url = checked_url(rest[index + 1] if index + 1 < len(rest) else "", "--url") or ""
+        same = server_of(url) == server_of(proposed.base_url)
+        proposed = replace(proposed, base_url=url) if same else replace(proposed, base_url=url, api_key=None, model="")
+        del rest[index : index + 2]
+    if len(rest) > 1 or any(word.startswith("-") for word in rest):
+        # A key in a cell would be saved with the notebook.
+        raise ConfigError("%autogen model set takes a model's name and --url; the key is typed in the form")
+    head = "Which model do cells ask that name none?"
+    return ModelForm(head, replace(proposed, model=rest[0]) if rest else proposed, offline=False, stop="Change nothing")
+
+
+def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:
+    remarks = [first, setting.heed(environ)]
+    rows = setting.rows(environ)
+    if setting.failed:
+        remarks.append(f"The last request failed: {setting.failed}")
+    remarks.append(_WAYS if rows else _NO_MODEL)
+    parts = [table(_HEADS, rows, kind="model")] if rows else []
+    parts += [line(visible(each)) for each in remarks if each]
+    html, text = (
+        between.join(data[kind] for data, _ in parts) for kind, between in (("text/html", ""), ("text/plain", "\n"))
+    )
+    return chat_html.bundle(html, text, kind="model")

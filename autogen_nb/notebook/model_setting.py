@@ -1,0 +1,124 @@
+"""Which model the cells take that name none: what a person gave, until something else is set after that."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.account import OPENAI_URL
+from autogen_nb.models.config.config_list import LIST
+from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
+from autogen_nb.notebook.settings import Defaults
+
+_MODEL = "AUTOGEN_NB_MODEL"
+_CONFIG = "%config AutogenMagics.model"
+_FORM = "the model form"
+_NOT_SET = "nothing is set"
+_SHOWN_OF_A_KEY = 4
+_LONG_KEY = 20
+
+
+class ModelSetting:
+    """What a notebook's person gave in the model form, and what the environment and `%config` say.
+
+    Attributes
+    ----------
+    given
+        What the person gave; it counts until one of the variables is set to something else.
+    failed
+        Why what was given did not answer the last time; "" where it did, or was not asked.
+    """
+
+    def __init__(self, defaults: Defaults) -> None:
+        self._defaults = defaults
+        self._known: dict[str, str] = {}
+        self.given: ModelConnection | None = None
+        self.failed = ""
+
+    def give(self, given: ModelConnection, environ: Mapping[str, str]) -> None:
+        """Takes what the person gave."""
+        self.given, self.failed, self._known = given, "", self._said(environ)
+
+    def forget(self) -> None:
+        """Gives up what the person gave: the environment counts again."""
+        self.given, self.failed, self._known = None, "", {}
+
+    def heed(self, environ: Mapping[str, str]) -> str:
+        """Takes in what was set after the form; what is to be said of that, or ""."""
+        said = self._said(environ)
+        later = [name for name, value in said.items() if value and value != self._known.get(name)]
+        if self.given is None or not later:
+            return ""
+        if names := [name for name in later if name in model_connection.VARIABLES]:
+            self.forget()
+            what = ", ".join(f"`{name}`" for name in names)
+            return f"Set after the model form was filled in: {what}. The environment says which server is asked."
+        self.give(replace(self.given, model=said[later[-1]]), environ)
+        return ""
+
+    def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
+        """What the model's name or `llm_config` is for a cell that names this one or none; None where none is set up.
+
+        Raises
+        ------
+        ConfigError
+            When OAI_CONFIG_LIST is asked and cannot be read.
+        """
+        name = named or (self.given.model if self.given else self._usual(environ))
+        return model_connection.choose(name or None, self.given, environ)
+
+    def is_given(self, spec: Any) -> bool:
+        """Whether it asks the server that the person gave."""
+        if self.given is None or not isinstance(spec, Mapping) or "config_list" in spec:
+            return False
+        return (spec.get("base_url"), spec.get("api_key")) == (self.given.base_url, self.given.api_key)
+
+    def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
+        """What a form begins with."""
+        spec = self.choose(named, environ)
+        found = model_connection.resolved(named or self._usual(environ) if spec is None else spec, environ)
+        if found.model or model_connection.server_of(found.base_url) != model_connection.server_of(OPENAI_URL):
+            return found
+        return replace(found, model=DEFAULT_MODEL)
+
+    def rows(self, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
+        """What is set, each with its value and with where that comes from; never a whole key."""
+        spec = self.choose(None, environ)
+        if spec is None:
+            return []
+        found = model_connection.resolved(spec, environ)
+        if self.is_given(spec):
+            model, address, key = _FORM, _FORM, _FORM
+        elif isinstance(spec, Mapping):
+            model, address, key = LIST, LIST, LIST
+        else:
+            model = _MODEL if environ.get(_MODEL) else _CONFIG if self._usual(environ) else "the usual one with a key"
+            address = "OPENAI_BASE_URL" if environ.get("OPENAI_BASE_URL") else "the usual one"
+            key = "OPENAI_API_KEY"
+        if not found.base_url:
+            return [("model", found.model, model)]
+        return [
+            ("model", found.model, model),
+            ("address", _shown_url(found.base_url), address),
+            ("key", _shown_key(found.api_key), key if found.api_key else _NOT_SET),
+        ]
+
+    def _usual(self, environ: Mapping[str, str]) -> str:
+        return environ.get(_MODEL) or str(self._defaults.usual("model") or "")
+
+    def _said(self, environ: Mapping[str, str]) -> dict[str, str]:
+        names = (*model_connection.VARIABLES, _MODEL)
+        return {**{name: environ.get(name, "") for name in names}, _CONFIG: str(self._defaults.usual("model") or "")}
+
+
+def _shown_url(url: str) -> str:
+    """The address without a name, a password and a query, which may be secret."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def _shown_key(key: str | None) -> str:
+    if not key:
+        return "none"
+    return f"ends in {key[-_SHOWN_OF_A_KEY:]}" if len(key) >= _LONG_KEY else "set"

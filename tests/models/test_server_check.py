@@ -1,0 +1,70 @@
+"""Whether a server answers, asked before anybody relies on it."""
+
+import asyncio
+import socket
+
+import pytest
+
+from autogen_nb.errors import ModelRefused, ModelUnavailable
+from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.models.config.server_check import CheckedConnection, check_connection
+from autogen_nb.testing import FakeOpenAI, FakeReply
+
+KEY = "sk-never-to-be-seen-4713"
+
+
+def checked(model: str, url: str, within: float = 20.0) -> CheckedConnection:
+    """What the check of this connection says."""
+    return asyncio.run(check_connection(ModelConnection(model, KEY, url), within=within))
+
+
+@pytest.mark.parametrize(
+    ("names", "typed", "taken"),
+    [(("a", "b"), "b", "b"), (("a",), "", "a"), (("a", "b"), "", "")],
+    ids=["listed", "the only one", "to be chosen"],
+)
+def test_a_list_is_enough(names: tuple[str, ...], typed: str, taken: str) -> None:
+    """A server that lists the model has answered; without a name its only model is taken; nothing is completed."""
+    with FakeOpenAI(models=names) as server:
+        found = checked(typed, server.base_url)
+
+    assert (found.connection.model, found.models) == (taken, names)
+    assert [each.headers["authorization"] for each in server.lookups] == [f"Bearer {KEY}"]
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("names", [(), ("another",)], ids=["no list", "not in the list"])
+def test_where_the_list_does_not_tell_a_token_does(names: tuple[str, ...]) -> None:
+    """A model that is not listed is asked for a first token."""
+    with FakeOpenAI(["Yes."], models=names) as server:
+        found = checked("alias", server.base_url)
+
+    assert found.connection.model == "alias"
+    assert [each.body["model"] for each in server.requests] == ["alias"]
+
+
+@pytest.mark.parametrize(("status", "said"), [(401, "wrong key"), (404, "no such model")])
+def test_a_refusal_is_told(status: int, said: str) -> None:
+    """What the server refuses is told in its words, and the key is not."""
+    with (
+        FakeOpenAI([FakeReply(status=status, error=f"{said} {KEY}")]) as server,
+        pytest.raises(ModelRefused, match=f"answered {status}: {said}") as caught,
+    ):
+        checked("m", server.base_url)
+
+    assert KEY not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_told() -> None:
+    """An address where nothing listens is named."""
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+
+    with pytest.raises(ModelUnavailable, match=f"127.0.0.1:{port} refused the connection"):
+        checked("m", f"http://127.0.0.1:{port}/v1")
+
+
+def test_a_silent_server_is_not_waited_for() -> None:
+    """A server that accepts and says nothing is given up within the time."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ModelUnavailable, match="did not answer"):
+        checked("m", f"http://127.0.0.1:{silent.getsockname()[1]}/v1", within=0.2)

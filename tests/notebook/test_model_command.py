@@ -1,0 +1,164 @@
+"""``%autogen model``: which model is asked, where and with which key, and what says so."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.notebook.commands.model_command import execute, form_for
+from autogen_nb.notebook.model_setting import ModelSetting
+from autogen_nb.notebook.settings import Defaults
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+
+KEY = "sk-never-to-be-seen-in-whole-4714"
+ENTRIES = json.dumps([{"model": "big", "api_key": KEY, "base_url": "https://me:secret@models.example.org/v1?k=secret"}])
+GIVEN = ModelConnection("typed", KEY, "http://localhost:1/v1")
+
+
+@pytest.fixture
+def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelSetting:
+    """What holds in a notebook of which nothing was said, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return ModelSetting(Defaults())
+
+
+def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[list[str]]:
+    """The rows that are shown, each cut where its columns are."""
+    text = str(execute(words, setting, environ)[0]["text/plain"])
+    return [[cell.strip() for cell in line.split("  ") if cell] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("environ", "rows"),
+    [
+        (
+            {"OPENAI_API_KEY": KEY},
+            [
+                ["model", "gpt-4o-mini", "the usual one with a key"],
+                ["address", "https://api.openai.com/v1", "the usual one"],
+                ["key", "ends in 4714", "OPENAI_API_KEY"],
+            ],
+        ),
+        (
+            {"OPENAI_BASE_URL": "http://localhost:1/v1", "AUTOGEN_NB_MODEL": "mine", "OPENAI_API_KEY": "short"},
+            [
+                ["model", "mine", "AUTOGEN_NB_MODEL"],
+                ["address", "http://localhost:1/v1", "OPENAI_BASE_URL"],
+                ["key", "set", "OPENAI_API_KEY"],
+            ],
+        ),
+        (
+            {"OAI_CONFIG_LIST": ENTRIES, "OPENAI_API_KEY": "other"},
+            [
+                ["model", "big", "OAI_CONFIG_LIST"],
+                ["address", "https://models.example.org/v1", "OAI_CONFIG_LIST"],
+                ["key", "ends in 4714", "OAI_CONFIG_LIST"],
+            ],
+        ),
+        ({"AUTOGEN_NB_MODEL": "offline"}, [["model", "offline", "AUTOGEN_NB_MODEL"]]),
+    ],
+    ids=["key", "server", "list", "offline"],
+)
+def test_each_value_is_told_with_where_it_comes_from(
+    setting: ModelSetting, environ: dict[str, str], rows: list[list[str]]
+) -> None:
+    """The model, its address and its key are named with what says so; no key is shown whole, nor a password."""
+    shown = told(setting, environ)
+
+    assert shown[1 : 1 + len(rows)] == rows
+    assert KEY not in str(shown)
+    assert "secret" not in str(shown)
+
+
+def test_what_was_given_is_told_and_forgotten(setting: ModelSetting) -> None:
+    """What the form was given comes before the environment, until it is forgotten."""
+    environ = {"OPENAI_API_KEY": KEY}
+    setting.give(GIVEN, environ)
+
+    given = told(setting, environ)
+    forgotten = told(setting, environ, "forget")
+
+    assert given[1] == ["model", "typed", "the model form"]
+    assert given[2] == ["address", "http://localhost:1/v1", "the model form"]
+    assert forgotten[1] == ["model", "gpt-4o-mini", "the usual one with a key"]
+    assert setting.given is None
+
+
+@pytest.mark.parametrize(
+    ("later", "server", "model"),
+    [
+        ({}, "http://localhost:1/v1", "typed"),
+        ({"AUTOGEN_NB_MODEL": "later"}, "http://localhost:1/v1", "later"),
+        ({"OPENAI_API_KEY": "sk-2"}, "https://api.openai.com/v1", "gpt-4o-mini"),
+        ({"OPENAI_API_KEY": "sk-2", "OPENAI_BASE_URL": "http://other/v1"}, "http://other/v1", "gpt-4o-mini"),
+    ],
+)
+def test_what_is_set_last_counts(setting: ModelSetting, later: dict[str, str], server: str, model: str) -> None:
+    """A variable that is set after the form counts; the form's key goes to no other server."""
+    setting.give(GIVEN, {"OPENAI_BASE_URL": "http://before/v1"})
+
+    setting.heed({"OPENAI_BASE_URL": "http://before/v1", **later})
+    shown = told(setting, later)
+
+    assert [row[1] for row in shown[1:3]] == [model, server]
+    assert (setting.given is not None and setting.given.api_key == KEY) == (server == GIVEN.base_url)
+
+
+def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
+    """The words of the command are filled in; the key stays with its own server."""
+    setting.give(GIVEN, {})
+
+    here = form_for(["other"], setting, {}).proposed
+    path = form_for(["--url", "http://localhost:1/api/v1"], setting, {}).proposed
+    elsewhere = form_for(["--url", "http://localhost:2/v1"], setting, {}).proposed
+
+    assert here == ModelConnection("other", KEY, "http://localhost:1/v1")
+    assert path == ModelConnection("typed", KEY, "http://localhost:1/api/v1")
+    assert elsewhere == ModelConnection("", None, "http://localhost:2/v1")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["forgt"], "did you mean 'forget'"),
+        (["all"], "there are set, forget"),
+        (["forget", "all"], "has no 'forget all'"),
+    ],
+)
+def test_other_words_are_a_mistake(setting: ModelSetting, words: list[str], said: str) -> None:
+    """What is no word of the command is named."""
+    with pytest.raises(ConfigError, match=said):
+        execute(words, setting, {})
+    with pytest.raises(ConfigError, match="the key is typed in the form"):
+        form_for(["--key", KEY], setting, {})
+
+
+@pytest.mark.slow
+def test_the_form_can_be_opened_at_any_time(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A form that a command opens sets what the next cell asks; stopped, it changes nothing."""
+    model.add("Yes.", "Fine.")
+
+    opened = fresh.start(f"%autogen model set typed --url {model.base_url}", "model")
+    fresh.type(KEY, "API key, kept in memory only")
+    fresh.click("Use this server")
+    fresh.finish(opened)
+    again = fresh.start("%autogen model set", "again")
+    fresh.click("Stop")
+    fresh.finish(again)
+    shown = fresh.run("%autogen model", "shown")
+    cell = fresh.run("%%autogen\nGo.", "task")
+    nobody = fresh.run("%autogen model set", "nobody", stdin=False)
+
+    assert opened.status == "ok", opened.error
+    assert "the model form" in opened.text
+    assert "Nothing was changed." in again.text
+    assert "ends in 4714" in shown.text
+    assert cell.status == "ok", cell.error
+    assert [each.headers["authorization"] for each in model.requests] == [f"Bearer {KEY}"] * 2
+    assert [each.body["model"] for each in model.requests] == ["typed"] * 2
+    assert [message for message in fresh.messages if KEY in message] == []
+    assert "nobody is there" in nobody.error
+    assert len(nobody.error.splitlines()) == 1
