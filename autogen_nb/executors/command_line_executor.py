@@ -183,6 +183,9 @@ class CommandLineExecutor:
         place = Path(os.path.relpath(root / name, root))
         if place == Path() or ".." in place.parts:
             raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
+        own = self._place.own_folder
+        if not place.is_relative_to(own):
+            place = own / place
         try:
             # What earlier code left running may put a link anywhere in there, at any moment.
             with HeldFolder(root) as held:

@@ -21,7 +21,7 @@ from autogen_nb.executors.command_line_executor import CommandLineExecutor, bloc
 from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.outcome import missing_variable_hint
+from autogen_nb.kernels.outcome import missing_variable_hint, read_only_hint
 from autogen_nb.kernels.places.file_transfer import save_source, shell_source
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
@@ -260,6 +260,7 @@ class JupyterExecutor(CommandLineExecutor):
                 else:
                     if isinstance(item, Failure):
                         notes.append(missing_variable_hint(item, self._dropped))
+                        notes.append(read_only_hint(item, self._place.own_folder))
                     yield item
         if finished.lost:
             async with aclosing(again()) as outputs:

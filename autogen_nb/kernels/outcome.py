@@ -1,5 +1,6 @@
 """How a block ended: the exit code, and what must be told beyond the outputs."""
 
+import errno
 import re
 import signal
 from collections.abc import Collection
@@ -90,4 +91,17 @@ def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
     return (
         f"The environment variable {found[2]} is set in the notebook and kept from the agent's code; "
         "a person who wants it there lists its name."
+    )
+
+
+def read_only_hint(failure: Failure, own_folder: str) -> str:
+    """What to tell where code failed since a sandbox lets it write in one folder only; "" else, or where there is none.
+
+    It is what a model reads, too, and what a person looks for.
+    """
+    if not own_folder or failure.ename != "OSError" or f"[Errno {errno.EROFS}]" not in failure.evalue:
+        return ""
+    return (
+        f"In this sandbox files are written in {own_folder!r}; a person lets code write beside the notebook by "
+        "`%autogen rules add write ./`, from the kernel's next start on."
     )

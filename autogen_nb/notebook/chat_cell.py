@@ -8,7 +8,6 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
@@ -42,6 +41,7 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, lets_all_run
+from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.settings import CellSettings
@@ -89,7 +89,7 @@ class ChatCell:
                 self._view.note(f"{gone} This cell begins a new conversation.", tone="warning", kind="restart")
             self._notebook.restarts.forget(chat)
             await self._settle_stuck_code(chat)
-            with _chat_folder(chat.cwd, chat.folder):
+            with _chat_folder(chat):
                 cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
                 done = await self._converse(chat, cell_run, model)
             try:
@@ -369,20 +369,19 @@ class ChatCell:
 
 
 @contextmanager
-def _chat_folder(cwd: Path, folder: str) -> Iterator[None]:
+def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
     """The folder for a chat's files, which is there while a cell runs, and afterwards where something was written."""
     try:
-        held = HeldFolder(cwd)
-        held.folder(folder, make=True).close()
+        with HeldFolder(chat.cwd) as held:
+            held.folder(chat.folder, make=True).close()
     except OSError as error:
         raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
-    with held:
-        try:
-            yield
-        finally:
-            for empty in (folder, *map(str, Path(folder).parents)):
-                with suppress(OSError):
-                    held.remove_empty(empty)
+    try:
+        yield
+    finally:
+        # A sandbox that runs has it bound: another one of that name would not be in there.
+        if not (chat.where.walled and chat.alive):
+            remove_empty(chat.cwd, chat.folder)
 
 
 async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:

@@ -13,7 +13,13 @@ from itertools import chain, count
 from pathlib import Path, PurePath
 from typing import Any
 
+from autogen_nb.core.policy.rules import covered
+from autogen_nb.effects import Effect
+from autogen_nb.errors import ConfigError
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
+from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
 """The folder, beside the notebook, that holds all of it."""
@@ -71,6 +77,25 @@ class ChatFolders:
                 return False
             self._claims[folder] = claim
         return True
+
+
+def remove_empty(cwd: Path, folder: str) -> None:
+    """Takes a chat's folder away, and those above it, as far as nothing is in them."""
+    for empty in (folder, *map(str, PurePath(folder).parents)):
+        with suppress(OSError), HeldFolder(cwd) as held:
+            held.remove_empty(empty)
+
+
+def writable(cwd: Path, folder: Callable[[], str]) -> Writable:
+    """What code behind walls may write: its chat's folder, and all beside the notebook where a rule says so."""
+
+    def everywhere() -> bool:
+        with suppress(ConfigError):
+            # No rule for one file is meant by this name.
+            return covered(RulesFile().rules(), [Effect("write", str(cwd / "*"))]) is not None
+        return False
+
+    return Writable(folder, everywhere)
 
 
 def _notebook_name(path: str, cwd: Path) -> str:

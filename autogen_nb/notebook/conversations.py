@@ -9,6 +9,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import ref
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
@@ -18,12 +19,15 @@ from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 from autogen_nb.notebook.asking.stop_question import StopQuestion
-from autogen_nb.notebook.chat_folders import ChatFolders
+from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.settings import CellSettings, FirstKernel, target_of
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
+
+if TYPE_CHECKING:
+    from autogen_nb.executors.jupyter_executor import JupyterExecutor
 
 _KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it."
 _DROPPED = "A new chat begins. The earlier one is dropped, for no model had answered it: {}"
@@ -182,13 +186,15 @@ class NotebookConversation:
 
     def _open(self, opened: FirstKernel | None = None) -> None:
         if opened is None:
-            self.executor = self.where.executor(cwd=self.cwd, imports=self._imports())
+            self.executor = self.where.executor(
+                cwd=self.cwd, imports=self._imports(), writable=writable(self.cwd, lambda: self.folder)
+            )
         else:
             self.executor = opened.executor
             # It starts already, and is let in all the same.
             engine.soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
-        self._forget = engine.at_exit(self.executor.stop)
+        self._forget = engine.at_exit(self.stop)
 
     @property
     def folder(self) -> str:
@@ -208,13 +214,19 @@ class NotebookConversation:
 
     async def stop(self, told: str = "") -> None:
         """Ends the agent's kernel; the next block is told this."""
-        await self.executor.stop(told)
+        await self._stop(self.executor, told)
 
     def end(self) -> None:
         """Ends the agent's kernel, without waiting for it."""
         self._forget()
         engine.soon(lambda: self.kernels.dismiss(self))
-        engine.submit(self.executor.stop())
+        engine.submit(self._stop(self.executor))
+
+    async def _stop(self, executor: "JupyterExecutor", told: str = "") -> None:
+        await executor.stop(told)
+        if self.where.walled and self.known_folder:
+            # It stays as long as a kernel has it bound.
+            remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
         """Remembers that these very objects are in the agent's kernel under their names.

@@ -211,7 +211,8 @@ def begin_first_kernel(cwd: Path, defaults: Defaults) -> FirstKernel | None:
     with suppress(AutogenError):
         where = defaults.where
         policy_file.policy().check_walls(where.sandbox, "this notebook")
-        if not where.costly:
+        # Behind walls it writes in the folder of its chat, which is not known yet.
+        if not (where.costly or where.walled):
             where.check(cwd)
             executor = where.executor(cwd=cwd, imports=defaults.preimports)
             # A kernel that does not start is told when it is first needed, by the start that happens then.

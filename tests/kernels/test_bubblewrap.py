@@ -4,9 +4,11 @@ import asyncio
 import errno
 import os
 import shutil
+import site
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +22,7 @@ from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places import bubblewrap
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 from tests.contract.ways import Agent, Cannot, Way, plain, running
@@ -44,10 +47,10 @@ print(found)
 """
 
 
-def place(*, net: bool = False) -> BubblewrapPlace:
+def place(*, net: bool = False, writable: Writable | None = None) -> BubblewrapPlace:
     """The sandbox, if there can be one here."""
     try:
-        return BubblewrapPlace(net=net)
+        return BubblewrapPlace(net=net, writable=writable)
     except ConfigError as error:
         pytest.skip(f"bwrap: {error}")
 
@@ -272,3 +275,78 @@ def test_what_we_write_for_the_kernel_cannot_be_made_a_link(tmp_path: Path) -> N
     assert f"('block', {errno.EROFS})" in said
     assert victim.read_text() == "the person's"
     assert sorted(path.name for path in outside.iterdir()) == ["0.json", "manifest.json"]
+
+
+WRITING = """
+import os
+for step in (
+    lambda: open("seaborn.py", "w"),
+    lambda: open(".git/hooks/post-commit", "w"),
+    lambda: open("autogen_files/other/x", "w"),
+    lambda: os.rename("autogen_files", "away"),
+    lambda: os.rename("autogen_files/main", "autogen_files/away"),
+    lambda: open("autogen_files/main/x", "w"),
+):
+    try:
+        step()
+    except OSError as error:
+        print(error.errno, end=" ")
+    else:
+        print("done", end=" ")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_what_is_written_beside_the_notebook(tmp_path: Path, everywhere: bool) -> None:
+    """A chat's code writes its own folder, and more where a rule says so; never hidden files, nor a folder's place."""
+    sandbox = place(writable=Writable(lambda: "autogen_files/main", lambda: everywhere))
+    (tmp_path / ".git" / "hooks").mkdir(parents=True)
+    (tmp_path / "autogen_files" / "other").mkdir(parents=True)
+    with running(Way("bwrap", plain(lambda folder: JupyterExecutor(cwd=folder, place=sandbox))), tmp_path) as agent:
+        text = agent.python(WRITING).text
+        shell = agent.run(("sh", "echo x > beside.txt; echo x > autogen_files/main/own.txt")).text
+        refused = agent.python("open('.git/x', 'w')")
+        agent.python("# filename: pandas.py\nkept = 1")
+
+    ro, busy = errno.EROFS, errno.EBUSY
+    assert [int(word) if word.isdigit() else word for word in text.split()] == (
+        ["done", ro, "done", busy, busy, "done"] if everywhere else [ro, ro, ro, ro, ro, "done"]
+    )
+    assert ("Read-only file system" in shell) is not everywhere
+    assert ("`%autogen rules add write ./`" in refused.note) is not everywhere
+    own = "" if everywhere else "autogen_files/main/"
+    assert (tmp_path / f"{own}pandas.py").is_file()
+    assert (tmp_path / "autogen_files" / "main" / "own.txt").is_file()
+    assert not (tmp_path / ".git" / "x").exists()
+
+
+def test_files_of_passwords_are_empty(agent: Agent) -> None:
+    """What not everybody of this machine may read cannot be read, even where the notebook's user could."""
+    ran = agent.run(("sh", "cat /etc/shadow* /etc/gshadow* /etc/sudoers; ls -A /etc/ssl/private /etc/sudoers.d; :"))
+
+    assert "root:" not in ran.text
+    assert "README" not in ran.text
+
+
+@pytest.mark.slow
+def test_sockets_of_other_kernels_are_out_of_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are hidden wherever the folder for temporary files is; a working directory around that is refused."""
+    temporary, work = tmp_path / "temporary", tmp_path / "work"
+    for folder in (temporary, work):
+        folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    # Whatever brings packages from around it does not bring them along.
+    monkeypatch.setattr(site, "getusersitepackages", lambda: str(tmp_path))
+    sandbox = place()
+
+    def ran(folder: Path) -> str:
+        argv = sandbox.wrapped(["ls", str(temporary)], folder)
+        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+    (temporary / "agn-socket").touch()
+
+    assert ran(work) == ""
+    for around in (temporary, tmp_path):
+        with pytest.raises(ExecutionError, match="sockets"):
+            ran(around)

@@ -46,6 +46,36 @@ def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 @WALLS
+@pytest.mark.kernel
+def test_where_a_cell_behind_walls_writes(tmp_path: Path, model: FakeOpenAI) -> None:
+    """It writes in the folder of its chat in each cell; beside the notebook once a rule says so, and says how."""
+    write = "open('autogen_files/main/{0}', 'w').close()\nopen('{0}', 'w').close()"
+    model.add(python(write.format("a.py")), "No.", python("1"), "Fine.", python(write.format("b.py")), "No.")
+    model.add(python(write.format("c.py")), "Yes.")
+    home, work = tmp_path / "home", tmp_path / "work"
+    work.mkdir()
+    home.mkdir()
+
+    environ = environment(home, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
+    with FrontEnd(work, environ) as front:
+        front.run("%load_ext autogen_nb", "load")
+        cell = front.run("%%autogen --sandbox bwrap --confirm never\nWrite.", "one")
+        front.run("%%autogen --confirm never\nCompute.", "two")
+        front.run("%%autogen --confirm never\nWrite.", "three")
+        front.run("%autogen rules add write ./", "rule")
+        front.run("%autogen kernel restart", "restart")
+        front.run("%%autogen --confirm never\nWrite.", "four")
+        front.run("%autogen kernel stop main", "stop")
+
+    assert "Read-only file system" in cell.about("error")[0]
+    assert "`%autogen rules add write ./`" in str(model.requests[1].body["messages"][-1]["content"])
+    assert sorted(str(path.relative_to(work)) for path in work.rglob("*.py")) == [
+        "autogen_files/main/a.py", "autogen_files/main/b.py", "autogen_files/main/c.py", "c.py",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@WALLS
 def test_a_notebook_in_the_home_folder(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """Where the notebook lies in the very folder that the sandbox hides, the cell says so before anything starts."""
     cell = fresh.run("%%autogen --sandbox bwrap\nGo.")

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.places import SANDBOXES, PlaceKind, PlaceOptions, place_kind
+from autogen_nb.kernels.places.writable import Writable
 
 if TYPE_CHECKING:
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
@@ -100,8 +101,11 @@ class ExecutionTarget:
         limits: Mapping[str, Any] | None = None,
         restore: Literal["nothing", "replay"] = "nothing",
         passed: Sequence[str] = (),
+        writable: Writable | None = None,
     ) -> "JupyterExecutor":
         """An executor there, which starts nothing before it is used; the other parameters are `JupyterExecutor`'s.
+
+        `writable` is what of `cwd` can be written where there are walls.
 
         Raises
         ------
@@ -121,11 +125,11 @@ class ExecutionTarget:
             cwd=cwd,
             timeout=timeout,
             imports=imports,
-            place=self.kind.make(self._options(cwd, kept)),
+            place=self.kind.make(self._options(cwd, kept, writable)),
             limits=kept,
             restore=restore,
             passed=passed,
         )
 
-    def _options(self, cwd: Path, limits: Any = None) -> PlaceOptions:
-        return PlaceOptions(cwd, self.net, self.kernel, self.images, limits)
+    def _options(self, cwd: Path, limits: Any = None, writable: Writable | None = None) -> PlaceOptions:
+        return PlaceOptions(cwd, self.net, self.kernel, self.images, limits, writable)

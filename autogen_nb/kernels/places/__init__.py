@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.core.policy.organisation_policy import WALLS, Walls
+from autogen_nb.kernels.places.writable import Writable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class PlaceOptions:
         Names of container images, of which the first that can be had is taken; empty for the usual one.
     limits
         What a block may use at most (`limits.block_limits.Limits`); None is the usual limits.
+    writable
+        What of `cwd` can be written where there are walls; None is all of it.
     """
 
     cwd: Path
@@ -45,6 +48,7 @@ class PlaceOptions:
     kernel: str = field(default="", repr=False)
     images: tuple[str, ...] = ()
     limits: Any = None
+    writable: Writable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def _local(options: PlaceOptions) -> Any:  # noqa: ARG001 - every place is made 
 def _bubblewrap(options: PlaceOptions) -> Any:
     from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 
-    return BubblewrapPlace(net=options.net)
+    return BubblewrapPlace(net=options.net, writable=options.writable)
 
 
 def _check_bubblewrap(options: PlaceOptions) -> None:
@@ -102,7 +106,9 @@ def _container(options: PlaceOptions) -> Any:
     from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
 
     images = options.images or (IMAGE,)
-    return ContainerPlace(cwd=options.cwd, images=images, net=options.net, limits=options.limits)
+    return ContainerPlace(
+        cwd=options.cwd, images=images, net=options.net, limits=options.limits, writable=options.writable
+    )
 
 
 def _check_container(options: PlaceOptions) -> None:  # noqa: ARG001 - every place is checked alike

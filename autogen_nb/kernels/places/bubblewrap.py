@@ -1,9 +1,10 @@
 """A sandbox of Linux namespaces, made by bubblewrap.
 
-1. The system is there, read-only. `/tmp`, `/run` and `/proc` are the sandbox's own.
+1. The system is there, read-only, but for what not everybody may read in `/etc`. The folders for temporary files,
+   `/run` and `/proc` are the sandbox's own.
 2. Home folders are hidden, except for the interpreter's packages and the working directory.
-3. Only the working directory can be written, the folder through which the kernel answers, and the one that packages
-   are installed in; what the kernel is given lies in a folder that it reads.
+3. Only the working directory can be written, or a folder in it where that is said, the folder through which the
+   kernel answers, and the one that packages are installed in; what the kernel is given lies in a folder that it reads.
 4. There is no network, this machine's own ports included, unless it was asked for.
 5. All of it ends with us: what the code started, whatever it made of itself, has no other process tree to live in.
 """
@@ -11,8 +12,10 @@
 import os
 import shutil
 import site
+import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
@@ -20,11 +23,20 @@ from pathlib import Path
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels.places.local import START, LocalPlace, kernel_environ, manager_for, start_kernel
+from autogen_nb.kernels.places.local import (
+    START,
+    LocalPlace,
+    folder_for_sockets,
+    kernel_environ,
+    manager_for,
+    start_kernel,
+)
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, by_signal
+from autogen_nb.kernels.places.writable import Writable
 
 _HOMES = ("/home", "/root")
 _EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - they are made anew, for nobody else
+_SETTINGS = "/etc"
 _INSTEAD = "choose another sandbox, or sandbox='none' to run without walls"
 
 
@@ -35,6 +47,8 @@ class BubblewrapPlace(LocalPlace):
     ----------
     net
         Whether the code may use the network.
+    writable
+        What of the working directory it may write; None is all of it.
 
     Raises
     ------
@@ -44,11 +58,12 @@ class BubblewrapPlace(LocalPlace):
 
     walls: Walls = "bwrap"
 
-    def __init__(self, *, net: bool = False) -> None:
+    def __init__(self, *, net: bool = False, writable: Writable | None = None) -> None:
         self._program = _found()
         if (refusal := _refusal(self._program)) is not None:
             raise ConfigError(f"the bwrap sandbox cannot be had here: {refusal}; {_INSTEAD}")
         self._net = net
+        self.writable = writable
         self._opened: list[Path] = []
 
     def open(self, folder: Path) -> None:
@@ -76,15 +91,27 @@ class BubblewrapPlace(LocalPlace):
                     f"the working directory {str(cwd)!r} holds the home folder {str(home)!r}, which the bwrap sandbox "
                     "hides: choose a folder of its own for the code (work_dir=...)"
                 )
+        for folder in _temporary():
+            if folder == cwd or cwd in folder.parents:
+                raise ExecutionError(
+                    f"the working directory {str(cwd)!r} holds the folder for temporary files {str(folder)!r}, where "
+                    "other kernels have their sockets: choose a folder of its own for the code (work_dir=...)"
+                )
+        shown = list(self._shown())
         return [
             self._program,
             *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *(["--share-net"] if self._net else []),
             *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *_each("--tmpfs", [Path(path) for path in _EMPTIED if Path(path).is_dir()]),
+            *_without(_private()),
+            *_each("--tmpfs", _emptied()),
             *_each("--tmpfs", hidden),
-            *_bound("--ro-bind", self._shown()),
-            *_bound("--bind", [cwd, *filter(Path.exists, self._opened)]),
+            *_bound("--ro-bind", shown),
+            *_each(
+                "--tmpfs", [temporary for temporary in _temporary() if {temporary, *temporary.parents} & set(shown)]
+            ),
+            *self._working_directory(cwd),
+            *_bound("--bind", filter(Path.exists, self._opened)),
             *([] if launch_spec is None else _bound("--ro-bind", [launch_spec.folder.resolve()])),
             *([] if launch_spec is None else _bound("--bind", [launch_spec.outbox.resolve()])),
             *_each("--remount-ro", hidden),
@@ -93,6 +120,14 @@ class BubblewrapPlace(LocalPlace):
             *argv,
         ]
 
+    def _working_directory(self, cwd: Path) -> Iterator[str]:
+        try:
+            binds = [(cwd, True)] if self.writable is None else self.writable.binds(cwd)
+        except OSError as error:
+            raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
+        for path, written in binds:
+            yield from _bound("--bind" if written else "--ro-bind", [path])
+
     def _shown(self) -> Iterator[Path]:
         """What has to be bound again since it may lie in what is hidden."""
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
@@ -100,7 +135,7 @@ class BubblewrapPlace(LocalPlace):
         if self._net:
             # The addresses of name servers are often kept in /run.
             places.append(Path("/etc/resolv.conf"))
-        emptied = [*_hidden(), *map(Path, _EMPTIED)]
+        emptied = [*_hidden(), *_emptied()]
         for place in dict.fromkeys(path for given in places for path in (given, given.resolve())):
             if place.exists() and any(root in place.parents for root in emptied):
                 yield place
@@ -144,6 +179,39 @@ def _hidden() -> list[Path]:
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     found = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}
     return sorted(path for path in found if not any(other in path.parents for other in found))
+
+
+def _temporary() -> set[Path]:
+    """The folders in which sockets of kernels lie."""
+    return {Path(path).resolve() for path in (tempfile.gettempdir(), folder_for_sockets()) if path} - {Path("/")}
+
+
+def _emptied() -> list[Path]:
+    return sorted({Path(path) for path in _EMPTIED if Path(path).is_dir()} | _temporary())
+
+
+@cache
+def _private() -> tuple[Path, ...]:
+    """The files and folders of settings that we may read, as root for example, and not everybody, such as passwords."""
+    found = []
+    for folder, below, files in os.walk(_SETTINGS):
+        for name in (*below, *files):
+            path = Path(folder, name)
+            with suppress(OSError):
+                mode = path.lstat().st_mode
+                needed = stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+                if not (stat.S_ISLNK(mode) or mode & needed) and os.access(path, os.R_OK):
+                    found.append(path)
+        below[:] = [name for name in below if Path(folder, name) not in found]
+    return tuple(found)
+
+
+def _without(paths: Iterable[Path]) -> Iterator[str]:
+    """What puts nothing in the place of each."""
+    for path in paths:
+        yield from (
+            ("--tmpfs", str(path), "--remount-ro", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
+        )
 
 
 def _each(option: str, paths: Iterable[Path]) -> list[str]:

@@ -29,6 +29,7 @@ from autogen_nb.kernels.places.container_exec import Exec, close_stream
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, by_signal
+from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
 
@@ -70,6 +71,8 @@ class ContainerPlace(Place):
     limits
         What the engine keeps of memory and processes for all in the container; None is the usual limits, as far as
         the engine can keep them.
+    writable
+        What of the working directory the code may write; None is all of it.
     more
         Settings that the engine takes when it makes a container (`docker.models.containers.ContainerCollection.run`),
         such as its name and environment; those that are None are left to the engine.
@@ -92,6 +95,7 @@ class ContainerPlace(Place):
         bound: Path | None = None,
         leaves: Leaves = "nothing",
         limits: Limits | None = None,
+        writable: Writable | None = None,
         more: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         if limits is not None and limits.cpu is not None:
@@ -102,6 +106,7 @@ class ContainerPlace(Place):
         self._must_keep = limits is not None
         self._counted = (0, 0)
         self.cwd = cwd.absolute()
+        self.writable = writable
         self.images = tuple(images)
         self.image = ""
         self._net = net
@@ -217,9 +222,14 @@ class ContainerPlace(Place):
         types = import_module("docker.types")
         self.cwd.mkdir(parents=True, exist_ok=True)
         self.image = find_image(self._client, self.images)
-        cwd = str(self.cwd.resolve())
+        cwd = self.cwd.resolve()
+        binds = [(cwd, True)] if self.writable is None else self.writable.binds(cwd)
+        outside = {cwd: self._bound or cwd}
         mounts = [
-            types.Mount(cwd, str(self._bound or cwd), type="bind"),
+            *(
+                types.Mount(str(path), str(outside.get(path, path)), type="bind", read_only=not written)
+                for path, written in binds
+            ),
             types.Mount(str(self.folders), str(self.folders), type="bind", read_only=True),
             types.Mount(str(self.outboxes), str(self.outboxes), type="bind"),
         ]

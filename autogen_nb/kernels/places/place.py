@@ -20,6 +20,7 @@ from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
+from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.jobs import Job, Program
 from autogen_nb.trusted.held_folder import HeldFolder, clear
@@ -255,6 +256,8 @@ class Place(ABC):
         What its kernel runs, in lower case; None where only the kernel itself can tell.
     walls
         The name of the sandbox that it is; "none" where it is none of ours.
+    writable
+        What of the working directory its code can write; None is all of it.
     """
 
     here = False
@@ -262,6 +265,12 @@ class Place(ABC):
     shares_disk = True
     language: str | None = "python"
     walls: Walls = "none"
+    writable: Writable | None = None
+
+    @property
+    def own_folder(self) -> str:
+        """The only folder in the working directory that its code can write, relative to that; "" is all of it."""
+        return "" if self.writable is None or self.writable.everywhere() else self.writable.folder()
 
     @property
     def folders(self) -> Path | None:

@@ -1,0 +1,41 @@
+"""What code behind walls writes of its working directory: a folder in it, or more where a person says so."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from autogen_nb.trusted.held_folder import HeldFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Writable:
+    """What code behind walls may write of its working directory, asked for whenever something starts there.
+
+    Parameters
+    ----------
+    folder
+        Gives the folder that it may write, relative to the working directory.
+    everywhere
+        Whether it may write beside that folder, too.
+    """
+
+    folder: Callable[[], str]
+    everywhere: Callable[[], bool]
+
+    def binds(self, cwd: Path) -> list[tuple[Path, bool]]:
+        """The paths to bind, one over the other, and whether each can be written.
+
+        Raises
+        ------
+        OSError
+            When the folder cannot be made.
+        """
+        own = self.folder()
+        with HeldFolder(cwd) as held:
+            held.folder(own, make=True).close()
+        if not self.everywhere():
+            return [(cwd, False), (cwd / own, True)]
+        # What is bound by itself can be neither renamed nor replaced: no link takes the place of a folder on the way.
+        way = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
+        hidden = sorted(path for path in cwd.iterdir() if path.name.startswith(".") and not path.is_symlink())
+        return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*way, cwd / own))]
