@@ -24,6 +24,7 @@ from autogen_nb.effects import Effect, EffectKind
 _ARGUMENTS = word_lists("arguments")
 _CALLS = word_lists("calls")
 _CONNECTIONS = ("memory", "sqlite3.connect()", "duckdb.connect()", "sqlalchemy.create_engine()", "duckdb")
+_LITE = ("sqlite3.connect()", "memory.sqlite3")
 _OF_PATHS = ("with_name", "with_suffix", "with_stem")
 """Methods that only a path has, and that make another path."""
 _THREADS = ("threading", "sequential", "threads", "sharedmem")
@@ -189,7 +190,10 @@ class CallReader:
         """What a method or a function does, by its name."""
         kind = method_effects.effect(name)
         if name in ("dump", "safe_dump"):
-            for text in self._files(call, 1, (*_ARGUMENTS["second"], "stream")):
+            texts = self._files(call, 1, (*_ARGUMENTS["second"], "stream"))
+            # An array names the file alone.
+            texts = texts or tuple(text for text in self._files(call) if text and method_effects.file_like(text))
+            for text in texts:
                 self._found.add_file("write", text)
         elif name in ("rename", "replace") and owner == "":
             self._read_renaming(name, call)
@@ -312,7 +316,7 @@ def statements(values: Evaluator, call: ast.Call) -> Iterator[str | None]:
     if name in ("read_sql", "read_sql_query"):
         asked = [*call.args[1:2], *_given(call, ("con",))]
     databases = [value for node in asked for value in values.of(node)]
-    lite = all(isinstance(each, Ref) and each.name.startswith("sqlite3.connect()") for each in databases)
+    lite = all(isinstance(each, Ref) and each.name.startswith(_LITE) for each in databases)
     for value in values.of(call.args[0]) if call.args else ():
         text = raw(value)
         named = databases and lite and text is not None and sql_effects.asks(text.partition(HOLE)[0])

@@ -263,7 +263,7 @@ class Evaluator:
                 for value, attr in product(self.of(node.args[0]), self.texts(node.args[1]))
             ]
         if name in _CALLS["database"] and self._in_memory(node):
-            return (Ref("memory"),)
+            return (Ref(f"memory.{name.partition('.')[0]}"),)
         if name.startswith("tempfile.") and self.temporary(name, node):
             return _made(name.removeprefix("tempfile."))
         if name in _CALLS["streams"]:

@@ -20,7 +20,7 @@ from autogen_nb.core.analysis.import_effects import read_import, read_module
 from autogen_nb.effects import Effect
 
 _DUNDER = re.compile(
-    r"__(?!main__|name__|version__|index_level|file__)[a-z]\w*__|\.(f_globals|f_builtins|f_back|gi_frame|tb_frame)\b"
+    r"__(?!main__|name__|version__|index_level|file__)[a-z]\w*__|\.(f_globals|f_builtins|f_back|gi_frame|tb_frame)\b|module://"
 )
 _NAMING = frozenset({"apply", "agg", "aggregate", "transform", "pipe", "map"})
 """Methods that call the method that a text names."""
@@ -67,7 +67,8 @@ class _PythonReader:
             for node in self._nodes
             if isinstance(node, ast.Compare) and all(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
             for each in node.comparators
-            if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in _NAMESPACES
+            if (isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in _NAMESPACES)
+            or (isinstance(each, ast.Attribute) and set(self._values.refs(each)) == {"sys.modules"})
         }
         self._calls = CallReader(self._values, found, names.methods, changing=any(map(self._changes, calls)))
 
@@ -275,7 +276,7 @@ class _PythonReader:
                 None, (library_effects.hidden(n) for n in whole if library_effects.default(n) == "compute")
             ):
                 library_effects.reach_inside(part, self._found)
-        if id(node) in self._inner or id(node) in self._called:
+        if {id(node)} & (self._inner | self._called | self._tested):
             return
         for value in values:
             if isinstance(value, Ref):
