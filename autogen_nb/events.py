@@ -95,6 +95,14 @@ class ModelDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelWaiting:
+    """A model's server is asked again after a pause, and why; "" once it is."""
+
+    agent: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningDelta:
     """A piece of what a model thinks before its reply."""
 
@@ -563,7 +571,7 @@ class SummaryGiven:
 
 
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended
-Transient: TypeAlias = ModelDelta | ReasoningDelta | OutputAdded
+Transient: TypeAlias = ModelDelta | ReasoningDelta | ModelWaiting | OutputAdded
 Question: TypeAlias = (
     OpeningAsked
     | TerminationAsked

@@ -48,8 +48,15 @@ class Completion:
     reasoning: Reasoning | None = None
 
 
-Part: TypeAlias = str | Reasoning | Completion
-"""What a reply comes in: pieces of text and of reasoning, then the whole."""
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The server is asked again after a pause, and why; "" once it is."""
+
+    why: str
+
+
+Part: TypeAlias = str | Reasoning | Waiting | Completion
+"""What a reply comes in: pauses before anything came, pieces of text and of reasoning, then the whole."""
 
 
 class Model(Protocol):

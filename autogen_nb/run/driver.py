@@ -22,6 +22,7 @@ from autogen_nb.events import (
     FunctionsAsked,
     FunctionsReturned,
     ModelDelta,
+    ModelWaiting,
     OutputAdded,
     Question,
     ReasoningDelta,
@@ -145,7 +146,7 @@ def _asked(question: Question, world: World) -> Generator[Effect, Any, Answer]:
         item: Transient | Inquiry | Answer = yield pump
         if isinstance(item, Inquiry):
             yield from _inquired(item, world)
-        elif isinstance(item, ModelDelta | ReasoningDelta | OutputAdded):
+        elif isinstance(item, ModelDelta | ReasoningDelta | ModelWaiting | OutputAdded):
             yield item
         else:
             return item

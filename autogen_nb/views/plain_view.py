@@ -20,6 +20,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
+    ModelWaiting,
     OutputAdded,
     ReasoningDelta,
     Said,
@@ -72,6 +73,8 @@ class PlainView:
                     self._thinking = True
                     self.line(">>> thinking")
                 self._write(text)
+            case ModelWaiting(why=why) if why:
+                self.line(f">>> {why}")
             case ModelDelta(agent=agent, text=text):
                 self._stream(agent, self._lines.add(text))
             case ModelReplied():

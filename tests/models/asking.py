@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Waiting
 
 HELLO: Mapping[str, Any] = {"role": "user", "content": "Hello?"}
 
@@ -22,7 +22,8 @@ class Answered:
 
 async def a_ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
     """The reply to the messages; a reply that breaks the protocol is an assertion error."""
-    items = [item async for item in model.reply(ModelRequest(messages or (HELLO,)))]
+    parts = [part async for part in model.reply(ModelRequest(messages or (HELLO,)))]
+    items = [part for part in parts if not isinstance(part, Waiting)]
     *pieces, completion = items
     assert isinstance(completion, Completion)
     texts = tuple(piece for piece in pieces if isinstance(piece, str))

@@ -43,9 +43,10 @@ def test_fault_that_passes_is_not_noticed(status: int, server: FakeOpenAI, model
     assert len(server.requests) == 3
 
 
-def test_fault_that_stays_is_unavailable_after_a_few_attempts(server: FakeOpenAI, model: OpenAIModel) -> None:
+def test_fault_that_stays_is_unavailable_after_a_few_attempts(server: FakeOpenAI) -> None:
     """Three attempts, then the server's own words."""
     server.add(*[FakeReply(status=500, error="on fire", headers=SOON)] * 9)
+    model = OpenAIModel(model="gpt-x", base_url=server.base_url, max_retries=2)
 
     error = error_of(model)
 

@@ -21,6 +21,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
+    ModelWaiting,
     OutputAdded,
     ReasoningDelta,
     Relayed,
@@ -303,6 +304,40 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
     page.view.tick()
 
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
+
+
+def test_a_model_that_is_silent_for_long_is_told(published: list[dict[str, Any]]) -> None:
+    """After half a minute the status line says that no answer came, and always how to stop it."""
+    now = [100.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(ModelAsked("assistant", "user", 1))
+    now[0] += 29
+    page.view.tick()
+    before = page.texts[-1]
+    now[0] += 2
+    page.view.tick()
+
+    assert before.startswith("assistant is thinking \u2026 \u00b7 29 s \u00b7")
+    assert page.texts[-1].startswith("assistant is thinking \u2026 \u00b7 no answer for 31 s \u00b7")
+    assert "stops it" in page.texts[-1]
+
+
+def test_a_pause_before_a_server_is_asked_again_is_told(published: list[dict[str, Any]]) -> None:
+    """The status line has the server's words while it lasts, and then what is awaited again."""
+    now = [100.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(ModelAsked("assistant", "user", 1))
+    page.show(ModelWaiting("assistant", "<b>busy</b>; asked again in 8 s"))
+    now[0] += 3
+    page.view.tick()
+    meanwhile, html = page.texts[-1], page.html[-1]
+    page.show(ModelWaiting("assistant", ""))
+    now[0] += 1
+    page.view.tick()
+
+    assert meanwhile.startswith("<b>busy</b>; asked again in 8 s \u2026 \u00b7 3 s \u00b7")
+    assert "<b>" not in html
+    assert page.texts[-1].startswith("assistant is thinking \u2026 \u00b7 1 s \u00b7")
 
 
 def test_text_stays_above_what_came_after_it(published: list[dict[str, Any]]) -> None:

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.core.chats.message_roles import wire
-from autogen_nb.core.ports import Completion, Model, ModelRequest
-from autogen_nb.events import ModelDelta, ModelReplied, ReasoningDelta, SpeakerGiven, SummaryGiven
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Waiting
+from autogen_nb.events import ModelDelta, ModelReplied, ModelWaiting, ReasoningDelta, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Reasoning
 
 
@@ -24,7 +24,7 @@ def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, 
 
 async def ask_model(
     model: Model, request: ModelRequest, agent: str
-) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelReplied]:
+) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelWaiting | ModelReplied]:
     """What a model replies, piece by piece and then as a whole."""
     begun = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
@@ -45,6 +45,8 @@ async def ask_model(
                 )
             elif isinstance(part, Reasoning):
                 yield ReasoningDelta(agent, part.text)
+            elif isinstance(part, Waiting):
+                yield ModelWaiting(agent, part.why)
             else:
                 yield ModelDelta(agent, part)
 

@@ -88,6 +88,9 @@ def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
         # Parsed once, so that all entries share it.
         common["budget"] = Budget.parse(common["budget"])
     entries = [{**common, **entry} for entry in _entries(spec)]
+    for entry in entries[:-1]:
+        # The next one is quicker than a server that may answer in a minute.
+        entry.setdefault("max_retries", _RETRIES_BEFORE_THE_NEXT)
     models = [_within(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
     if isinstance(model, Fallback | OpenAIModel | Budgeted):
@@ -109,6 +112,9 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         if not isinstance(entry, Mapping):
             raise ConfigError(f"entry {number} of config_list is a dict with a 'model', not {type(entry).__name__}")
     return entries
+
+
+_RETRIES_BEFORE_THE_NEXT = 2
 
 
 def _within(model: Model, budget: Any) -> Model:

@@ -23,10 +23,14 @@ _JOINED = ("text", "summary", "data")
 
 
 class ChunkAccumulator:
-    """The reply so far; `add` takes the chunks as parsed JSON, in order, `unsent` gives what is to be streamed."""
+    """The reply so far; `add` takes the chunks as parsed JSON, in order, `unsent` gives what is to be streamed.
+
+    `progress` counts the pieces of the reply itself, which a chunk that only keeps the connection alive has none of.
+    """
 
     def __init__(self) -> None:
         self.finish_reason: str | None = None
+        self.progress = 0
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._sent = (0, 0)
@@ -102,13 +106,17 @@ class ChunkAccumulator:
         for call in _mappings(delta.get("tool_calls")):
             slot = self._slot(call)
             slot.extend(call.get("function"))
+            self.progress += 1
             # Such as the signature of a thought, without which the server refuses the call's result.
             slot.more |= {name: value for name, value in call.items() if name not in _CALL}
         if delta.get("function_call"):
             self._function = self._function or _Call()
             self._function.extend(delta["function_call"])
+            self.progress += 1
         # A refusal (structured output) stands in the place of the content.
-        self._record(*self._splitter.add(_text(delta.get("content")) or _text(delta.get("refusal"))))
+        written = _text(delta.get("content")) or _text(delta.get("refusal"))
+        self.progress += bool(written)
+        self._record(*self._splitter.add(written))
 
     def _add_reasoning(self, delta: Mapping[str, Any]) -> None:
         details = list(_mappings(delta.get("reasoning_details")))
@@ -117,7 +125,9 @@ class ChunkAccumulator:
         fields = [delta.get(name) for name in ("reasoning_content", "reasoning")]
         written = "".join(str(each.get("text") or each.get("summary") or "") for each in details)
         # A server may send the same words in several fields.
-        self._record(next((text for text in fields if text and isinstance(text, str)), written), "")
+        thought = next((text for text in fields if text and isinstance(text, str)), written)
+        self.progress += bool(thought)
+        self._record(thought, "")
 
     def _record(self, thought: str, text: str) -> None:
         self._reasoning += [thought] if thought else []

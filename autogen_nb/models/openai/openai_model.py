@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused
 from autogen_nb.messages import Reasoning
 from autogen_nb.models.config.account import (
@@ -42,13 +42,23 @@ from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
 from autogen_nb.models.openai.image_scaling import sent
 from autogen_nb.models.openai.loop_clients import LoopClients, keep
 from autogen_nb.models.openai.response_body import read
-from autogen_nb.models.openai.server_errors import BACKOFF, ErrorContext, ServerFailed, by_cause, by_status
+from autogen_nb.models.openai.server_errors import (
+    BACKOFF,
+    LONGEST_BACKOFF,
+    ErrorContext,
+    ServerFailed,
+    by_cause,
+    by_status,
+)
 from autogen_nb.models.openai.tls import context_for
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
 
 if TYPE_CHECKING:
     import openai
+
+_SILENCE = 600.0
+"""Seconds without any piece of a reply after which its server is given up."""
 
 _NOT_DECIDING = ("extra_headers", "extra_query")
 
@@ -85,10 +95,12 @@ class OpenAIModel:
     http_client
         The client of httpx that sends the requests, an asynchronous one; it is used as it is, and not closed.
     timeout
-        Seconds to wait for the server to connect, and between two pieces of its reply; None leaves it to the
-        openai library, which waits ten minutes.
+        Seconds to wait for the server to connect, and for each piece of its reply, whatever else it sends to keep
+        the connection alive; None is ten minutes.
     max_retries
-        How often a request is sent again after a failure that may pass.
+        How often a request is sent again after a failure that may pass; None is as often as `retry_seconds` allow.
+    retry_seconds
+        Seconds from the first request after which none is sent again.
     price
         US dollars per 1,000 prompt tokens and per 1,000 completion tokens. Without it OpenAI's and Azure's
         models cost what `autogen_nb.models.prices` lists; what another server costs is not known.
@@ -124,7 +136,8 @@ class OpenAIModel:
         ca_bundle: str | PathLike[str] | None = None,
         http_client: Any = None,
         timeout: float | None = None,
-        max_retries: int = 2,
+        max_retries: int | None = None,
+        retry_seconds: float = 60.0,
         price: Price | None = None,
         vision: bool | None = None,
         **parameters: Any,
@@ -150,6 +163,7 @@ class OpenAIModel:
         self._defaults = {"default_headers": default_headers, "default_query": default_query}
         self._timeout = timeout
         self._max_retries = max_retries
+        self._retry_seconds = retry_seconds
         self._price = price
         self._vision = vision
         self._parameters = parameters
@@ -255,7 +269,7 @@ class OpenAIModel:
         policy().check_host(host)
         if is_listed_at(account.url):
             request = _without_reasoning(request)
-        spoken = False
+        spoken, first = False, time.monotonic()
         for attempt in count():
             fold, begun, thought = ChunkAccumulator(), time.monotonic(), None
             try:
@@ -277,9 +291,14 @@ class OpenAIModel:
                     reasoning = replace(reasoning, seconds=seconds)
                 yield replace(completion, cost=cost, host=host, reasoning=reasoning)
                 return
-            if spoken or not failure.again or attempt >= self._max_retries:
+            wait = _pause(attempt) if failure.wait is None else failure.wait
+            most = failure.retries if self._max_retries is None else self._max_retries
+            late = time.monotonic() + wait > first + self._retry_seconds
+            if spoken or not failure.again or attempt >= most or late:
                 raise failure.error
-            await asyncio.sleep(_pause(attempt) if failure.wait is None else failure.wait)
+            yield Waiting(f"{failure.error}; asked again in {wait:.0f} s")
+            await asyncio.sleep(wait)
+            yield Waiting("")
 
     async def _pieces(
         self, request: ModelRequest, account: Account, fold: ChunkAccumulator
@@ -298,7 +317,8 @@ class OpenAIModel:
             raise stream
         try:
             kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            async with aclosing(read(stream.response.aiter_bytes(), kind, server, fold)) as texts:
+            blocks, silence = stream.response.aiter_bytes(), self._timeout or _SILENCE
+            async with aclosing(read(blocks, kind, server, fold, silence)) as texts:
                 async for text in texts:
                     yield text
         finally:
@@ -314,20 +334,23 @@ class OpenAIModel:
         extras = {name: self._parameters.get(f"extra_{name}") for name in ("headers", "query", "body")}
         proof = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         try:
-            return await client.post(
-                "/chat/completions",
-                cast_to=object,
-                body=self._body(request),
-                options={
-                    # Another host than the one that was named gets neither the task nor the key.
-                    "follow_redirects": False,
-                    "headers": {**proof, **(extras["headers"] or {})},
-                    "params": extras["query"] or {},
-                    "extra_json": extras["body"] or {},
-                },
-                stream=True,
-                stream_cls=openai.AsyncStream[object],
-            )
+            async with asyncio.timeout(self._timeout or _SILENCE):
+                return await client.post(
+                    "/chat/completions",
+                    cast_to=object,
+                    body=self._body(request),
+                    options={
+                        # Another host than the one that was named gets neither the task nor the key.
+                        "follow_redirects": False,
+                        "headers": {**proof, **(extras["headers"] or {})},
+                        "params": extras["query"] or {},
+                        "extra_json": extras["body"] or {},
+                    },
+                    stream=True,
+                    stream_cls=openai.AsyncStream[object],
+                )
+        except TimeoutError as error:
+            return by_cause(server, error)
         except openai.APIConnectionError as error:
             return by_cause(server, error.__cause__ or error)
         except openai.APIStatusError as error:
@@ -491,4 +514,4 @@ def _without_reasoning(request: ModelRequest) -> ModelRequest:
 
 def _pause(attempt: int) -> float:
     # Spread, so that many chats that failed together do not come back together. No secret depends on it.
-    return BACKOFF * 2.0**attempt * random.uniform(0.75, 1.0)  # noqa: S311 - see above
+    return min(LONGEST_BACKOFF, BACKOFF * 2.0**attempt) * random.uniform(0.75, 1.0)  # noqa: S311 - see above

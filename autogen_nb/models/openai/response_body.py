@@ -67,7 +67,7 @@ class EventStream:
 
 
 async def read(
-    blocks: AsyncIterator[bytes], kind: str, server: ErrorContext, fold: ChunkAccumulator
+    blocks: AsyncIterator[bytes], kind: str, server: ErrorContext, fold: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
     """What the model thinks and writes, as it comes; at the end the fold is whole.
 
@@ -75,6 +75,8 @@ async def read(
     ----------
     kind
         The media type of the response. JSON is a server that does not stream, HTML is no such server.
+    silence
+        Seconds without any piece of the reply after which the server is given up, whatever else it sends.
 
     Raises
     ------
@@ -84,16 +86,17 @@ async def read(
     if kind == "text/html":
         raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
     reading = _whole if kind == "application/json" else _streamed
-    async with aclosing(reading(blocks, server, fold)) as texts:
+    async with aclosing(reading(blocks, server, fold, silence)) as texts:
         async for text in texts:
             yield text
 
 
 async def _whole(
-    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator
+    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
     parts, size = [], 0
-    while (block := await _next(blocks, server)) is not None:
+    until = asyncio.get_running_loop().time() + silence
+    while (block := await _next(blocks, server, until)) is not None:
         parts.append(block)
         size += len(block)
         if size > _LONGEST_JSON:
@@ -107,12 +110,15 @@ async def _whole(
 
 
 async def _streamed(
-    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator
+    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
     events = EventStream()
     done = ended = False
+    loop, progress, until = asyncio.get_running_loop(), -1, 0.0
     while not (done or ended):
-        block = await _next(blocks, server)
+        if fold.progress != progress:
+            progress, until = fold.progress, loop.time() + silence
+        block = await _next(blocks, server, until)
         ended = block is None
         found = events.end() if block is None else events.feed(block)
         if events.size > _LONGEST_JSON or any(len(data) > _LONGEST_JSON for data in found):
@@ -133,9 +139,10 @@ async def _streamed(
         await _drain(blocks)
 
 
-async def _next(blocks: AsyncIterator[bytes], server: ErrorContext) -> bytes | None:
+async def _next(blocks: AsyncIterator[bytes], server: ErrorContext, until: float) -> bytes | None:
     try:
-        return await anext(blocks, None)
+        async with asyncio.timeout_at(until):
+            return await anext(blocks, None)
     except UnreadableBody as error:
         failure = server.refused(str(error))
     # The transport is httpx or httpx2, whichever the openai library brought: any failure to read is a cut.

@@ -17,11 +17,18 @@ from urllib.parse import urljoin, urlsplit
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 60.0
 """Seconds; a server that asks for a longer pause is not asked again."""
 
 BACKOFF = 0.5
 """Seconds before the first new attempt where the server does not say; each further one doubles it."""
+
+LONGEST_BACKOFF = 16.0
+"""Seconds that a pause has at most where the server does not say."""
+
+MOST_RETRIES = 10
+_FEW_RETRIES = 2
+"""Where nobody listens, or a name is not known: waiting for long helps only who mends it."""
 
 _LONGEST_TEXT = 400
 _LONGEST_READ = 4_000
@@ -69,6 +76,8 @@ class ServerFailed(Exception):
         Whether the same request may succeed later.
     wait : float or None
         Seconds that the server asks to wait before it; None where it did not say.
+    retries : int
+        How often it is worth it at most.
     """
 
     def __init__(self, error: ModelError, *, again: bool = False, wait: float | None = None) -> None:
@@ -76,6 +85,7 @@ class ServerFailed(Exception):
         self.error = error
         self.again = again
         self.wait = wait
+        self.retries = MOST_RETRIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +153,9 @@ def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
         for kind, what, again in _CAUSES:
             if isinstance(cause, kind):
                 text = server.clean(cause.strerror or str(cause))
-                return server.unavailable(what.format(text), again=again)
+                failed = server.unavailable(what.format(text), again=again)
+                failed.retries = _FEW_RETRIES
+                return failed
     told = [text for cause in chain if (text := server.clean(str(cause)))]
     root = told[-1] if told else type(chain[-1]).__name__
     return server.unavailable(f"broke the connection: {root}")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Self
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part, Waiting
 from autogen_nb.errors import BudgetReached, ConfigError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models import request_size
@@ -223,7 +223,7 @@ class Budgeted(ModelWrapper):
                         if isinstance(item, Completion):
                             whole = True
                             self._count(item, estimate)
-                        else:
+                        elif not isinstance(item, Waiting):
                             written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
             except (GeneratorExit, asyncio.CancelledError):

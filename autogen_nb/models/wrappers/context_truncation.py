@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
 from autogen_nb.errors import ContextTooLong
 from autogen_nb.models import request_size
 from autogen_nb.models.wrappers.reply_streams import open_reply
@@ -49,7 +49,7 @@ class ContextTruncation(ModelWrapper):
             try:
                 async with open_reply(self.inner, sent) as items:
                     async for item in items:
-                        spoken = True
+                        spoken = not isinstance(item, Waiting)
                         if isinstance(item, Completion):
                             yield replace(item, note=f"{told} {item.note}".strip())
                         else:

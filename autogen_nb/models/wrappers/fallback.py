@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
-from autogen_nb.core.ports import Model, ModelRequest, Part
+from autogen_nb.core.ports import Model, ModelRequest, Part, Waiting
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
 from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.models.wrappers.wrapper import identity_of
@@ -60,7 +60,7 @@ class Fallback:
             try:
                 async with open_reply(model, request) as items:
                     async for item in items:
-                        spoken = True
+                        spoken = not isinstance(item, Waiting)
                         yield item
             except (ModelUnavailable, ModelRefused) as error:
                 if spoken or isinstance(error, ContentFiltered):

@@ -31,6 +31,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
+    ModelWaiting,
     OutputAdded,
     ReasoningDelta,
     ReplyAsked,
@@ -124,8 +125,9 @@ class NotebookView:
                 # A chat that was stopped while its code ran has left outputs that no message reports.
                 self._reported = False
             case ModelAsked(agent=agent):
-                self._tidy()
-                self.set_status(status_line.THINKING.format(agent))
+                self._await_model(agent)
+            case ModelWaiting(agent=agent, why=why):
+                self._await_model(agent, why)
             case ModelDelta(agent=agent, text=text):
                 self._draft_of(agent).write(text)
                 self._write()
@@ -400,6 +402,10 @@ class NotebookView:
         elif shown.empty:
             self.note(status_line.joined("ran without output", status_line.duration(ran.seconds)))
         self._reported = True
+
+    def _await_model(self, agent: str, why: str = "") -> None:
+        self._tidy()
+        self.set_status(status_line.shortened(why) or status_line.THINKING.format(agent))
 
     def _show_end(self, ended: Ended) -> None:
         self._ended = True

@@ -9,6 +9,8 @@ from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view.totals import Totals
 
 _LONG = 300
+_SILENT = 30.0
+"""Seconds of thinking without a piece of a reply after which a person is told that there was none."""
 
 MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
 """What stands before a line of that tone where there is no colour."""
@@ -16,7 +18,9 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 
 def status(what: str, seconds: float, *remarks: str) -> str:
     """What is awaited, for how long, and how to stop it."""
-    return joined(f"{what} …", duration(seconds), "the notebook's stop button (■) stops it", *remarks)
+    silent = seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
+    taken = f"no answer for {duration(seconds)}" if silent else duration(seconds)
+    return joined(f"{what} …", taken, "the notebook's stop button (■) stops it", *remarks)
 
 
 THINKING = "{} is thinking"

@@ -1,0 +1,128 @@
+"""How long a server is waited for, and what a person is told meanwhile, over real HTTP."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import Completion, ModelRequest, Waiting
+from autogen_nb.errors import ModelUnavailable
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.models.asking import HELLO, ask, error_of
+
+SOON = {"retry-after-ms": "1"}
+KEPT_ALIVE = FakeReply(events=['{"choices": []}'] * 2_000, piece_delay=0.02)
+"""A connection that is kept for forty seconds, without any piece of a reply."""
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    """A server that is given its replies by the test."""
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+async def parts_of(model: OpenAIModel) -> list[Any]:
+    """All that a reply comes in."""
+    return [part async for part in model.reply(ModelRequest((HELLO,)))]
+
+
+def test_a_pause_before_the_next_request_is_told(server: FakeOpenAI) -> None:
+    """The server's own words come before the pause, and an empty line after it."""
+    server.add(FakeReply(status=429, error="slow down", headers=SOON), "ok")
+
+    *before, text, completion = asyncio.run(parts_of(OpenAIModel(model="m", base_url=server.base_url)))
+
+    assert [type(part) for part in before] == [Waiting, Waiting]
+    assert "answered 429: slow down; asked again in 0 s" in before[0].why
+    assert before[1].why == ""
+    assert (text, type(completion)) == ("ok", Completion)
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
+def test_a_server_is_asked_again_more_often_than_a_few_times(status: int, server: FakeOpenAI) -> None:
+    """A fault that lasts is outlasted."""
+    server.add(*[FakeReply(status=status, headers=SOON)] * 6, "ok")
+
+    assert ask(OpenAIModel(model="m", base_url=server.base_url)).completion.message.content == "ok"
+
+
+def test_no_request_is_sent_after_the_time_for_it(server: FakeOpenAI) -> None:
+    """A pause that would last longer is not begun."""
+    server.add(*[FakeReply(status=503, error="busy", headers={"Retry-After": "30"})] * 3)
+    begun = time.monotonic()
+
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url, retry_seconds=20))
+
+    assert isinstance(error, ModelUnavailable)
+    assert "503: busy" in str(error)
+    assert len(server.requests) == 1
+    assert time.monotonic() - begun < 20
+
+
+def test_a_date_is_waited_for(server: FakeOpenAI) -> None:
+    """`Retry-After` may be a date."""
+    server.add(FakeReply(status=503, headers={"Retry-After": formatdate(time.time() + 2, usegmt=True)}), "ok")
+
+    waiting, *_, completion = asyncio.run(parts_of(OpenAIModel(model="m", base_url=server.base_url)))
+
+    assert waiting.why.rpartition("asked again in ")[2] in ("0 s", "1 s", "2 s")
+    assert completion.message.content == "ok"
+
+
+def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
+    """Whoever stops does not wait for its end, and nothing more is sent."""
+    server.add(FakeReply(status=503, headers={"Retry-After": "50"}), "never asked for")
+
+    async def stopped() -> float:
+        reply = OpenAIModel(model="m", base_url=server.base_url).reply(ModelRequest((HELLO,)))
+        assert isinstance(await anext(reply), Waiting)
+        pause = asyncio.ensure_future(anext(reply))
+        await asyncio.sleep(0.05)
+        begun = time.monotonic()
+        pause.cancel()
+        await asyncio.wait([pause])
+        await reply.aclose()
+        return time.monotonic() - begun
+
+    assert asyncio.run(stopped()) < 20
+    assert len(server.requests) == 1
+
+
+def test_the_next_entry_of_a_list_is_not_kept_waiting(server: FakeOpenAI) -> None:
+    """Where another model can be asked, a server that fails is asked a few times only."""
+    server.add(*[FakeReply(status=503, headers=SOON)] * 9)
+    with FakeOpenAI(["ok"]) as other:
+        entries = [{"model": "first", "base_url": server.base_url}, {"model": "second", "base_url": other.base_url}]
+        completion = ask(model_for({"config_list": entries})).completion
+
+    assert (completion.message.content, len(server.requests)) == ("ok", 3)
+
+
+@pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])
+def test_a_connection_that_is_only_kept_alive_is_given_up(content_type: str, server: FakeOpenAI) -> None:
+    """What keeps it is no piece of a reply, so the limit goes on."""
+    server.add(FakeReply(events=KEPT_ALIVE.events, piece_delay=KEPT_ALIVE.piece_delay, content_type=content_type))
+    begun = time.monotonic()
+
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url, timeout=0.3))
+
+    assert isinstance(error, ModelUnavailable)
+    assert "did not answer in time" in str(error)
+    assert len(server.requests) == 1
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.slow
+def test_a_reply_that_goes_on_is_not_given_up(server: FakeOpenAI) -> None:
+    """Each piece of it begins the limit anew."""
+    server.add(FakeReply("abcdefgh", pieces=list("abcdefgh"), piece_delay=0.8))
+
+    model = OpenAIModel(model="m", base_url=server.base_url, timeout=5)
+
+    assert ask(model).completion.message.content == "abcdefgh"
