@@ -16,6 +16,11 @@ FileUse: TypeAlias = Literal["read", "write", "delete"]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,20})://")
 _NULL = frozenset({"/dev/null", "nul", "/dev/stdout", "/dev/stderr"})
+_OWN_PROCESS = re.compile(
+    r"/proc/(meminfo|cpuinfo|loadavg|uptime|version"
+    r"|self/(status|statm?|cmdline|comm|s?maps|smaps_rollup|io|limits|cgroup|oom_score|fd/?))"
+)
+"""Of what the system tells, the machine's figures and the code's own process, without its memory and environment."""
 _SHOWN = 80
 _DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
@@ -88,7 +93,7 @@ class FoundEffects:
                 self.add_connection(address)
                 return
             path = local(path)
-            if path.lower() in _NULL:
+            if path.lower() in _NULL or (use == "read" and _OWN_PROCESS.fullmatch(path)):
                 return
         whose = self.scope.where(path)
         secret = ", which may hold a secret" if use == "read" and whose == "private" else ""
