@@ -66,3 +66,7 @@ class EffectJudged:
     by: str = ""
     stop: bool = False
     rules: tuple[str, ...] = ()
+
+
+ENDED = EffectJudged(allowed=False, reason="the code has ended")
+"""What becomes of a question that nobody had answered when its code was over."""

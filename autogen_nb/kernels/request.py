@@ -85,11 +85,11 @@ class ExecuteRequest:
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None
         self._on_stop = on_stop
-        self._stopped = False
+        self._loop = asyncio.get_running_loop()
+        self._stopped: asyncio.Future[None] = self._loop.create_future()
         self._open = 0
         self._grace = grace
         self._silent = silent
-        self._loop = asyncio.get_running_loop()
         self._inbox = Inbox()
         self._tasks: set[asyncio.Task[None]] = set()
         self._interrupts: set[asyncio.Task[None]] = set()
@@ -209,7 +209,7 @@ class ExecuteRequest:
         answer = await stuck()
         self.asking.clear()
         # Whoever stopped it at its question has no later cell in which they could be asked: this one goes on.
-        if answer == "kill" or (answer == "later" and self._stopped):
+        if answer == "kill" or (answer == "later" and self._stopped.done()):
             self._inbox.put("stuck")
 
     def _take(self, item: Any) -> Output | None:
@@ -279,7 +279,7 @@ class ExecuteRequest:
         asked = None if guarding is None else guarding.asked(prompt)
         if guarding is not None and asked is not None:
             self._spawn(self._judge(guarding, asked))
-        elif self._stopped:
+        elif self._stopped.done():
             self.launched.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
             if self._question is not None:
@@ -295,16 +295,30 @@ class ExecuteRequest:
         self.launched.channels.send("stdin", "input_reply", {"value": text})
 
     async def _judge(self, guarding: GuardClient, asked: GuardQuestion) -> None:
-        judged = EffectJudged(allowed=False, reason="nobody can be asked", stop=self._stopped)
         with self._paused():
-            if self._guarded is not None and self._guarded.allow is not None and not self._stopped:
-                lines = self._code.split("\n")
-                line = lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
-                judged = await self._guarded.allow(asked.effect, line)
-        if judged.stop and not self._stopped:
-            self._stopped = self.interrupted = True
+            judged = await self._judged(asked)
+        if judged.stop and not self._stopped.done():
+            self._stopped.set_result(None)
+            self.interrupted = True
             self._insist(self._on_stop())
         self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
+
+    async def _judged(self, asked: GuardQuestion) -> EffectJudged:
+        """What the person says; that the code is stopped, as soon as they say so to another question of it."""
+        if self._guarded is None or self._guarded.allow is None:
+            return EffectJudged(allowed=False, reason="nobody can be asked")
+        stopped = EffectJudged(allowed=False, stop=True)
+        if self._stopped.done():
+            return stopped
+        lines = self._code.split("\n")
+        line = lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
+        answer = asyncio.ensure_future(self._guarded.allow(asked.effect, line))
+        try:
+            either: list[asyncio.Future[Any]] = [answer, self._stopped]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            return answer.result() if answer.done() else stopped
+        finally:
+            answer.cancel()
 
     @contextmanager
     def _paused(self) -> Iterator[None]:

@@ -3,13 +3,14 @@
 `drive` holds the logic; `events` and `aevents` only differ in how they wait.
 """
 
+import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, MutableSequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeGuard, get_args
 
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.effects import EffectJudged
+from autogen_nb.effects import ENDED, EffectJudged
 from autogen_nb.engine import StreamBridge, engine
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import (
@@ -35,6 +36,8 @@ Log: TypeAlias = MutableSequence[Recorded]
 """The record of a flow: a list will do."""
 
 _QUESTIONS = get_args(Question)
+_LOOK = 0.1
+"""Seconds between two looks at which questions have come and gone while a person is asked."""
 
 
 Inquired: TypeAlias = EffectJudged | CodeInputGiven
@@ -44,23 +47,31 @@ Inquired: TypeAlias = EffectJudged | CodeInputGiven
 class Inquiry:
     """A question that comes up while one is answered, such as of code that runs.
 
-    It is an item of a stream on the engine's loop, which waits there until it is answered.
+    It is an item of a stream on the engine's loop, which waits there until it is answered. All but the first field is
+    called in the caller's thread.
 
     Parameters
     ----------
     answer
-        Takes the answer; it is called in the caller's thread.
+        Takes the answer.
+    withdrawn
+        Whether nobody waits for the answer any more.
+    beside
+        Gives the questions that have come with nothing between them and this one, this one perhaps among them; each
+        of them is an item of the stream, too.
     """
 
     question: EffectAsked | CodeInputAsked
     answer: Callable[[Inquired], object]
+    withdrawn: Callable[[], bool] = bool
+    beside: Callable[[], Sequence["Inquiry"]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
 class OnCaller:
     """The question is answered by a call in the caller's thread; the answer may be awaitable."""
 
-    call: Callable[[], Answer | Awaitable[Answer]]
+    call: Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,27 +153,94 @@ def _asked(question: Question, world: World) -> Generator[Effect, Any, Answer]:
         answer: Answer = yield way
         return answer
     pump = StreamBridge(way.stream)
+    asked: set[int] = set()
     while True:
         item: Transient | Inquiry | Answer = yield pump
         if isinstance(item, Inquiry):
-            yield from _inquired(item, world)
+            yield from _inquired(item, world, asked)
         elif isinstance(item, ModelDelta | ReasoningDelta | ModelWaiting | OutputAdded):
             yield item
         else:
             return item
 
 
-def _inquired(inquiry: Inquiry, world: World) -> Generator[Effect, Any, None]:
-    """Shown like any question; the log has it within the answer to the question that it came up in."""
+def _inquired(inquiry: Inquiry, world: World, asked: set[int]) -> Generator[Effect, Any, None]:
+    """Shown like any question, as are those beside it; the log has them within the answer that they came up in.
+
+    `asked` has the identity of each question that was put already, beside another one.
+    """
+    if id(inquiry) in asked or inquiry.withdrawn():
+        return
+    asked.add(id(inquiry))
     yield inquiry.question
+    for number, (question, answer) in enumerate((yield OnCaller(lambda: _settled(inquiry, world, asked)))):
+        if number:
+            yield question
+        yield kept(question, answer)
+
+
+_Settled: TypeAlias = tuple[EffectAsked | CodeInputAsked, Inquired]
+
+
+def _settled(inquiry: Inquiry, world: World, asked: set[int]) -> list[_Settled] | Awaitable[list[_Settled]]:
+    """The question, and those that came up beside it while the person was asked, each with its answer."""
+    answer = _answered(inquiry, world)
+    return _together(inquiry, answer, world, asked) if isinstance(answer, Awaitable) else [_give(inquiry, answer)]
+
+
+async def _together(first: Inquiry, answer: Awaitable[Any], world: World, asked: set[int]) -> list[_Settled]:
+    settled: list[_Settled] = []
+    waiting = {id(first): (first, asyncio.ensure_future(answer))}
+    try:
+        while waiting:
+            tasks = [task for _, task in waiting.values()]
+            await asyncio.wait(tasks, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+            for each, task in list(waiting.values()):
+                if task.done():
+                    settled.append(_give(each, task.result()))
+                elif each.withdrawn():
+                    await _cancelled(task)
+                    settled.append(_give(each, None))
+                else:
+                    continue
+                del waiting[id(each)]
+            for each in first.beside() if waiting else ():
+                if id(each) in asked or each.withdrawn():
+                    continue
+                asked.add(id(each))
+                more = _answered(each, world)
+                if isinstance(more, Awaitable):
+                    waiting[id(each)] = each, asyncio.ensure_future(more)
+                else:
+                    settled.append(_give(each, more))
+    finally:
+        for _, task in waiting.values():
+            await _cancelled(task)
+    # It is shown already.
+    return sorted(settled, key=lambda each: each[0] is not first.question)
+
+
+async def _cancelled(task: "asyncio.Future[Any]") -> None:
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def _answered(inquiry: Inquiry, world: World) -> Any:
     way = world(inquiry.question)
     assert isinstance(way, OnCaller), "who is asked while code runs is in the caller's thread"
-    answer = yield way
+    return way.call()
+
+
+def _give(inquiry: Inquiry, answer: Any) -> _Settled:
+    """Hands the answer over; what nobody waits for any more is not said to have been let happen."""
+    denied = isinstance(answer, EffectJudged) and not answer.allowed
+    if inquiry.withdrawn() and not denied:
+        answer = ENDED if isinstance(inquiry.question, EffectAsked) else CodeInputGiven(None)
     if not _fits(answer, inquiry.question):
         raise TypeError(f"{inquiry.question!r} cannot be answered by {answer!r}")
     assert isinstance(answer, EffectJudged | CodeInputGiven)
-    yield kept(inquiry.question, answer)
     inquiry.answer(answer)
+    return inquiry.question, answer
 
 
 def kept(question: EffectAsked | CodeInputAsked, answer: Inquired) -> Inquired:

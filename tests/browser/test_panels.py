@@ -19,6 +19,20 @@ def handle():
     with open("../handled.txt", "w") as file:
         file.write("1")
 """.strip()
+# Written so that nothing of it is known before it runs.
+BESIDE = f"""
+from concurrent.futures import ThreadPoolExecutor
+
+def write(name):
+    try:
+        exec(bytes.fromhex("{b"open(name, 'w').close()".hex()}"))
+    except PermissionError:
+        return "denied"
+    return "written"
+
+with ThreadPoolExecutor(3) as pool:
+    print(*pool.map(write, ["../beside-1", "../beside-2", "../beside-3"]))
+""".strip()
 DEAF = """
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -136,4 +150,29 @@ def test_code_that_does_not_yield_is_killed(notebook: NotebookPage, fake: FakeOp
 
     expect(notebook.output(1)).to_contain_text("The code was killed")
     expect(notebook.button(1, "Kill")).to_have_count(0)
+    assert misfits == []
+
+
+def test_questions_of_threads_are_one_list(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """Each row says what it is and has its own buttons; what is decided of all of them is one line."""
+    fake.add(code(BESIDE), "All done.")
+    notebook.create(connected(fake), "%%autogen\nGo.")
+    notebook.run_all()
+    area = notebook.output(1)
+    notebook.click(1, "Run")
+    expect(area).to_contain_text("waits with 3 questions")
+    picture(notebook, "effect-list", 1)
+    misfits = misfits_of(area)
+    allow = area.get_by_role("button", name="Allow", exact=True)
+    expect(allow).to_have_count(3)
+    allow.nth(1).click()
+    expect(area).to_contain_text("waits with 2 questions")
+    notebook.click(1, "Deny all")
+    expect(area).to_contain_text("All done.")
+
+    notebook.await_idle()
+    expect(area).to_contain_text("Allowed: writes")
+    expect(area).to_contain_text("Denied: writes")
+    expect(area.get_by_role("button")).to_have_count(0)
+    picture(notebook, "effect-list-after", 1)
     assert misfits == []

@@ -6,6 +6,7 @@ from the caller's thread (`autogen_nb.run.Inquiry`); the code waits on the engin
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from itertools import count
@@ -74,6 +75,7 @@ class _Inquiries:
         self._loop = asyncio.get_running_loop()
         # One at a time: who reads slowly is waited for.
         self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
+        self._row: deque[Inquiry] | None = None
         self.log: list[Recorded] = []
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
@@ -105,6 +107,8 @@ class _Inquiries:
         try:
             async with aclosing(cast("Any", run)) as items:
                 async for item in items:
+                    # What is printed between two questions is seen before the second.
+                    self._row = None
                     await self._items.put(item)
         # Raised again where the items are read.
         except Exception as error:  # noqa: BLE001
@@ -118,8 +122,20 @@ class _Inquiries:
             if not given.done():
                 given.set_result(answer)
 
-        await self._items.put(Inquiry(question, lambda answer: self._loop.call_soon_threadsafe(settle, answer)))
-        answer = await given
+        self._row = row = deque() if self._row is None or isinstance(question, CodeInputAsked) else self._row
+        inquiry = Inquiry(
+            question,
+            lambda answer: self._loop.call_soon_threadsafe(settle, answer),
+            given.cancelled,
+            lambda: [row.popleft() for _ in range(len(row))],
+        )
+        if isinstance(question, EffectAsked):
+            row.append(inquiry)
+        try:
+            await self._items.put(inquiry)
+            answer = await given
+        finally:
+            given.cancel()
         self.log += [question, kept(question, answer)]
         return answer
 

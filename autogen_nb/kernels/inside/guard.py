@@ -23,6 +23,7 @@ _BEGIN, _END = "autogen_nb.guard.begin", "autogen_nb.guard.end"
 _NOTHING: dict[str, Any] = {}
 _getpid = os.getpid
 _get_ident = __import__("_thread").get_ident
+_allocate_lock = __import__("_thread").allocate_lock
 
 
 def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
@@ -213,13 +214,15 @@ class _Guard:
             why = "a process of its own cannot ask"
         if why:
             return PermissionError(f"denied: the code {words}, and {why}")
-        with self._asker.lock:
+        with block.turn(kind, target):
             # Another thread may have asked the same meanwhile.
             if block.lets(kind, target):
                 return None
+            if (kind, target) in block.denied:
+                return PermissionError(block.denied[kind, target])
             asked = {"kind": kind, "target": target, "words": words, "line": str(self._seen.line(block.thread))}
             answer = self._asker.ask(block, asked, lambda: self._block is block)
-        return block.taken(kind, target, words, answer)
+            return block.taken(kind, target, words, answer)
 
 
 class _Block:
@@ -233,6 +236,11 @@ class _Block:
         self.thread = _get_ident()
         self._let: set[tuple[str, str]] = set()
         self.denied: dict[tuple[str, str], str] = {}
+        self._turns: dict[tuple[str, str], Any] = {}
+
+    def turn(self, kind: str, target: str) -> Any:
+        """The lock under which this is asked about: threads that are about to do the same ask once."""
+        return self._turns.setdefault((kind, target), _allocate_lock())
 
     def lets(self, kind: str, target: str) -> bool:
         """Whether the person has let this happen; what is below a folder that may be deleted may be deleted, too."""

@@ -41,7 +41,8 @@ class Asker:
         import zmq
         from zmq.backend import Socket, zmq_poll
 
-        self.lock = _allocate_lock()
+        self._turn = _allocate_lock()
+        self._answers: dict[str, dict[str, Any]] = {}
         self._secret = secret
         self._key = bytes(kernel.session.key)
         self._session = str(kernel.session.session)
@@ -63,16 +64,21 @@ class Asker:
         text = self._json({"number": number, **asked})
         for out in self._out:
             out.flush()
-        self._put(block, f"{MARK}{signed(self._secret, text)} {text}")
+        with self._turn:
+            self._put(block, f"{MARK}{signed(self._secret, text)} {text}")
         while wanted():
-            if not self._poll([(self._socket, self._in)], _POLL_MS):
-                continue
-            answer = self._taken(number)
-            if answer is not None:
-                return answer
+            # One thread listens for all that wait.
+            if self._turn.acquire(timeout=_POLL_MS / 1000):
+                try:
+                    if number not in self._answers and self._poll([(self._socket, self._in)], _POLL_MS):
+                        self._take()
+                finally:
+                    self._turn.release()
+            if number in self._answers:
+                return self._answers.pop(number)
         return {"reason": "the block has ended"}
 
-    def _taken(self, number: str) -> dict[str, Any] | None:
+    def _take(self) -> None:
         try:
             frames = [self._receive(self._socket, self._now)]
             while self._option(self._socket, self._has_more):
@@ -80,13 +86,12 @@ class Asker:
             # Jupyter's frames are a mark, a signature, a header, a parent, metadata and the content.
             content = self._decode(frames[frames.index(b"<IDS|MSG>") + 5].decode(), 0)[0]
             told = self._decode(content["value"], 0)[0]
-            if told["signature"] != signed(self._secret, told["text"]):
-                return None
-            answer: dict[str, Any] = self._decode(told["text"], 0)[0]
-            return answer if answer["number"] == number else None
+            if told["signature"] == signed(self._secret, told["text"]):
+                answer: dict[str, Any] = self._decode(told["text"], 0)[0]
+                self._answers[answer["number"]] = answer
         # Anything may be sent here; what is no answer of ours is none.
-        except Exception:  # noqa: BLE001
-            return None
+        except Exception:  # noqa: BLE001, S110
+            pass
 
     def _put(self, block: Any, prompt: str) -> None:
         date = "%04d-%02d-%02dT%02d:%02d:%02d.000000Z" % _gmtime()[:6]  # noqa: UP031 - an f-string would be longer

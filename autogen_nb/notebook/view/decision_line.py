@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypeAlias, assert_never
 
 from autogen_nb.core.policy.rules import parse
-from autogen_nb.effects import EffectJudged
+from autogen_nb.effects import ENDED, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     ApprovalAsked,
@@ -25,9 +25,54 @@ PersonAsked: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInp
 PersonGiven: TypeAlias = HumanInputGiven | ApprovalGiven | EffectJudged | CodeInputGiven
 
 
+Decided: TypeAlias = tuple[EffectJudged, EffectAsked | None]
+_NAMED = 8
+"""How many things of one kind a line names."""
+
+
+def render_effects(decided: Sequence[Decided]) -> tuple[str, str]:
+    """One line for all that was decided in a row while code ran, as HTML and as text."""
+    line = effects_text(decided, _now())
+    return chat_html.line(line, tone="good" if all(given.allowed for given, _ in decided) else "muted"), line
+
+
+def effects_text(decided: Sequence[Decided], clock: str) -> str:
+    """That line itself: what was let happen and what was not, by whom, and what follows from it."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for given, asked in decided:
+        found.setdefault((_verdict(given), given.by), {})[about(asked.effect) if asked is not None else ""] = None
+    parts = []
+    last = ""
+    for (verdict, by), abouts in reversed(found.items()):
+        # Who has decided is said once for all that they have.
+        parts += [f"by {by}"] if by and by != last else []
+        parts.append(f"{verdict}{_listed([each for each in abouts if each])}")
+        last = by
+    rules = dict.fromkeys(rule for given, _ in decided for rule in given.rules)
+    stopped = "the chat is stopped" if any(given.stop for given, _ in decided) else ""
+    first, rest = (parts[:1], parts[1:]) if parts and parts[0].startswith("by ") else ([], parts)
+    return joined(*reversed(rest), *_ruled(tuple(rules)), stopped, *first, clock)
+
+
+def _verdict(given: EffectJudged) -> str:
+    if given == ENDED:
+        return "Not decided, since the code has ended"
+    return "Allowed" if given.allowed else f"Denied{_why(given.reason)}"
+
+
+def _listed(abouts: Sequence[str]) -> str:
+    more = len(abouts) - _NAMED
+    said = "; ".join([*abouts[:_NAMED], *([f"and {more} more"] if more > 0 else [])])
+    return f": {said}" if said else ""
+
+
+def _now() -> str:
+    return datetime.now().astimezone().strftime("%H:%M")
+
+
 def render(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | None:
     """The line as HTML and as text, with the code as the person left it; None where another line says it all."""
-    line = decision_text(given, asked, datetime.now().astimezone().strftime("%H:%M"))
+    line = decision_text(given, asked, _now())
     if not line:
         return None
     runs = given.allowed if isinstance(given, EffectJudged) else getattr(given, "decision", "") == "run"
@@ -49,7 +94,7 @@ def decision_text(given: PersonGiven, asked: PersonAsked | None, clock: str) -> 
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")
         case EffectJudged():
-            what = _act(given, asked if isinstance(asked, EffectAsked) else None)
+            return effects_text([(given, asked if isinstance(asked, EffectAsked) else None)], clock)
         case CodeInputGiven():
             what = _typed(given, asked if isinstance(asked, CodeInputAsked) else None)
         case _:
@@ -74,12 +119,6 @@ def _block(given: ApprovalGiven, asked: ApprovalAsked | None) -> str:
     }[given.decision]
     line = which + what + (", and so will all later code of this cell be" if given.onwards else "")
     return joined(line[:1].upper() + line[1:], *_ruled(given.rules))
-
-
-def _act(given: EffectJudged, asked: EffectAsked | None) -> str:
-    verdict = "Allowed" if given.allowed else f"Denied{_why(given.reason)}"
-    what = f": {about(asked.effect)}" if asked is not None else ""
-    return joined(f"{verdict}{what}", *_ruled(given.rules), "the chat is stopped" if given.stop else "")
 
 
 def _typed(given: CodeInputGiven, asked: CodeInputAsked | None) -> str:

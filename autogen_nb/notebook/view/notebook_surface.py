@@ -57,30 +57,30 @@ class SurfaceFoot:
     """The place of the panel that is open; each question may have another one."""
 
     def __init__(self) -> None:
-        self._view = NotebookView()
-        self._superseded: Callable[[], bool] = lambda: False
+        self._places: list[tuple[NotebookView, Callable[[], bool]]] = [(NotebookView(), lambda: False)]
 
     @contextmanager
     def placed(self, view: NotebookView, superseded: Callable[[], bool]) -> Generator[None, None, None]:
         """Panels that are shown meanwhile are at the foot of this view."""
-        before = self._view, self._superseded
-        self._view, self._superseded = view, superseded
+        place = view, superseded
+        self._places.append(place)
         try:
             yield
         finally:
-            self._view, self._superseded = before
+            # Questions that are asked at the same time end in any order.
+            self._places.remove(place)
 
     def panel(self, data: dict[str, object]) -> None:
         """Shows the panel."""
-        self._view.panel(data)
+        self._places[-1][0].panel(data)
 
     def release(self) -> None:
         """Takes the panel away."""
-        self._view.release()
+        self._places[-1][0].release()
 
     def superseded(self) -> bool:
         """Whether the cell was run again."""
-        return self._superseded()
+        return self._places[-1][1]()
 
 
 class CellPerson:

@@ -109,6 +109,7 @@ class NotebookView:
         self._reported = False
         self._running = ""
         self.asked: PersonAsked | None = None
+        self._decided: tuple[Slot, list[decision_line.Decided]] | None = None
         self._pair: ChatStarted | None = None
         self._calls: CallsShown | None = None
         self._returned_text: str | None = None
@@ -245,7 +246,7 @@ class NotebookView:
 
     def _next_slot(self) -> Slot:
         """The next place for something that stays."""
-        slot, self._foot, self._held = self._foot_slot(), None, False
+        slot, self._foot, self._held, self._decided = self._foot_slot(), None, False, None
         return slot
 
     def _tidy(self) -> None:
@@ -253,7 +254,7 @@ class NotebookView:
         if self._foot is not None:
             self._foot.clear()
         if self._slots.tidy():
-            self._foot = self._calls = None
+            self._foot = self._calls = self._decided = None
 
     def _show_at_end(self, data: dict[str, object], metadata: dict[str, object]) -> None:
         self._next_slot().show(data, metadata)
@@ -374,8 +375,9 @@ class NotebookView:
             self._run.part()
 
     def _show_decision(self, given: PersonGiven) -> None:
-        shown = decision_line.render(given, self.asked)
-        if shown is not None:
+        if isinstance(given, EffectJudged):
+            self._show_judged(given, self.asked if isinstance(self.asked, EffectAsked) else None)
+        elif (shown := decision_line.render(given, self.asked)) is not None:
             self._show_at_end(*chat_html.bundle(*shown, kind="decision"))
         if isinstance(given, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
@@ -384,6 +386,13 @@ class NotebookView:
             return
         self._status = ""
         self._reported = isinstance(given, ApprovalGiven) and given.decision == "skip"
+
+    def _show_judged(self, given: EffectJudged, asked: EffectAsked | None) -> None:
+        """Adds to the line above, where nothing has come since."""
+        slot, decided = self._decided or (self._next_slot(), [])
+        decided.append((given, asked))
+        slot.show(*chat_html.bundle(*decision_line.render_effects(decided), kind="decision"))
+        self._decided = slot, decided
 
     def _show_code_result(self, ran: CodeRan) -> None:
         shown, self._run = self._run or RunOutputs(self._next_slot), None

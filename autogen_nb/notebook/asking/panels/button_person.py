@@ -16,7 +16,8 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, EffectPanel, MessageOrCodePanel
+from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, MessageOrCodePanel
+from autogen_nb.notebook.asking.panels.effect_questions import EffectQuestions
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.word_panels import (
@@ -48,6 +49,7 @@ class ButtonPerson:
         self._superseded = superseded
         self._patience = patience
         self._decided: tuple[ApprovalAsked, ApprovalGiven] | None = None
+        self._effects = EffectQuestions(self._ask)
 
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
         """The words of the person; a decision about code that is made in their place is kept for `approve`."""
@@ -70,7 +72,7 @@ class ButtonPerson:
     async def allow(self, question: EffectAsked) -> EffectJudged:
         """The person's decision about what running code is about to do."""
         try:
-            return await self._ask(EffectPanel(question))  # type: ignore[no-any-return]  # as above
+            return await self._effects.answer(question)
         except Unanswered as error:
             return EffectJudged(allowed=False, reason=error.within, by=NOBODY)
 

@@ -27,11 +27,17 @@ class DecisionPanel(Panel):
         What stands below the question, as HTML of this package's.
     effects
         What the code does: the person may let it pass from now on.
+
+    Attributes
+    ----------
+    busy
+        Whether the person is in the midst of an answer.
     """
 
     def __init__(self, question: str, below: str, effects: Iterable[Effect]) -> None:
         super().__init__(question, chat_html.question(question) + below)
         self._offered = proposed(effects)
+        self.busy = False
         self._choices()
 
     def _choices(self) -> widgets.Button:
@@ -40,11 +46,16 @@ class DecisionPanel(Panel):
 
     def _instead(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
         """Shows rows in place of the choices; the person who asked for them goes on in them."""
+        self.busy = True
         self.show(*rows)
         focused.focus()
 
     def _back(self, hint: str = "Choose again") -> widgets.Button:
-        return self.button("Back", lambda: self._choices().focus(), hint=hint)
+        return self.button("Back", self._choose_again, hint=hint)
+
+    def _choose_again(self) -> None:
+        self.busy = False
+        self._choices().focus()
 
     def _ask_why(self, text: str, then: Callable[[str], None], *, hint: str) -> None:
         """Asks for a reason, which the assistant reads."""
@@ -158,6 +169,7 @@ class EffectPanel(DecisionPanel):
     """May the running code do this?"""
 
     def __init__(self, asked: EffectAsked) -> None:
+        self.questions = (asked,)
         question = f"The code that runs waits: it {status_line.about(asked.effect)} next. Allow it?"
         line = chat_html.code(CodeBlock("python", asked.line.strip()), label="at this line") if asked.line else ""
         super().__init__(question, line, (asked.effect,))

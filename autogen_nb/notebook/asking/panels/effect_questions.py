@@ -1,0 +1,96 @@
+"""What running code asks, as far as it has come: one question in a panel of its own, several as one panel with a list.
+
+1. A click answers what it shows: a panel whose questions change gives way to another one, and a click that was on its
+   way to the former is lost.
+2. Who is about to say why, or to choose rules, is not disturbed by further questions; one that nobody waits for any
+   more goes at once.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from autogen_nb.effects import EffectJudged
+from autogen_nb.events import EffectAsked
+from autogen_nb.notebook.asking.panels.code_panels import EffectPanel
+from autogen_nb.notebook.asking.panels.effect_list_panel import EffectListPanel
+from autogen_nb.notebook.asking.panels.panel import Panel
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """A question that is open."""
+
+    question: EffectAsked
+    answer: "asyncio.Future[EffectJudged]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class EffectQuestions:
+    """The questions of running code that are open.
+
+    Parameters
+    ----------
+    ask
+        Shows a panel, and gives what the person answers.
+    """
+
+    def __init__(self, ask: Callable[[Panel], Awaitable[Any]]) -> None:
+        self._ask = ask
+        self._waiting: list[_Waiting] = []
+        self._panel: EffectPanel | EffectListPanel | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def answer(self, question: EffectAsked) -> EffectJudged:
+        """What the person decides; what the panel raised."""
+        waiting = _Waiting(question)
+        self._waiting.append(waiting)
+        if self._task is None:
+            self._begin()
+        elif self._panel is not None and not self._panel.busy:
+            self._panel.answer(None)
+        try:
+            return await waiting.answer
+        finally:
+            if waiting in self._waiting:
+                await self._withdraw(waiting)
+
+    def _begin(self) -> None:
+        self._task = asyncio.ensure_future(self._ask_all())
+
+    async def _withdraw(self, waiting: _Waiting) -> None:
+        self._waiting.remove(waiting)
+        if self._panel is not None and waiting.question in self._panel.questions:
+            self._panel.answer(None)
+        if not self._waiting and self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            if self._waiting and self._task is None:
+                # One that came meanwhile.
+                self._begin()
+
+    async def _ask_all(self) -> None:
+        try:
+            while shown := list(self._waiting):
+                questions = tuple(each.question for each in shown)
+                self._panel = EffectPanel(questions[0]) if len(shown) == 1 else EffectListPanel(questions)
+                judged = await self._ask(self._panel)
+                given = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
+                for place, answer in given.items():
+                    self._settle(shown[place], answer)
+        except Exception as error:  # noqa: BLE001  # it is raised again by whoever has asked
+            for each in list(self._waiting):
+                self._settle(each, error)
+        finally:
+            self._task = self._panel = None
+
+    def _settle(self, waiting: _Waiting, answer: EffectJudged | Exception) -> None:
+        if waiting not in self._waiting:
+            return
+        self._waiting.remove(waiting)
+        if isinstance(answer, Exception):
+            waiting.answer.set_exception(answer)
+        else:
+            waiting.answer.set_result(answer)

@@ -1,0 +1,121 @@
+"""What running code asks in a row, from several threads and after its end: one panel, and one line."""
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.scripts import python
+
+pytestmark = pytest.mark.slow
+
+# Written so that nothing of it is known before it runs.
+WRITES = "exec(bytes.fromhex('" + b"open(name, 'w').close()".hex() + "'))"
+WRITE = f"""
+def write(name):
+    try:
+        {WRITES}
+    except PermissionError:
+        return 'denied'
+    return 'written'
+"""
+BESIDE = f"""{WRITE}
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(3) as pool:
+    print(*pool.map(write, ['../beside-1', '../beside-2', '../beside-3']))
+"""
+AFTER = f"""{WRITE}
+print(*[write(f'../after-{{number}}') for number in range(3)])
+"""
+LATE = f"""{WRITE}
+import os, threading, time
+threading.Thread(target=write, args=['../late'], daemon=True).start()
+while not os.path.exists('late-enough'):
+    time.sleep(0.02)
+print('over')
+"""
+
+
+def started(front: FrontEnd, model: FakeOpenAI, code: str) -> Run:
+    """A cell whose block the person has let run."""
+    model.add(python(code), "Done.")
+    cell = front.start("%%autogen --new\nGo.")
+    front.click("Run")
+    return cell
+
+
+def listed(front: FrontEnd, count: int) -> None:
+    """Returns when the panel lists that many questions."""
+    head = f"waits with {count} questions"
+    front.wait(lambda: any(head in str(state.get("value")) for _, state in front.visible()), f"a list of {count}")
+
+
+def decided(cell: Run) -> list[str]:
+    """What was decided about what the code does, without who and when."""
+    return [line.rsplit(" · by you · ", 1)[0] for line in cell.about("decision")[1:]]
+
+
+def test_threads_ask_in_one_list(either: FrontEnd, model: FakeOpenAI) -> None:
+    """Each row has its own answer; Deny all denies what is still shown, and takes nothing back."""
+    cell = started(either, model, BESIDE)
+    listed(either, 3)
+    rows = cell.about("panel")[0].splitlines()[1:4]
+    either.click("Allow")
+    listed(either, 2)
+    either.click("Deny all")
+    either.finish(cell)
+    written = [path for number in (1, 2, 3) if (path := either.cwd.parent / f"beside-{number}").exists()]
+    for path in written:
+        path.unlink()
+
+    words = [row.partition(" It ")[2] for row in rows]
+    assert sorted(words) == [f"writes {either.cwd.parent / f'beside-{number}'}" for number in (1, 2, 3)]
+    assert [f"writes {path}" for path in written] == words[2:]
+    assert sorted(decided(cell)[0].split(" · ")) == [f"Allowed: {words[2]}", f"Denied: {words[0]}; {words[1]}"]
+    assert sorted(cell.about("stream")[0].split()) == ["denied", "denied", "written"]
+    assert list(either.visible()) == []
+
+
+def test_stop_in_a_list_stops_all(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Stop denies all that is shown, and nothing more is asked."""
+    cell = started(notebook, model, BESIDE)
+    listed(notebook, 3)
+    notebook.click("Stop")
+    notebook.finish(cell)
+
+    assert cell.error == "Stopped by you."
+    assert decided(cell)[0].endswith("the chat is stopped")
+    assert "Allowed" not in cell.text
+    assert list(notebook.visible()) == []
+
+
+def test_what_is_decided_in_a_row_is_one_line(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """Code that asks one thing after another leaves one line for all of it, until it prints something."""
+    cell = started(notebook, model, AFTER)
+    for number in range(3):
+        name = f"after-{number} next. Allow it?"
+        notebook.wait(lambda name=name: any(name in panel for panel in cell.about("panel")), name)  # type: ignore[misc]  # the default binds the name
+        notebook.click("Allow" if number < 2 else "Deny")
+    notebook.type("no", "Why? The assistant reads it (may be empty)")
+    notebook.click("Deny")
+    notebook.finish(cell)
+    paths = [notebook.cwd.parent / f"after-{number}" for number in range(3)]
+    for path in paths[:2]:
+        path.unlink()
+
+    assert decided(cell) == [f"Allowed: writes {paths[0]}; writes {paths[1]} · Denied (no): writes {paths[2]}"]
+    assert cell.about("stream") == ["written written denied\n"]
+
+
+def test_question_of_code_that_has_ended_goes(either: FrontEnd, model: FakeOpenAI) -> None:
+    """The panel goes with its code, the cell goes on by itself, and nothing is said to have been allowed."""
+    cell = started(either, model, LATE)
+    either.asked("Allow")
+    (either.cwd / "late-enough").touch()
+    either.finish(cell)
+    (either.cwd / "late-enough").unlink()
+
+    assert "Done." in cell.text
+    assert "Not decided, since the code has ended: writes" in cell.about("decision")[1]
+    assert "Allowed" not in cell.text
+    assert not (either.cwd.parent / "late").exists()
+    assert list(either.visible()) == []
