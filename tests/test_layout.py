@@ -5,6 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.test_imports import PACKAGE
 
 MOST = 16
@@ -15,6 +17,31 @@ AUTOGEN = frozenset({"base", "conditions", "coding", "code_executors", "teams"})
 
 EITHER_SIDE = frozenset({"FunctionCall"})
 """AutoGen's model clients have a class of the name that the package's own messages have."""
+
+SANDBOXED = ("kernels", "executors", "notebook")
+"""The places that share folders with an agent's code, which can put links in them at any moment."""
+
+CHANGING = frozenset(
+    "write_text write_bytes mkdir makedirs rmdir rmtree unlink rename symlink_to "
+    "hardlink_to copyfile copy2 copytree chmod mkdtemp mkstemp NamedTemporaryFile TemporaryDirectory".split()
+)
+"""Calls that make, change or remove a file by its name; `open` for writing is one, too."""
+
+BY_NAME = {
+    "kernels/lifecycle.py": "a fresh folder for a kernel that has not begun",
+    "kernels/limits/cgroups.py": "the system's own cgroups",
+    "kernels/notebook_kernel.py": "a notebook's own kernel, in a private folder",
+    "kernels/places/container.py": "the working directory before its container; a private folder that that reads",
+    "kernels/places/file_transfer.py": "a private folder that no kernel on a server sees",
+    "kernels/places/local.py": "the log, in a private folder that a sandbox reads",
+    "kernels/places/overlay.py": "a folder that was made just now, before any code",
+    "kernels/preparation.py": "our own code, in a private folder that a sandbox reads",
+    "kernels/processes/private_folders.py": "private folders, in the folder for temporary files",
+    "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",
+    "executors/command_line_executor.py": "the working directory itself",
+    "executors/handed_functions.py": "the working directory itself",
+}
+"""The modules that do it all the same, and why no code of an agent's can have put a link there."""
 
 
 def crowded(package: Path) -> list[str]:
@@ -40,6 +67,32 @@ def doubled_classes(package: Path) -> list[str]:
         for name in _classes(path):
             found[name].append(path.relative_to(package).as_posix())
     return [f"{name}: {', '.join(places)}" for name, places in found.items() if len(places) > 1]
+
+
+def changed_by_name(package: Path) -> list[str]:
+    """The calls that change files by name where an agent's code could have put a link."""
+    files = (path for place in SANDBOXED for path in sorted((package / place).rglob("*.py")))
+    # What lies in `inside` runs in the agent's kernel.
+    places = ((path, path.relative_to(package).as_posix()) for path in files if path.parent.name != "inside")
+    return [
+        f"{place}:{node.lineno}: use autogen_nb.trusted.held_folder"
+        for path, place in places
+        if place not in BY_NAME
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _changes(node)
+    ]
+
+
+def _changes(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    owner = getattr(getattr(call.func, "value", None), "id", "")
+    if name in ("remove", "replace", "link", "symlink", "open") and owner == "os":
+        return not any(keyword.arg and keyword.arg.endswith("dir_fd") for keyword in call.keywords)
+    if name == "open":
+        given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+        texts = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        return any(set(text) <= set("rwxabt+") and set(text) & set("wxa+") for text in texts)
+    return name in CHANGING
 
 
 def _classes(path: Path) -> Iterator[str]:
@@ -74,3 +127,30 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     assert crowded(tmp_path) == [".: 17"]
     assert doubled_modules(tmp_path) == ["core/price.py, models/price.py"]
     assert doubled_classes(tmp_path) == ["Price: core/price.py, models/price.py"]
+
+
+def test_nothing_is_changed_by_name_where_code_could_put_a_link(project: Path) -> None:
+    """What an agent's code can change is held by its descriptor (`HeldFolder`), or there is a reason."""
+    assert changed_by_name(project / PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("path.write_text('x')", True),
+        ("path.open('wb')", True),
+        ("open(name, mode='a')", True),
+        ("os.replace(a, b)", True),
+        ("shutil.rmtree(folder)", True),
+        ("folder.mkdir()", True),
+        ("path.open()", False),
+        ("os.replace(a, b, src_dir_fd=1, dst_dir_fd=1)", False),
+        ("text.replace('a', 'b')", False),
+        ("held.save('x', data)", False),
+    ],
+)
+def test_changes_are_recognised(code: str, found: bool) -> None:
+    """A call by name is one, whatever it is made on."""
+    (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+
+    assert _changes(call) is found

@@ -161,12 +161,13 @@ def test_a_kernel_of_another_language(fresh: FrontEnd, model: FakeOpenAI, bash: 
 @pytest.mark.places
 @pytest.mark.xdist_group("kernel-docker")
 def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
-    """With `--sandbox docker` code runs in a container without network; variables pass both ways, and files stay."""
+    """With `--sandbox docker` code runs in a container without network; variables pass both ways, own files stay."""
     try:
         name = image()
     except Cannot as cannot:
         pytest.skip(str(cannot))
-    look = "import os, socket\nopen('made.txt', 'w').write('kept')\ndoubled = number * 2\n"
+    look = "import os, socket\nopen('autogen_files/main/made.txt', 'w').write('kept')\ndoubled = number * 2\n"
+    look += "try: open('beside.txt', 'w')\nexcept OSError as refused: print(refused.strerror)\n"
     look += "print(os.path.exists('/.dockerenv') or os.path.exists('/run/.containerenv'), socket.if_nameindex())"
     model.add(python(look), "Done.")
     environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
@@ -179,11 +180,11 @@ def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
         back = front.value("doubled")
 
     assert cell.error == ""
-    assert cell.about("stream") == ["True [(1, 'lo')]\n"]
+    assert cell.about("stream") == ["Read-only file system\nTrue [(1, 'lo')]\n"]
     assert "sandbox docker, no network" in cell.about("end")[0]
     assert "sandbox docker" in state.text
     assert back == "42"
-    assert (tmp_path / "made.txt").read_text() == "kept"
+    assert (tmp_path / "autogen_files" / "main" / "made.txt").read_text() == "kept"
 
 
 @pytest.mark.kernel

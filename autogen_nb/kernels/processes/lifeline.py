@@ -3,7 +3,6 @@
 import asyncio
 import atexit
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ from typing import Any
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.processes.process_tree import kill_tree, signal_group, watch_exit
+from autogen_nb.trusted.held_folder import clear
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _PATIENCE = 5.0
@@ -147,7 +147,7 @@ class Lifeline:
         if os.getpid() == owner:
             kill_tree(self.root)
             for folder in self._folders:
-                shutil.rmtree(folder, ignore_errors=True)
+                clear(folder)
 
     def _cut(self) -> None:
         """Has everything below the supervisor killed, and the supervisor end."""

@@ -110,7 +110,9 @@ def _tidy(folders: list[str], cgroups: list[str]) -> None:
         import shutil
 
         for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
+            # What is too deep for it goes with the next start (`private_folders`).
+            with suppress(RecursionError):
+                shutil.rmtree(folder, ignore_errors=True)
     # An owner that has this end may be about to leave, without the time for it.
     until = time.monotonic() + 1
     for folder in cgroups:
