@@ -114,7 +114,7 @@ def test_a_connection_that_is_only_kept_alive_is_given_up(content_type: str, ser
 
     assert isinstance(error, ModelUnavailable)
     assert "did not answer in time" in str(error)
-    assert len(server.requests) == 1
+    assert len(server.requests) <= 1
     assert time.monotonic() - begun < 20
 
 

@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 _SILENCE = 600.0
 """Seconds without any piece of a reply after which its server is given up."""
 
+_SLACK = 10.0
+"""Seconds more in which the head of a response is whole; the transport itself waits for each piece of it."""
+
 _NOT_DECIDING = ("extra_headers", "extra_query")
 
 
@@ -334,7 +337,7 @@ class OpenAIModel:
         extras = {name: self._parameters.get(f"extra_{name}") for name in ("headers", "query", "body")}
         proof = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         try:
-            async with asyncio.timeout(self._timeout or _SILENCE):
+            async with asyncio.timeout((self._timeout or _SILENCE) + _SLACK):
                 return await client.post(
                     "/chat/completions",
                     cast_to=object,
