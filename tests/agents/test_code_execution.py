@@ -1,13 +1,18 @@
 """Code that asks while it runs: the person answers in the caller's thread, and the log keeps question and answer."""
 
 import asyncio
+import gc
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.effects import EffectJudged
 from autogen_nb.event_json import to_json
 from autogen_nb.events import (
@@ -25,10 +30,11 @@ from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.outputs import Failure, Stream
 from autogen_nb.run import Log, engine
-from autogen_nb.testing import ScriptedHuman
+from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from autogen_nb.views.plain_view import PlainView
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, user
 from tests.agents.teams import by_turns, logged, says
+from tests.processes import gone
 
 pytestmark = pytest.mark.kernel
 
@@ -255,3 +261,29 @@ def test_plain_view_has_a_line_for_each_decision(executor: JupyterExecutor) -> N
         ">>> typed (by scripted) to 'Name?': 'Ada'",
         ">>> typed (by scripted) to 'Code?': a password",
     ]
+
+
+@pytest.mark.slow
+def test_kernels_of_agents_that_nobody_has_are_given_back(tmp_path: Path) -> None:
+    """Agents that are made anew take over: the kernel of the earlier ones ends, also where no collector runs."""
+
+    def cell() -> tuple[ConversableAgent, int]:
+        writer = AssistantAgent(
+            "writer", llm_config=ScriptedModel(["```python\nimport os; print(os.getpid())\n```", "Fine."])
+        )
+        runner = UserProxyAgent("runner", human_input_mode="NEVER", code_execution_config={"work_dir": str(tmp_path)})
+        runner.initiate_chat(writer, message="Go.", max_turns=2, silent=True)
+        return runner, int(str(runner.chat_messages[writer][2]["content"]).split()[-1])
+
+    gc.disable()
+    try:
+        kept, kept_pid = cell()
+        pid = cell()[1]
+        last_kept, last = cell()
+        given_back = gone([pid])
+    finally:
+        gc.enable()
+
+    assert given_back
+    assert kept_pid != last
+    assert [each.run_code("1")[0] for each in (kept, last_kept)] == [0, 0]

@@ -15,6 +15,7 @@ from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.agents.parts import code_execution, tool_use
+from autogen_nb.agents.parts.agent_config import give_back_unreachable
 from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.agents.parts.rich_outputs import ShownSize
@@ -120,6 +121,7 @@ class QuestionHandler:
         assert config is not None
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return OnCaller(lambda: _own_run(agent, asked))
+        give_back_unreachable(config.executor)
         return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human, self._shown))
 
     def _words(self, asked: events.HumanInputAsked) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:

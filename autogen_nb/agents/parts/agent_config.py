@@ -1,6 +1,7 @@
 """What AutoGen's loose configuration means: exact values, or one clear error at construction."""
 
 import difflib
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -209,9 +210,25 @@ def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
 def _kept_until_exit(executor: Executor) -> Callable[[], object]:
     """Has the executor stopped when the process ends; calling what is returned stops it earlier."""
     forget = engine.at_exit(executor.stop)
+    _own[id(executor)] = executor
 
     def release() -> None:
         forget()
+        _own.pop(id(executor), None)
         engine.submit(executor.stop())
 
     return release
+
+
+_own: dict[int, Executor] = {}
+"""The executors that were made for agents, by their identity."""
+
+
+def give_back_unreachable(executor: Executor) -> None:
+    """Ends the kernels of agents that nobody has any more, where another one is about to start.
+
+    Agents that have spoken remember each other, so that nothing but the cycle collector finds out about them.
+    """
+    starts = id(executor) in _own and not getattr(executor, "alive", True)
+    if starts and any(getattr(each, "alive", False) for each in list(_own.values())):
+        gc.collect()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.agent_config import CodeConfig
+from autogen_nb.agents.parts.agent_config import CodeConfig, give_back_unreachable
 from autogen_nb.agents.parts.rich_outputs import RichOutputs, ShownSize
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, RunEnded
@@ -259,6 +259,7 @@ class CodeRunner(Agent):
         """Exit code, output, and container image (None: the code runs in no container) of one block."""
         if self.code is None:
             raise ConfigError(f"{self.name} runs no code; give it a code_execution_config")
+        give_back_unreachable(self.code.executor)
         return engine.call(self._run(CodeBlock(lang or "python", code)))
 
     async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
