@@ -62,11 +62,16 @@ def test_stop_while_a_panel_waits(either: FrontEnd, model: FakeOpenAI, way: Lite
 def test_stop_at_a_question_of_code_that_catches_everything(either: FrontEnd, model: FakeOpenAI) -> None:
     """Nothing more is asked of what it goes on to do, and what does not yield is killed where the person says so."""
     unread = b"open('../x', 'w')".hex()
-    model.add(
-        python(
-            f"while True:\n    try:\n        exec(bytes.fromhex('{unread}'))\n    except BaseException:\n        pass"
-        )
-    )
+    code = f"""
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+while True:
+    try:
+        exec(bytes.fromhex('{unread}'))
+    except BaseException:
+        pass
+"""
+    model.add(python(code))
 
     cell = either.start("%%autogen --new\nGo.")
     either.click("Run")
