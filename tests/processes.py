@@ -33,8 +33,13 @@ def _runs(pid: int) -> bool:
 
 def on_small_disk(script: str, folder: Path, kilobytes: int) -> str:
     """What a Python script prints for which this folder is a disk of that size; skips where no disk can be had."""
+    return on_disk(script, folder, f"size={kilobytes}k")
+
+
+def on_disk(script: str, folder: Path, options: str) -> str:
+    """What a Python script prints for which this folder is an empty disk that was mounted with these options."""
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
         pytest.skip("this system lets no other disk be mounted")
-    mounted = f'mount -t tmpfs -o size={kilobytes}k none "$0" && exec "$1" -c "$2"'
+    mounted = f'mount -t tmpfs -o {options} none "$0" && exec "$1" -c "$2"'
     command = ["unshare", "-rm", "sh", "-c", mounted, str(folder), sys.executable, script]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout

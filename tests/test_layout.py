@@ -40,6 +40,7 @@ BY_NAME = {
     "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",
     "executors/command_line_executor.py": "the working directory itself",
     "executors/handed_functions.py": "the working directory itself",
+    "notebook/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",
 }
 """The modules that do it all the same, and why no code of an agent's can have put a link there."""
 

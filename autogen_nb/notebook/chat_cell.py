@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from autogen_nb.agents.assistant import AssistantAgent
@@ -35,6 +36,7 @@ from autogen_nb.errors import (
 )
 from autogen_nb.events import INCOMPLETE, ApprovalGiven, Ended, ModelDelta, ReasoningDelta
 from autogen_nb.kernels.kernel_status import OnStuck
+from autogen_nb.kernels.places.writable import make_folder
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
@@ -47,10 +49,10 @@ from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.settings import CellSettings
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import interruptible, result, ticking
-from autogen_nb.trusted.held_folder import HeldFolder
 
 T = TypeVar("T")
 
+_TEMPORARY = "Nothing can be written in the folder {folder!r}: files of this chat go to {files!r}."
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
 _WAY_OUT = "`%autogen model` shows and changes which server is asked."
@@ -89,6 +91,8 @@ class ChatCell:
                 self._view.note(f"{gone} This cell begins a new conversation.", tone="warning", kind="restart")
             self._notebook.restarts.forget(chat)
             await self._settle_stuck_code(chat)
+            if not chat.runs and Path(chat.folder).is_absolute():
+                self._view.note(_TEMPORARY.format(folder=str(chat.cwd), files=chat.folder), tone="warning")
             with _chat_folder(chat):
                 cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
                 done = await self._converse(chat, cell_run, model)
@@ -372,8 +376,7 @@ class ChatCell:
 def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
     """The folder for a chat's files, which is there while a cell runs, and afterwards where something was written."""
     try:
-        with HeldFolder(chat.cwd) as held:
-            held.folder(chat.folder, make=True).close()
+        make_folder(chat.cwd, chat.folder)
     except OSError as error:
         raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
     try:

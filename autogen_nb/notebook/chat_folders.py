@@ -1,7 +1,8 @@
 """Where the files of a notebook's chats go: below one folder beside it, in which each notebook has one of its own.
 
 That one has the notebook's name, where the front end tells it, and holds a folder for each chat. A notebook without a
-name, as in a terminal, has the chats' folders alone. None is taken that another living notebook uses.
+name, as in a terminal, has the chats' folders alone. None is taken that another living notebook uses. Beside a notebook
+whose folder cannot be written there can be none: the chats' folders are in a temporary one then.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ from autogen_nb.core.policy.rules import covered
 from autogen_nb.effects import Effect
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.places.writable import Writable
+from autogen_nb.kernels.places.writable import Writable, parted
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
 
@@ -34,7 +35,7 @@ def notebook_path(namespace: Mapping[str, Any]) -> str:
 
 
 class ChatFolders:
-    """The folders of one notebook's chats, relative to the folder `cwd` that its kernel was started in.
+    """The folders of one notebook's chats, relative to the folder `cwd` that its kernel was started in, if in there.
 
     Parameters
     ----------
@@ -46,10 +47,15 @@ class ChatFolders:
         self._cwd = cwd
         self._notebook = notebook
         self._root: str | None = None
+        self._temporary: str | None = None
         self._claims: dict[str, Path] = {}
 
     def folder(self, chat: str, taken: Collection[str]) -> str:
         """A folder for a chat of this name, which is none of those."""
+        if self._temporary is None:
+            self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
+        if self._temporary:
+            return next(each for each in _numbered(f"{self._temporary}/{_as_name(chat)}") if each not in taken)
         if self._root is None:
             name = _notebook_name(self._notebook(), self._cwd)
             self._root = self._free(f"{FILES}/{name}", ()) if name else ""
@@ -61,6 +67,11 @@ class ChatFolders:
         """Leaves the folders to others."""
         while self._claims:
             private_folders.remove(self._claims.popitem()[1])
+        if self._temporary:
+            # What code has written stays.
+            with suppress(OSError):
+                Path(self._temporary).rmdir()
+            self._temporary = None
 
     def _free(self, folder: str, taken: Collection[str]) -> str:
         return next(each for each in _numbered(folder) if each not in taken and self._claimed(each))
@@ -81,8 +92,9 @@ class ChatFolders:
 
 def remove_empty(cwd: Path, folder: str) -> None:
     """Takes a chat's folder away, and those above it, as far as nothing is in them."""
-    for empty in (folder, *map(str, PurePath(folder).parents)):
-        with suppress(OSError), HeldFolder(cwd) as held:
+    above, name = parted(cwd, folder)
+    for empty in (name, *map(str, PurePath(name).parents)):
+        with suppress(OSError), HeldFolder(above) as held:
             held.remove_empty(empty)
 
 

@@ -14,7 +14,8 @@ class Writable:
     Parameters
     ----------
     folder
-        Gives the folder that it may write, relative to the working directory.
+        Gives the folder that it may write, relative to the working directory, or elsewhere where nothing can be
+        written in there.
     everywhere
         Whether it may write beside that folder, too.
     """
@@ -31,11 +32,29 @@ class Writable:
             When the folder cannot be made.
         """
         own = self.folder()
-        with HeldFolder(cwd) as held:
-            held.folder(own, make=True).close()
-        if not self.everywhere():
+        make_folder(cwd, own)
+        if not self.everywhere() or PurePath(own).is_absolute():
             return [(cwd, False), (cwd / own, True)]
         # What is bound by itself can be neither renamed nor replaced: no link takes the place of a folder on the way.
         way = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
         hidden = sorted(path for path in cwd.iterdir() if path.name.startswith(".") and not path.is_symlink())
         return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*way, cwd / own))]
+
+
+def make_folder(cwd: Path, folder: str) -> None:
+    """Makes a folder of the working directory, or one elsewhere, where it is not there; it follows no link.
+
+    Raises
+    ------
+    OSError
+        When it cannot be made.
+    """
+    above, name = parted(cwd, folder)
+    with HeldFolder(above) as held:
+        held.folder(name, make=True).close()
+
+
+def parted(cwd: Path, folder: str) -> tuple[Path, str]:
+    """The folder that nobody else can replace above one of the working directory, or elsewhere, and its name there."""
+    path = PurePath(folder)
+    return (Path(path.parent), path.name) if path.is_absolute() else (cwd, folder)

@@ -1,0 +1,46 @@
+"""A notebook in a folder that cannot be written: its chats compute all the same, and their files go elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.notebook.conftest import environment
+from tests.processes import on_disk
+
+pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+
+SCRIPT = """
+import re, shutil
+from pathlib import Path
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+GO = "%%autogen -c {walls} --sandbox {walls} --confirm never\\nGo."
+with FakeOpenAI() as model, FrontEnd(Path(HOME), ENVIRONMENT) as notebook:
+    model.add("Ready.")
+    notebook.run(f"import os; os.chdir({FOLDER!r}); os.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "prepare")
+    notebook.run("%load_ext autogen_nb", "load")
+    cell = notebook.run(GO.format(walls=WALLS), "first")
+    where = Path(re.findall("go to '(.+)'", cell.text)[-1])
+    write = f"open({str(where / 'x.txt')!r}, 'w').write('1')"
+    model.add(python(f"import os\\n{write}\\nprint('computed in', os.getcwd())"), "Done.")
+    cell = notebook.run(GO.format(walls=WALLS), "second")
+    print(cell.error)
+    print(*cell.about("stream"), (where / "x.txt").read_text(), "go to" in cell.text)
+    shutil.rmtree(where.parent)
+"""
+
+
+@pytest.mark.parametrize("walls", ["none", "bwrap"])
+def test_code_runs_and_its_files_are_in_a_temporary_folder(project: Path, tmp_path: Path, walls: str) -> None:
+    """It is said once where files go; the code runs where the notebook is, without walls and behind them."""
+    folder, home = tmp_path / "read-only", tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    environ = {**environment(home), "AUTOGEN_NB_MODEL": "m", "PYTHONPATH": str(project)}
+    given = f"HOME, FOLDER, WALLS, ENVIRONMENT = {str(home)!r}, {str(folder)!r}, {walls!r}, {environ!r}\n"
+
+    said = on_disk(given + SCRIPT, folder, "ro")
+
+    assert said.split() == ["computed", "in", str(folder), "1", "False"]
