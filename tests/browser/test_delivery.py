@@ -72,8 +72,8 @@ def test_a_chat_in_a_plain_cell_has_buttons(notebook: NotebookPage, fake: FakeOp
 
 
 def test_reloaded_page_that_was_saved_has_a_panel_that_works(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The chat goes on where it was asked, though the page that showed it is gone."""
-    fake.add(code("print(6 * 7)"), "It is done.")
+    """The chat goes on where it was asked, and is seen there, though the page that showed it is gone."""
+    fake.add(code("print(6 * 7)"), code("print('for' + 'ty')"), "It is done.")
     notebook.create(connected(fake), ASK, "import autogen_nb\nprint('so:', autogen_nb.last.summary)")
     notebook.run_cell(0)
     notebook.run_cell(1)
@@ -81,6 +81,13 @@ def test_reloaded_page_that_was_saved_has_a_panel_that_works(notebook: NotebookP
     notebook.save()
     notebook.reload(busy=True)
     notebook.click_until(1, "Run", lambda: len(fake.requests) == 2)
+    expect(notebook.output(1)).to_contain_text("42")
+    notebook.screenshot("goes-on-after-reload", 1)
+    notebook.click_until(1, "Run", lambda: len(fake.requests) == 3)
+    expect(notebook.output(1)).to_contain_text("forty")
+    expect(notebook.output(1)).to_contain_text("It is done.")
+    expect(notebook.output(1)).to_contain_text("This page was loaded again")
+    notebook.screenshot("went-on-after-reload", 1)
     notebook.run_cell(2)
 
     expect(notebook.output(2)).to_have_text("so: It is done.")

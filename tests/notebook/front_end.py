@@ -193,10 +193,14 @@ class FrontEnd:
         self.widgets.clear()
         self._subshell = self._new_subshell() if self._subshell is not None else None
 
-    def load_page_again(self) -> None:
-        """Loads the page anew: nothing of it was saved, and what its cells print from now on is dropped."""
+    def load_page_again(self, kept: Run | None = None) -> None:
+        """Loads the page anew: what its cells print from now on is dropped, and the outputs of `kept` were saved."""
         self._runs.clear()
         self._cells.clear()
+        if kept is not None:
+            for output in kept.outputs:
+                output.display_id = None
+            self._cells[kept.cell] = kept
         self.widgets.clear()
         states = self.load_again()
         self.widgets.update({name: dict(each["state"]) for name, each in states.items()})
@@ -273,6 +277,13 @@ class FrontEnd:
         self.asked(label)
         widget = [name for name, state in self.visible() if state.get("description") == label][-1]
         self._comm(widget, {"method": "custom", "content": {"event": "click"}})
+
+    def text_in_widgets(self, run: Run) -> str:
+        """What the widgets among a run's outputs show of outputs of their own, as text."""
+        views = [output.data[_WIDGET] for output in run.outputs if _WIDGET in output.data]
+        states = [state for view in views for _, state in self._shown(str(view["model_id"]))]
+        outputs = [output for state in states for output in state.get("outputs", ())]
+        return "\n".join(str(output["data"].get("text/plain", "")) for output in outputs)
 
     def load_again(self) -> dict[str, Any]:
         """The states of all widgets, as a page asks for them that was loaded again."""
@@ -400,6 +411,9 @@ class FrontEnd:
             yield name, state
             for child in state.get("children", ()):
                 yield from self._shown(str(child).removeprefix(_MODEL))
+            for view in [output["data"].get(_WIDGET) for output in state.get("outputs", ())]:
+                if view:
+                    yield from self._shown(str(view["model_id"]))
 
     def _comm(self, widget: str, data: dict[str, Any]) -> None:
         self._unhandled[self._send("comm_msg", {"comm_id": widget, "data": data})] = widget

@@ -111,3 +111,39 @@ def test_other_chats_are_shown_at_once(fresh: FrontEnd, model: FakeOpenAI) -> No
     assert unknown.status == "error"
     assert "there is no chat 'nobody'" in unknown.error
     assert chat.about("message")[-1].endswith("Fine.")
+
+
+@pytest.mark.slow
+def test_answer_in_a_page_that_was_loaded_again_goes_on_there(either: FrontEnd, model: FakeOpenAI) -> None:
+    """Where the panel was saved, what comes of the answer is shown in its place, another question too."""
+    model.add(python("print('ran')"), python("print('ran', 'on')"), "Fine.")
+    chat = either.start("%%autogen --new\nGo.")
+    either.asked("Run")
+    either.load_page_again(kept=chat)
+    either.click("Run")
+    either.wait(lambda: "print('ran', 'on')" in either.text_in_widgets(chat), "the next message")
+    either.click("Run")
+    either.wait(lambda: "`%autogen show` in a cell does" in either.text_in_widgets(chat), "the end of the chat")
+    shown = either.text_in_widgets(chat)
+
+    assert shown.count("Run · by you") == 2
+    assert "ran\n" in shown
+    assert "ran on\n" in shown
+    assert "Fine." in shown
+    assert not either.has("Run")
+    assert either.run("%autogen show", "show").about("stream") == ["ran\n", "ran on\n"]
+
+
+@pytest.mark.slow
+def test_page_that_hears_the_cell_shows_it_once(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A page that asks for the widgets anew, as after a lost connection, goes on as it was."""
+    model.add(python("print('ran')"), "Fine.")
+    chat = fresh.start("%%autogen\nGo.")
+    fresh.asked("Run")
+    fresh.load_again()
+    fresh.click("Run")
+    fresh.finish(chat)
+
+    assert chat.about("stream") == ["ran\n"]
+    assert chat.about("message")[-1].endswith("Fine.")
+    assert list(fresh.visible()) == []

@@ -141,6 +141,9 @@ class CommInterceptor:
             if content["target_name"] != _CONTROL:
                 return False
             self._controls.add(name)
+            for listener in self._listeners:
+                if listener.taker is not None:
+                    listener.taker.on_page_loaded()
         for listener in reversed(self._listeners):
             if name in self._controls or (name not in listener.known and name in self._comms.comms):
                 # Where the loop is closed, whoever waited there is gone.

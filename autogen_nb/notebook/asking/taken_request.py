@@ -68,6 +68,9 @@ class TakenRequest:
 class CellTaker(Protocol):
     """One who answers cells that are run while another one runs."""
 
+    def on_page_loaded(self) -> None:
+        """Called when a page was loaded that asks for the widgets, before a click of it; where the channel is read."""
+
     def wants(self, code: str, cell: str | None) -> bool:
         """Whether a cell of this source and id may be one; called where the shell channel is read."""
 

@@ -61,6 +61,10 @@ class RunningChat:
             error = ChatUnfinished("Stopped.", reason="stopped")
         self._shown_by.finish(None if isinstance(error, Superseded) else error)
 
+    def on_page_loaded(self) -> None:
+        """Notes that the page which hears the cell may be gone."""
+        self.view.page_loaded = self.view.asks
+
     def wants(self, code: str, cell: str | None) -> bool:
         """Whether a cell asks for what runs; called on any thread."""
         return _SHOW.fullmatch(code) is not None or self._again(code, cell)

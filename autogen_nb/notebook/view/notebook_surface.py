@@ -26,7 +26,7 @@ from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.decision_line import PersonAsked
 from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.slots import Slot
+from autogen_nb.notebook.view.slots import Publish, Slot
 from autogen_nb.views.plain_view import PlainView
 
 T = TypeVar("T")
@@ -69,6 +69,15 @@ class SurfaceFoot:
         finally:
             # Questions that are asked at the same time end in any order.
             self._places.remove(place)
+
+    @property
+    def page_loaded(self) -> bool:
+        """Whether a page was loaded while the panel was shown."""
+        return self._places[-1][0].page_loaded
+
+    def mirror(self, publish: Publish) -> None:
+        """Shows what comes from now on in this way as well."""
+        self._places[-1][0].mirror(publish)
 
     def panel(self, data: dict[str, object]) -> None:
         """Shows the panel."""

@@ -62,6 +62,7 @@ _SHARE = 5
 """Rendering takes at most one part in this many of the time, however long a message grows."""
 
 _STATUS_EVERY = 1.0
+_MIRRORED = "This page was loaded again, and its file does not keep what came since: `%autogen show` in a cell does."
 _MOVED = "This chat is shown anew in another place, and goes on there."
 
 
@@ -97,6 +98,7 @@ class NotebookView:
         self._slots = Slots(publish)
         self._foot: Slot | None = None
         self._held = False
+        self.page_loaded = False
         self._status = ""
         self._status_since = self._begun = self._run_since = clock()
         self._status_shown = 0.0
@@ -192,6 +194,7 @@ class NotebookView:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
             self.note(status_line.unfinished(self._clock() - self._begun, self._remark, self._spent()), kind="end")
+        self._slots.note_in_mirrors(*chat_html.bundle(chat_html.line(_MIRRORED), _MIRRORED, kind="note"))
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
@@ -211,8 +214,9 @@ class NotebookView:
 
     def panel(self, data: dict[str, object]) -> None:
         """Shows a panel at the foot; what comes next takes its place."""
+        # A page that sees the panel may be loaded again at once, and that is told on another thread.
+        self._held, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
-        self._held = True
 
     def release(self) -> None:
         """Takes the panel away; what is awaited next shows in its place."""
@@ -227,6 +231,11 @@ class NotebookView:
         self._status_since = self._clock()
         self._status_shown = self._status_since - _STATUS_EVERY + _INTERVAL
 
+    def mirror(self, publish: Publish) -> None:
+        """Shows what comes from now on in this way as well."""
+        self._slots.mirror(publish)
+        self._foot = self._slots.next()
+
     @property
     def asks(self) -> bool:
         """Whether a panel is shown."""
@@ -236,6 +245,7 @@ class NotebookView:
         """Shows everything below another cell, and what comes as well; the cell before says so."""
         self._foot_slot().leave(*chat_html.bundle(chat_html.line(_MOVED), _MOVED, kind="note"))
         self._slots.move(publish)
+        self.page_loaded = False
 
     # The foot
 

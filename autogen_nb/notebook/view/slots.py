@@ -1,6 +1,5 @@
 """The places in a cell's output, whose content can be replaced as long as the cell's kernel lives."""
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -30,13 +29,6 @@ def publish_here(data: Bundle, metadata: Bundle, display_id: str, *, update: boo
     )
 
 
-@dataclass(slots=True)
-class CellBelow:
-    """The cell below which something is shown; it may become another one."""
-
-    publish: Publish = publish_here
-
-
 class Slot:
     """An output of a cell with a display id; nothing is shown before the first `show`.
 
@@ -46,10 +38,10 @@ class Slot:
         The place above it. A front end puts outputs where they come first, so that place is taken before this one.
     """
 
-    def __init__(self, above: "Slot | None" = None, cell: CellBelow | None = None) -> None:
+    def __init__(self, above: "Slot | None" = None, publish: Publish = publish_here) -> None:
         self._id = uuid4().hex
         self._above = above
-        self._cell = cell or CellBelow()
+        self._publish = publish
         self.content: Content | None = None
 
     def show(self, data: Bundle, metadata: Bundle) -> None:
@@ -57,17 +49,17 @@ class Slot:
         if self._above is not None and self._above.content is None:
             self._above.show(*_NOTHING)
         shown, self.content, self._above = self.content, (data, metadata), None
-        self._cell.publish(data, metadata, self._id, update=shown is not None)
+        self._publish(data, metadata, self._id, update=shown is not None)
 
     def leave(self, data: Bundle, metadata: Bundle) -> None:
         """Shows this in the place before it moves with its content."""
-        self._cell.publish(data, metadata, self._id, update=self.content is not None)
+        self._publish(data, metadata, self._id, update=self.content is not None)
 
     def move(self) -> None:
-        """Shows what is there below the cell that it is now; the place before stays as it is."""
+        """Shows what is there once more; the place before stays as it is."""
         self._id = uuid4().hex
         if self.content is not None:
-            self._cell.publish(*self.content, self._id)
+            self._publish(*self.content, self._id)
 
     def clear(self) -> None:
         """Leaves nothing to be seen in this place."""
@@ -81,18 +73,33 @@ class Slots:
     def __init__(self, publish: Publish = publish_here) -> None:
         self._all: list[Slot] = []
         self._used = 0
-        self._cell = CellBelow(publish)
+        self._publish = publish
+        self._mirrors: list[Publish] = []
 
     def move(self, publish: Publish) -> None:
         """Shows everything below another cell, and what comes as well."""
-        self._cell.publish = publish
+        self._publish = publish
+        self._mirrors.clear()
         for slot in self._all:
             slot.move()
+
+    def mirror(self, publish: Publish) -> None:
+        """Shows what comes from now on in this way as well; what is there already is not shown again."""
+        self._mirrors.append(publish)
+
+    def note_in_mirrors(self, data: Bundle, metadata: Bundle) -> None:
+        """Shows this last, where what came was shown as well."""
+        for mirror in self._mirrors:
+            mirror(data, metadata, uuid4().hex)
+
+    def _send(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
+        for publish in (self._publish, *self._mirrors):
+            publish(data, metadata, display_id, update=update)
 
     def next(self) -> Slot:
         """The place below those that are in use."""
         if self._used == len(self._all):
-            self._all.append(Slot(self._all[-1] if self._all else None, self._cell))
+            self._all.append(Slot(self._all[-1] if self._all else None, self._send))
         self._used += 1
         return self._all[self._used - 1]
 
@@ -104,7 +111,8 @@ class Slots:
         bool
             Whether it did.
         """
-        if self._used < _MANY:
+        # A mirror has only the last of them.
+        if self._used < _MANY or self._mirrors:
             return False
         contents = [slot.content for slot in self._all if slot.content not in (None, _NOTHING)]
         kept = merged([content for content in contents if content is not None], few=_MANY // 2)

@@ -13,10 +13,12 @@ import ipywidgets as widgets
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import NobodyThere
 from autogen_nb.notebook.asking.panels import widget_parts
+from autogen_nb.notebook.asking.panels.box_outputs import BoxOutputs
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.reruns import Superseded
 from autogen_nb.notebook.view import status_line
+from autogen_nb.notebook.view.slots import Publish
 
 YOU = "you"
 
@@ -36,8 +38,15 @@ _NO_BUTTONS = (
 class Foot(Protocol):
     """Where a panel is shown: the last place of a view."""
 
+    @property
+    def page_loaded(self) -> bool:
+        """Whether a page was loaded while the panel was shown, which drops what the cell prints."""
+
     def panel(self, data: dict[str, object]) -> None:
         """Shows the panel."""
+
+    def mirror(self, publish: Publish) -> None:
+        """Shows what comes from now on in this way as well."""
 
     def release(self) -> None:
         """Takes the panel away, once it is answered."""
@@ -96,8 +105,13 @@ class Panel:
             return self._answer.result()
         finally:
             self.finish()
+            gone: list[widgets.Widget] = [*self._shown]
             foot.release()
-            for widget in (*self._shown, self._box):
+            if foot.page_loaded:
+                foot.mirror(BoxOutputs(self._box).publish)
+            else:
+                gone.append(self._box)
+            for widget in gone:
                 widget_parts.close(widget)
 
     def finish(self) -> None:
