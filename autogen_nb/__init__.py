@@ -16,6 +16,8 @@ if os.name == "nt":
     raise ImportError("autogen_nb runs on Linux and macOS; on Windows, install and use it in WSL")
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from IPython.core.interactiveshell import InteractiveShell
 
     from autogen_nb.run import Surface
@@ -27,6 +29,9 @@ __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names
 
 last: Any = None
 """The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
+
+EXAMPLE: "Path"
+"""A table to try things with, measurements of 344 penguins; ``--data example`` of a command means it."""
 
 
 def __getattr__(name: str) -> Any:

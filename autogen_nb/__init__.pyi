@@ -55,6 +55,7 @@ from .agents.teams.termination_conditions import TextMessageTermination as TextM
 from .agents.teams.termination_conditions import TimeoutTermination as TimeoutTermination
 from .agents.teams.termination_conditions import TokenUsageTermination as TokenUsageTermination
 from .agents.user_proxy import UserProxyAgent as UserProxyAgent
+from .cli.table_files import EXAMPLE as EXAMPLE
 from .executors.code_executor import CodeExecutor as CodeExecutor
 from .executors.code_executor import CodeResult as CodeResult
 from .executors.code_executor import CommandLineCodeResult as CommandLineCodeResult

@@ -14,9 +14,9 @@ AutogenError
 │   └── TransferError      a variable cannot be handed over
 ├── SessionError           the log does not match its flow: choose another log
 ├── CallbackError          a function handed in by the user raised
-├── NobodyThere            a question needs a person and there is none
-└── ChatUnfinished         a chat ended before its answer: stopped, or a limit was met
-    └── AnswerIncomplete       the answer is there, and lacks a part
+├── ChatUnfinished         a chat ended before its answer: stopped, or a limit was met
+│   └── AnswerIncomplete       the answer is there, and lacks a part
+└── NobodyThere            a question needs a person and there is none
 
 Code that an agent ran and that failed is not an error here: it is an answer with a non-zero exit code.
 """

@@ -14,7 +14,7 @@ import click
 
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.notebook_execution import execute
-from autogen_nb.cli.table_files import check
+from autogen_nb.cli.table_files import EXAMPLES, check
 from autogen_nb.cli.transcript import Transcript
 from autogen_nb.errors import ConfigError
 
@@ -53,7 +53,7 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         names = " and ".join(missing)
         raise ConfigError(f"the demo needs {names}: {sys.executable} -m pip install {' '.join(missing)}")
-    path = notebook or examples() / _QUICKSTART
+    path = notebook or EXAMPLES / _QUICKSTART
     book = nbformat.read(path, as_version=4)
     environment = {**os.environ, "AUTOGEN_NB_CONFIRM": "never"}
     environment.pop("AUTOGEN_NB_DATA", None)
@@ -83,13 +83,6 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     counted = f"{plots} plot{'' if plots == 1 else 's'}"
     transcript.line(f"{how} after {time.monotonic() - begun:.0f} s, with {counted}:\n{files}")
     return code
-
-
-def examples() -> Path:
-    """The folder of the quickstart and its tables: in the installed package, or in the checkout that this is."""
-    here = Path(__file__).resolve().parent
-    installed = here / "examples"
-    return installed if installed.is_dir() else here.parent.parent / "notebooks"
 
 
 def _reading(book: Any) -> str:

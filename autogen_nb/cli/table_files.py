@@ -11,6 +11,13 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError
 
+_HERE = Path(__file__).resolve().parent
+EXAMPLES = _HERE / "examples" if (_HERE / "examples").is_dir() else _HERE.parent.parent / "notebooks"
+"""The folder of the quickstart and its tables: in the installed package, or in the checkout that this is."""
+
+EXAMPLE = EXAMPLES / "data" / "penguins.csv"
+"""A table to try things with, measurements of 344 penguins; ``--data example`` of a command means it."""
+
 _START = 8_192
 _PIECE = 1_048_576
 _CHECKED_ROWS = 1_000
@@ -27,6 +34,7 @@ _FUNCTIONS = {
 }
 """How pandas reads a kind of file; any other is plain text with a separator."""
 
+_EXAMPLE = Path("example")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _OTHER = "cp1252"
 _TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})
@@ -56,7 +64,7 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
     """
     found: list[TableFile] = []
     for path in paths:
-        path = path.expanduser()  # noqa: PLW2901 - it is the same path
+        path = EXAMPLE if path == _EXAMPLE and not path.exists() else path.expanduser()  # noqa: PLW2901 - what it means
         check_file(path)
         whole = _reading(path, os.path.relpath(path.resolve(), folder.resolve()))
         some = f", nrows={_CHECKED_ROWS})" if path.suffix.lower() not in _FUNCTIONS else ")"

@@ -47,7 +47,11 @@ def task_options(
     """Gives a command the options of `TaskOptions`, each as a keyword; the help of some is the command's own."""
     options = (
         click.option(
-            "--data", "-d", multiple=True, type=click.Path(path_type=Path), help="A table to hand over. [any number]"
+            "--data",
+            "-d",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            help="A table to hand over, or 'example'. [any number]",
         ),
         click.option("--model", "-m", help="A model's name, 'offline', or 'replay:FILE'."),
         click.option(
