@@ -6,10 +6,10 @@
 3. The time limit does not run while a question waits for its answer.
 4. An interrupt that meets ipykernel between two steps of its own makes it drop the request: it goes idle
    without a reply. The shell channel keeps its order, so the reply to a later question tells.
-5. An interrupt is repeated at each half of the grace until the kernel is idle: IPython swallows one that meets its
-   own hooks, and code that stops its process may do so before we hear that it has begun. What does not yield within
-   the grace is over as "stuck", or, where a person stopped it, the person is asked, and nothing is sent any more:
-   nothing of theirs is destroyed unasked.
+5. An interrupt is repeated at each half of the grace until the kernel is idle or asks for input: IPython swallows one
+   that meets its own hooks, and code that stops its process may do so before we hear that it has begun. What does not
+   yield within the grace is over as "stuck", or, where a person stopped it, the person is asked, and nothing is sent
+   any more: nothing of theirs is destroyed unasked.
 6. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
 7. A question on stdin waits until what was printed before it has arrived on iopub, which is another socket: a request
    on the control channel, which the kernel reads while code runs, tells by its idle status. Who does not answer it in
@@ -282,6 +282,8 @@ class ExecuteRequest:
         elif self._stopped.done():
             self.launched.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
+            # It has heard the interrupt, and goes on.
+            self._leave_alone()
             if self._question is not None:
                 self._question.cancel()
             self._question = self._spawn(self._answer(self._ask, prompt, password))

@@ -106,7 +106,7 @@ def test_time_for_an_answer_does_not_count(agent: SharedKernel) -> None:
 
 def test_time_for_a_later_answer_does_not_count_either(agent: SharedKernel) -> None:
     """The time limit does not run while the person thinks about a question that took the place of another."""
-    code = "for _ in range(2):\n    try:\n        print(input())\n    except KeyboardInterrupt:\n        pass"
+    code = "while True:\n    try:\n        print(input())\n        break\n    except KeyboardInterrupt:\n        pass"
     asked = []
 
     async def ask(prompt: str, password: bool) -> str:
@@ -118,6 +118,25 @@ def test_time_for_a_later_answer_does_not_count_either(agent: SharedKernel) -> N
         return "late"
 
     assert agent.execute(code, timeout=1, ask=ask).stdout == "late\n"
+
+
+@pytest.mark.slow
+def test_code_that_asks_again_after_an_interrupt_is_left_alone(agent: SharedKernel) -> None:
+    """An interrupt that code has caught, and after which it asks for input, is not repeated while somebody types."""
+    code = "caught = 0\nwhile True:\n    try:\n        print(input(), caught)\n        break\n"
+    code += "    except KeyboardInterrupt:\n        caught += 1"
+    asked = []
+
+    async def ask(prompt: str, password: bool) -> str:
+        asked.append(prompt)
+        if len(asked) == 1:
+            await agent.kernel.interrupt()
+            await asyncio.sleep(60)
+        # Longer than the grace.
+        await asyncio.sleep(4)
+        return "typed"
+
+    assert agent.execute(code, ask=ask).stdout == "typed 1\n"
 
 
 def test_the_time_before_and_after_an_answer_counts(agent: SharedKernel) -> None:
