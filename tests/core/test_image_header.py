@@ -44,6 +44,11 @@ def test_a_picture_larger_than_its_screen_counts() -> None:
     assert pixels("image/gif", screen + picture) == 60_010 * 50_000
 
 
+def test_a_screen_without_a_picture_has_its_own_size() -> None:
+    """A GIF that ends before any picture is as large as its header says."""
+    assert pixels("image/gif", b"GIF89a" + struct.pack("<HHBBB", 30, 20, 0, 0, 0) + b";") == 600
+
+
 @pytest.mark.parametrize(
     ("mime", "data"),
     [
