@@ -26,6 +26,7 @@ def image(kind: str, **options: object) -> bytes:
         pytest.param("image/gif", image("gif", comment=b"about it"), id="gif"),
         pytest.param("image/jpeg", image("jpeg"), id="jpeg"),
         pytest.param("image/jpeg", image("jpeg", progressive=True, exif=b"Exif\0\0" + b"\xff\xc0" * 30_000), id="exif"),
+        pytest.param("image/jpeg", b"\xff\xd8\xff\x01" + image("jpeg")[2:], id="marker-alone"),
         pytest.param("image/webp", image("webp"), id="lossy-webp"),
         pytest.param("image/webp", image("webp", lossless=True), id="lossless-webp"),
         pytest.param("image/webp", image("webp", exif=b"Exif\0\0II*\0"), id="extended-webp"),
