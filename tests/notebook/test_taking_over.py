@@ -147,3 +147,22 @@ def test_page_that_hears_the_cell_shows_it_once(fresh: FrontEnd, model: FakeOpen
     assert chat.about("stream") == ["ran\n"]
     assert chat.about("message")[-1].endswith("Fine.")
     assert list(fresh.visible()) == []
+
+
+@pytest.mark.slow
+def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The chat's own cell gives way to its next run, which the cells sent after it do not overtake."""
+    model.add(python("print('ran')"), "Fine.")
+    chat = fresh.start("%%autogen\nGo.", "chat")
+    fresh.asked("Run")
+
+    before = fresh.start("print('before')", "before")
+    again = fresh.start("%%autogen\nGo.", "chat")
+    after = fresh.start("print('after')", "after")
+    fresh.finish(chat)
+    fresh.wait(lambda: bool(again.about("panel")), "the panel of the next run")
+    fresh.click("Run")
+    counts = [(fresh.finish(run).reply or {})["execution_count"] for run in (before, again, after)]
+
+    assert counts == sorted(counts)
+    assert again.about("stream") == ["ran\n"]

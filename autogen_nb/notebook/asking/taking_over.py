@@ -67,7 +67,7 @@ class RunningChat:
 
     def wants(self, code: str, cell: str | None) -> bool:
         """Whether a cell asks for what runs; called on any thread."""
-        return _SHOW.fullmatch(code) is not None or self._again(code, cell)
+        return _SHOW.fullmatch(code) is not None or (not self.view.asks and self._again(code, cell))
 
     def take(self, request: TakenRequest) -> bool:
         """Shows what the cell asks for, if the chat runs still."""
