@@ -224,8 +224,8 @@ class NotebookConversation:
 
     async def _stop(self, executor: "JupyterExecutor", told: str = "") -> None:
         await executor.stop(told)
-        if self.where.walled and self.known_folder:
-            # It stays as long as a kernel has it bound.
+        if executor is self.executor and self.where.walled and self.known_folder:
+            # It stays as long as a kernel has it bound: one that took this one's place has.
             remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:

@@ -137,11 +137,16 @@ def _check_names(names: Iterable[str]) -> None:
 def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
     """A fresh folder that the kernel sees, below the one that is held; gone afterwards."""
     made = path / f"hand-{uuid.uuid4().hex}"
-    held.folder(made.name, make=True).close()
+    try:
+        held.folder(made.name, make=True).close()
+    except OSError as error:
+        # The disk is full, or the agent's code has taken it away again.
+        raise TransferError(f"nothing comes back, for the folder for it cannot be made: {error}") from error
     try:
         yield made
     finally:
-        held.clear(made.name)
+        with suppress(OSError):
+            held.clear(made.name)
 
 
 def _overwritten(reply: Any) -> tuple[str, ...]:
