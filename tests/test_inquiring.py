@@ -17,11 +17,13 @@ from autogen_nb.events import (
     EffectAsked,
     Event,
     ModelReplied,
+    OutputAdded,
     Question,
     Recorded,
     Transient,
 )
 from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.outputs import Stream
 from autogen_nb.run import Inquired, Inquiry, OnCaller, OnEngine, World
 from tests.driven import adriven, driven, streaming
 
@@ -79,6 +81,36 @@ def test_code_that_runs_asks_and_goes_on_with_the_answer(drive: Drive) -> None:
     assert log == [events[0], CodeRan(0, inner=(ACT, given))]
     assert seen == [given]
     assert threads == [threading.get_ident()]
+
+
+@both
+def test_every_question_of_many_is_answered(drive: Drive) -> None:
+    """Code that asks again and again is answered each time, also where a question has the place of an earlier one."""
+    many, places = 50, set[int]()
+
+    def inquiry(answer: "asyncio.Future[Inquired]") -> Inquiry:
+        """A question, in the memory of one that is gone where there is such memory."""
+        loop = asyncio.get_running_loop()
+        spare = [Inquiry(ACT, lambda given: loop.call_soon_threadsafe(answer.set_result, given)) for _ in range(500)]
+        found = next((each for each in spare if id(each) in places), spare[0])
+        places.add(id(found))
+        return found
+
+    async def stream() -> AsyncIterator[Transient | Inquiry | Answer]:
+        for number in range(many):
+            answer: asyncio.Future[Inquired] = asyncio.get_running_loop().create_future()
+            yield inquiry(answer)
+            await asyncio.wait_for(answer, 60)
+            yield OutputAdded("user", Stream("stdout", f"{number}\n"))
+        yield CodeRan(0)
+
+    def asked(each: Question) -> OnCaller | OnEngine:
+        given = EffectJudged(allowed=True, by="you")
+        return OnEngine(stream) if isinstance(each, CodeAsked) else OnCaller(lambda: given)
+
+    events = drive(flow(), asked, [])
+
+    assert sum(isinstance(event, EffectJudged) for event in events) == many
 
 
 @both

@@ -25,6 +25,7 @@ from autogen_nb.kernels.places.environment import scrub_environment, with_interp
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.places.writable import parted
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -183,16 +184,16 @@ class CommandLineExecutor:
         place = Path(os.path.relpath(root / name, root))
         if place == Path() or ".." in place.parts:
             raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
-        own = self._place.own_folder
-        if not place.is_relative_to(own):
-            place = own / place
+        above, folder = parted(root, self._place.own_folder)
+        if above != root or not place.is_relative_to(folder):
+            place = folder / place
         try:
             # What earlier code left running may put a link anywhere in there, at any moment.
-            with HeldFolder(root) as held:
+            with HeldFolder(above) as held:
                 held.save(str(place), code.encode())
         except (OSError, ValueError) as error:
             raise BlockRefused(f"{name!r} cannot be saved ({error}); nothing was run") from error
-        return root / place
+        return above / place
 
     async def _succeed(self, argv: Sequence[str], otherwise: str) -> None:
         """Runs a program that is to succeed before the code runs; raises `otherwise` and its last words if it fails."""

@@ -6,7 +6,7 @@
 3. The time limit does not run while a question waits for its answer.
 4. An interrupt that meets ipykernel between two steps of its own makes it drop the request: it goes idle
    without a reply. The shell channel keeps its order, so the reply to a later question tells.
-5. An interrupt is repeated at each half of the grace until the kernel is idle or asks for input: IPython swallows one
+5. An interrupt is repeated, after ever longer pauses, until the kernel is idle or asks for input: IPython swallows one
    that meets its own hooks, and code that stops its process may do so before we hear that it has begun. What does not
    yield within the grace is over as "stuck", or, where a person stopped it, the person is asked, and nothing is sent
    any more: nothing of theirs is destroyed unasked.
@@ -149,6 +149,7 @@ class ExecuteRequest:
             found = self._take(await self._inbox.get())
             if found is not None:
                 return found
+        self._leave_alone()
         if self._interrupts:
             await asyncio.wait(self._interrupts, timeout=self._grace)
         self._close()
@@ -174,7 +175,9 @@ class ExecuteRequest:
         if self.asking.is_set() and stuck != "kill":
             return
         if self._reminder is None:
-            self._reminder = self._loop.call_later(self._grace / 2, self._remind)
+            # Nobody is there to be asked, and code that was heard may take its time to end.
+            pause = self._grace if stuck == "wait" else self._grace / 2
+            self._reminder = self._loop.call_later(pause, self._remind, pause)
         if stuck == "kill":
             self._later(self._grace, self._inbox.put, "stuck")
         elif stuck != "wait":
@@ -183,9 +186,10 @@ class ExecuteRequest:
     def _later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
         self._timers.append(self._loop.call_later(seconds, call, *arguments))
 
-    def _remind(self) -> None:
-        self._send_interrupt()
-        self._reminder = self._loop.call_later(self._grace / 2, self._remind)
+    def _remind(self, pause: float) -> None:
+        if self.end is None:
+            self._send_interrupt()
+            self._reminder = self._loop.call_later(2 * pause, self._remind, 2 * pause)
 
     def _leave_alone(self) -> None:
         if self._reminder is not None:

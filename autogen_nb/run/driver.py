@@ -153,7 +153,7 @@ def _asked(question: Question, world: World) -> Generator[Effect, Any, Answer]:
         answer: Answer = yield way
         return answer
     pump = StreamBridge(way.stream)
-    asked: set[int] = set()
+    asked: dict[int, Inquiry] = {}
     while True:
         item: Transient | Inquiry | Answer = yield pump
         if isinstance(item, Inquiry):
@@ -164,14 +164,14 @@ def _asked(question: Question, world: World) -> Generator[Effect, Any, Answer]:
             return item
 
 
-def _inquired(inquiry: Inquiry, world: World, asked: set[int]) -> Generator[Effect, Any, None]:
+def _inquired(inquiry: Inquiry, world: World, asked: dict[int, Inquiry]) -> Generator[Effect, Any, None]:
     """Shown like any question, as are those beside it; the log has them within the answer that they came up in.
 
-    `asked` has the identity of each question that was put already, beside another one.
+    `asked` has each question that was put already, beside another one, by its identity, which none gets after it.
     """
     if id(inquiry) in asked or inquiry.withdrawn():
         return
-    asked.add(id(inquiry))
+    asked[id(inquiry)] = inquiry
     yield inquiry.question
     for number, (question, answer) in enumerate((yield OnCaller(lambda: _settled(inquiry, world, asked)))):
         if number:
@@ -182,13 +182,13 @@ def _inquired(inquiry: Inquiry, world: World, asked: set[int]) -> Generator[Effe
 _Settled: TypeAlias = tuple[EffectAsked | CodeInputAsked, Inquired]
 
 
-def _settled(inquiry: Inquiry, world: World, asked: set[int]) -> list[_Settled] | Awaitable[list[_Settled]]:
+def _settled(inquiry: Inquiry, world: World, asked: dict[int, Inquiry]) -> list[_Settled] | Awaitable[list[_Settled]]:
     """The question, and those that came up beside it while the person was asked, each with its answer."""
     answer = _answered(inquiry, world)
     return _together(inquiry, answer, world, asked) if isinstance(answer, Awaitable) else [_give(inquiry, answer)]
 
 
-async def _together(first: Inquiry, answer: Awaitable[Any], world: World, asked: set[int]) -> list[_Settled]:
+async def _together(first: Inquiry, answer: Awaitable[Any], world: World, asked: dict[int, Inquiry]) -> list[_Settled]:
     settled: list[_Settled] = []
     waiting = {id(first): (first, asyncio.ensure_future(answer))}
     try:
@@ -207,7 +207,7 @@ async def _together(first: Inquiry, answer: Awaitable[Any], world: World, asked:
             for each in first.beside() if waiting else ():
                 if id(each) in asked or each.withdrawn():
                     continue
-                asked.add(id(each))
+                asked[id(each)] = each
                 more = _answered(each, world)
                 if isinstance(more, Awaitable):
                     waiting[id(each)] = each, asyncio.ensure_future(more)

@@ -118,8 +118,21 @@ def test_of_many_outputs_the_first_are_shown() -> None:
     assert len(kept.files) == FILES
     assert note == (
         f"[{FILES + 5:,} more outputs are not shown: one run shows {MOST} outputs at most; "
-        f"pictures among them are in 'output-1.png' to 'output-{FILES}.png'.]\n"
+        f"what is more than text is in 'output-1.png' to 'output-{FILES}.png'.]\n"
     )
+
+
+def test_text_beyond_the_bound_makes_no_files() -> None:
+    """A table beyond the most that is shown is kept; a plain value, which a print shows as well, is counted."""
+    kept = Kept()
+
+    _, note = taken(
+        *[Display({"text/plain": "x"}) for _ in range(MOST + 1)], Display({"text/html": "<table>"}), kept=kept
+    )
+
+    assert kept.files == {"output-1.html": b"<table>"}
+    assert note.startswith("[2 more outputs are not shown: one run shows 200 outputs at most;")
+    assert note.endswith("what is more than text is in 'output-1.html'.]\n")
 
 
 def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:
@@ -131,7 +144,7 @@ def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:
     updated, silent = taken(Display(large, {}, "a"), *[Display(large, {}, "a", update=True) for _ in range(30)])
 
     assert len(shown) == 10
-    assert note == f"[2 more outputs are not shown: one run shows {OF_RUN:,} characters of them at most.]\n"
+    assert note.startswith(f"[2 more outputs are not shown: one run shows {OF_RUN:,} characters of them at most;")
     assert (len(live), quiet) == (60, "")
     assert (len(updated), silent) == (31, "")
 

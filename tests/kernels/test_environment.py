@@ -69,7 +69,9 @@ def test_a_proxy_without_credentials_is_passed(name: str) -> None:
     assert scrub_environment({name: "http://proxy:3128"}) == {name: "http://proxy:3128"}
 
 
-@pytest.mark.parametrize("url", ["http://me:secret@proxy:3128", "me:secret@proxy:3128", "me@proxy", "http://[::1"])
+@pytest.mark.parametrize(
+    "url", ["http://me:p/w@proxy:3128", "http://me:p#w@proxy", "me:secret@proxy:3128", "me@proxy", "http://[::1"]
+)
 def test_a_proxy_with_credentials_is_dropped(url: str) -> None:
     """A proxy's address that holds a user's name, or cannot be read, does not reach the agent's kernel."""
     assert scrub_environment({"http_proxy": url}) == {}

@@ -165,6 +165,13 @@ RISKY = {
     "pip": ("%pip install nothing-of-this-name", "install", "nothing-of-this-name"),
     "packages of a file": ("subprocess.run(['pip', 'install', '-rx.txt', 'x-y'])", "install", "-rx.txt x-y"),
     "socket without a file": ("socket.socket(socket.AF_UNIX).connect('\\0agn-none')", "network", "@agn-none"),
+    "pip behind another program": (
+        "os.system('true;/usr/bin/pip install x')",
+        "process",
+        "true;/usr/bin/pip install x",
+    ),
+    "pip before another program": ("os.system('pip install x;true')", "process", "pip install x;true"),
+    "pip with a redirection": ("os.system('pip install x>out')", "process", "pip install x>out"),
     "pip by subprocess": ("subprocess.run(['pip', 'install', '-q', 'x-y'])", "install", "x-y"),
     "environment": ("import os; os.environ['SOME_NAME'] = '1'", "environment", "SOME_NAME"),
     "environment by a magic": ("%env SOME_NAME=2", "environment", "SOME_NAME"),

@@ -24,7 +24,9 @@ with FakeOpenAI() as model, FrontEnd(Path(HOME), ENVIRONMENT) as notebook:
     cell = notebook.run(GO.format(walls=WALLS), "first")
     where = Path(re.findall("go to '(.+)'", cell.text)[-1])
     write = f"open({str(where / 'x.txt')!r}, 'w').write('1')"
-    model.add(python(f"import os\\n{write}\\nprint('computed in', os.getcwd())"), "Done.")
+    if WALLS == "bwrap":
+        write = f"# filename: made.py\\n{write}; open({str(where / 'made.py')!r})"
+    model.add(python(f"{write}\\nimport os\\nprint('computed in', os.getcwd())"), "Done.")
     cell = notebook.run(GO.format(walls=WALLS), "second")
     print(cell.error)
     print(*cell.about("stream"), (where / "x.txt").read_text(), "go to" in cell.text)

@@ -107,7 +107,7 @@ class RichOutputs:
         held = ""
         if self._files:
             ends = self._files[0], self._files[-1]
-            held = f"; pictures among them are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
+            held = f"; what is more than text is in {' to '.join(map(repr, dict.fromkeys(ends)))}"
         return f"[{what} not shown: {self._why}{held}.]\n"
 
     def _update(self, update: Display) -> Output | None:
@@ -144,8 +144,8 @@ class RichOutputs:
     def _leave_out(self, output: _Rich, why: str) -> None:
         self._left_out += 1
         self._why = self._why or why
-        mime = next((mime for mime in MAGIC if mime in output.data), None)
-        if mime is not None and len(self._files) < FILES and (file := self._saved(mime, output.data)):
+        mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "text/plain")
+        if mime != "text/plain" and len(self._files) < FILES and (file := self._saved(mime, output.data)):
             self._files.append(file)
 
     def _fitted(self, output: _Rich) -> tuple[_Rich, int]:

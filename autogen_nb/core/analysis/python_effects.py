@@ -33,7 +33,7 @@ _SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node
 _MAGICS = frozenset({"run_line_magic", "system", "getoutput", "run_cell_magic", "run_cell", "magic"})
 _RUNNING = frozenset({"store_history", "silent", "shell_futures", "cell_id", "split"})
 """What a magic may be told by a word: how it runs, and not what."""
-_LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr"})
+_LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr", "help"})
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 _MEMORY = frozenset({"__array_interface__", "__array_struct__", "__cuda_array_interface__"})
 _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
@@ -59,7 +59,10 @@ class _PythonReader:
         self._inner |= {
             id(call.args[0])
             for call in calls
-            if isinstance(call.func, ast.Name) and call.func.id in _LOOKED_AT and call.args
+            if isinstance(call.func, ast.Name)
+            and call.func.id in _LOOKED_AT
+            and call.func.id not in names
+            and call.args
         }
         # Whether there is such a name may be asked.
         self._tested = {

@@ -45,9 +45,12 @@ _FONTS = re.compile(
     r"|\.local/share/fonts)(/.*)?"
 )
 _INSTALLER = re.compile(
-    r"(?:.*/)?(?:pip[\d.]*|uv|conda|mamba|micromamba|apt|apt-get|npm|(?:\S*python[\d.]*|uv|uvx) -m pip|uv pip)"
+    r"(?:[^\s;&|`$<>()]*/)?"
+    r"(?:pip[\d.]*|uv|conda|mamba|micromamba|apt|apt-get|npm|(?:\S*python[\d.]*|uv|uvx) -m pip|uv pip)"
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
 )
+_SHELL = re.compile(r"[;&|`$()\n]|[<>](?!=)|>=?&")
+"""What has a shell do more than start one program; versions are compared by two signs, or between quotes."""
 _PIP = f"{sys.executable} -m pip "
 """How `%pip` starts it."""
 _FLAG = re.compile(
@@ -211,7 +214,7 @@ def _started(command: str, look: "Seen") -> Iterator[Effect]:
     if command.startswith(_PIP):
         command = command.removeprefix(_PIP.removesuffix("pip "))
     found = _INSTALLER.fullmatch(command.strip())
-    if found is not None:
+    if found is not None and not _SHELL.search(found[1]):
         packages = " ".join(word for word in found[1].split() if not _FLAG.fullmatch(word))
         yield "install", packages, f"installs {_short(packages)}".strip()
         return

@@ -103,7 +103,7 @@ class BubblewrapPlace(LocalPlace):
             *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *(["--share-net"] if self._net else []),
             *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *_without(_private()),
+            *_without(path for path in _private() if path.exists()),
             *_each("--tmpfs", _emptied()),
             *_each("--tmpfs", hidden),
             *_bound("--ro-bind", shown),

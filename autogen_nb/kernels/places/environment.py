@@ -32,7 +32,7 @@ _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
 _SECRET = re.compile(
     r"KEY|TOKEN|SECRET|PASS|PW|CREDENTIAL|AUTH|BEARER|HEADER|PRIVATE|COOKIE|SIGNATURE|WEBHOOK|(?:^|_)(?:PAT|DSN)(?:_|$)"
 )
-_ADDRESS_WITH_USER = re.compile(r"://[^/?#\s]*@")
+_ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 
 def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
@@ -67,9 +67,9 @@ def _allowed(name: str, value: str) -> bool:
 
 
 def _carries_credentials(url: str) -> bool:
-    """Whether there is a user's part in the address; what cannot be read is taken to have one."""
+    """Whether there is a user's part in the address, whatever signs are in it; what cannot be read may have one."""
     try:
-        parts = urlsplit(url if "//" in url else f"//{url}")
+        urlsplit(url if "//" in url else f"//{url}")
     except ValueError:
         return True
-    return "@" in parts.netloc
+    return "@" in url
