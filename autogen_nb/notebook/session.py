@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
@@ -75,8 +75,11 @@ class Session:
         self._defaults = defaults
         self.conversations = conversations
         self._announced: set[str] = set()
-        kernel = getattr(shell, "kernel", None)
-        restarts = Restarts() if kernel is None else Restarts(Path(get_connection_file()))
+        restarts = Restarts()
+        if getattr(shell, "kernel", None) is not None:
+            # The file may be gone, and a kernel inside of another program has none.
+            with suppress(OSError, RuntimeError):
+                restarts = Restarts(Path(get_connection_file()))
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, restarts=restarts)
         self._commands = Commands(
             shell, self._notebook, choose_model=lambda words: run.unsuspended(self._choose_model(words, "sync"))

@@ -56,3 +56,15 @@ def test_what_begins_anew_is_told_nothing(front: FrontEnd, model: FakeOpenAI) ->
     new = front.run("%%autogen --new\nSecond.", "two")
 
     assert again.about("restart") == new.about("restart") == []
+
+
+@pytest.mark.slow
+@pytest.mark.kernel
+def test_kernel_whose_connection_file_is_gone_works(front: FrontEnd, model: FakeOpenAI) -> None:
+    """Only the remark about earlier kernels needs the file."""
+    model.add("One.")
+    Path(front.manager.connection_file).unlink()
+    front.run("%reload_ext autogen_nb", "load")
+    cell = front.run("%%autogen\nFirst.", "one")
+
+    assert cell.about("message")[-1].endswith("One."), cell.error
