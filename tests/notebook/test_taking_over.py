@@ -8,6 +8,23 @@ from tests.notebook.scripts import python
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
 
+FAILS = """
+import asyncio, os
+from autogen_nb.notebook.asking.comm_interceptor import intercept
+
+class Taker:
+    def wants(self, code, cell, *, alone):
+        return code == "taken"
+
+    def take(self, request):
+        raise OSError("no place is left")
+
+with intercept(get_ipython().kernel).listening(Taker()):
+    print("listens")
+    while not os.path.exists("go"):
+        await asyncio.sleep(0.02)
+"""
+
 
 @pytest.mark.slow
 def test_open_question_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI) -> None:
@@ -76,7 +93,7 @@ def test_stop_ends_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> No
     model.add(python("print('ran')"), "Fine.")
     chat = fresh.start("%%autogen\nGo.", "chat")
     fresh.asked("Run")
-    shown = fresh.start("%autogen show", "show")
+    shown = fresh.start("# After a reload:\n\n# the chat again\n%autogen show", "show")
     fresh.wait(lambda: bool(shown.about("panel")), "the panel below the cell that shows")
     fresh.interrupt()
     fresh.finish(shown)
@@ -166,3 +183,33 @@ def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeO
 
     assert counts == sorted(counts)
     assert again.about("stream") == ["ran\n"]
+
+
+@pytest.mark.slow
+def test_run_all_while_the_code_runs_asks_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A run of the chat's cell that stands behind other cells is one of its own: they may change what it is about."""
+    model.add(python(WAITS), "Fine.", "Anew.")
+    first = fresh.start("%%autogen --confirm never\nGo.", "chat")
+    fresh.wait(lambda: "began" in first.text, "the block to run")
+
+    before = fresh.start("data = 2", "before")
+    again = fresh.start("%%autogen --confirm never\nGo.", "chat")
+    (fresh.cwd / "go").touch()
+    for run in (first, before, again):
+        fresh.finish(run)
+    (fresh.cwd / "go").unlink()
+
+    assert again.about("message")[-1].endswith("Anew."), again.text
+
+
+@pytest.mark.slow
+def test_cell_whose_answer_fails_ends(fresh: FrontEnd) -> None:
+    """What goes wrong while a cell is taken over is the cell's error; it does not run for ever."""
+    listening = fresh.start(FAILS, "listening")
+    fresh.wait(lambda: "listens" in listening.text, "the cell that listens")
+    taken = fresh.run("taken", "taken")
+    (fresh.cwd / "go").touch()
+    fresh.finish(listening)
+    (fresh.cwd / "go").unlink()
+
+    assert taken.error == "no place is left"

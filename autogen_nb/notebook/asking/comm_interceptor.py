@@ -158,7 +158,9 @@ class CommInterceptor:
         cell, content = message["metadata"].get("cellId"), message["content"]
         for listener in reversed(self._listeners):
             taker = listener.taker
-            if taker is not None and not content.get("silent") and taker.wants(content["code"], cell):
+            if taker is None or content.get("silent"):
+                continue
+            if taker.wants(content["code"], cell, alone=not listener.cells):
                 with suppress(RuntimeError):
                     context = listener.context.copy()
                     listener.loop.call_soon_threadsafe(self._take, taker, frames, idents, message, context=context)
@@ -167,8 +169,10 @@ class CommInterceptor:
         return False
 
     def _note_cell(self, cell: str | None) -> None:
-        for listener in self._listeners:
-            listener.cells.append(str(cell))
+        # What has no id is no cell, but what a front end runs by itself.
+        if cell is not None:
+            for listener in self._listeners:
+                listener.cells.append(str(cell))
 
     def _hand_on(self, frames: Sequence[Any], cell: str | None) -> None:
         self._note_cell(cell)
@@ -185,8 +189,15 @@ class CommInterceptor:
             send = partial(self._kernel.session.send, self._stream, kind, content, parent=message, ident=idents)
             self._on_stream(send)
 
-        if not taker.take(TakenRequest(self._kernel, message, reply)):
-            self._on_stream(partial(self._hand_on, frames, message["metadata"].get("cellId")))
+        request = TakenRequest(self._kernel, message, reply)
+        try:
+            taken = taker.take(request)
+        # A cell that nobody answers would run for ever.
+        except Exception as error:  # noqa: BLE001
+            request.finish(error)
+            return
+        if not taken:
+            self._on_stream(partial(self._hand_on, frames, request.cell))
 
     def _handle(self, kind: str, idents: Sequence[bytes], parts: Sequence[Any]) -> None:
         message = self._kernel.session.deserialize(parts, content=True, copy=False)

@@ -71,8 +71,11 @@ class CellTaker(Protocol):
     def on_page_loaded(self) -> None:
         """Called when a page was loaded that asks for the widgets, before a click of it; where the channel is read."""
 
-    def wants(self, code: str, cell: str | None) -> bool:
-        """Whether a cell of this source and id may be one; called where the shell channel is read."""
+    def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
+        """Whether a cell of this source and id may be one; called where the shell channel is read.
+
+        `alone` says that no other cell waits before it.
+        """
 
     def take(self, request: TakenRequest) -> bool:
         """Answers it now or later; False where it is the kernel's own matter after all."""

@@ -18,7 +18,7 @@ from autogen_nb.notebook.conversations import Conversations, NotebookConversatio
 from autogen_nb.notebook.reruns import Superseded
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
-_SHOW = re.compile(r"\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
+_SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
 _RUNS_ALREADY = "This cell runs already: its chat goes on here. To begin anew, stop it (■) and run the cell again."
 
 
@@ -65,9 +65,12 @@ class RunningChat:
         """Notes that the page which hears the cell may be gone."""
         self.view.page_loaded = self.view.asks
 
-    def wants(self, code: str, cell: str | None) -> bool:
+    def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
         """Whether a cell asks for what runs; called on any thread."""
-        return _SHOW.fullmatch(code) is not None or (not self.view.asks and self._again(code, cell))
+        if _SHOW.fullmatch(code) is not None:
+            return True
+        # The cells before it may change what the chat is about: its cell's next run is then one of its own.
+        return alone and not self.view.asks and self._again(code, cell)
 
     def take(self, request: TakenRequest) -> bool:
         """Shows what the cell asks for, if the chat runs still."""
