@@ -103,5 +103,5 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
         return ""
     return (
         f"In this sandbox files are written in {own_folder!r}; a person lets code write beside the notebook by "
-        "`%autogen rules add write ./`, from the kernel's next start on."
+        "`%autogen rules add write ./`, once `%autogen kernel stop` has ended this kernel."
     )

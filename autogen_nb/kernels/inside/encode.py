@@ -10,7 +10,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 MAX_DEPTH = 60
 _LEVELS = 4
 _LOOKED_AT = 50
+_LOOKS = 2_000
 _MAX_ITEMS = 20_000_000
 _NUMPY_KINDS = "biufcmMSU"
 _PLAIN_INT = 2**63
@@ -60,13 +61,15 @@ def save(value: Any, folder: str) -> dict[str, str]:
 def is_data(value: Any) -> bool:
     """Whether `save` is likely to take the value: of what it holds, only the first items are looked at."""
     try:
-        return _is_data(value, _LEVELS)
+        return _is_data(value, _LEVELS, iter(range(_LOOKS)))
     # The value may change meanwhile, and its class may be anybody's.
     except Exception:  # noqa: BLE001
         return False
 
 
-def _is_data(value: Any, levels: int) -> bool:
+def _is_data(value: Any, levels: int, looks: Iterator[int]) -> bool:
+    if next(looks, None) is None:
+        return True
     kind, numpy, pandas = type(value), _loaded("numpy"), _loaded("pandas")
     if value is None or kind in (str, bool, int, float) or kind in _SCALARS or not levels:
         return True
@@ -81,12 +84,12 @@ def _is_data(value: Any, levels: int) -> bool:
     elif pandas is not None and kind in (pandas.DataFrame, pandas.Series):
         columns = [value.iloc[:, number] for number in range(value.shape[1])] if value.ndim > 1 else [value]
         items = (each for column in columns if column.dtype == object for each in column.array[:_LOOKED_AT])
-        return all(_is_data(each, levels - 1) for each in items)
+        return all(_is_data(each, levels - 1, looks) for each in items)
     else:
         names = ("Index", "Timestamp", "Timedelta")
         plain = pandas is not None and isinstance(value, tuple(getattr(pandas, each) for each in names))
         return plain or (pandas is not None and (value is pandas.NA or value is pandas.NaT))
-    return all(_is_data(each, levels - 1) for each in islice(items, _LOOKED_AT))
+    return all(_is_data(each, levels - 1, looks) for each in islice(items, _LOOKED_AT))
 
 
 class _Writer:
