@@ -21,6 +21,8 @@ AutogenError
 Code that an agent ran and that failed is not an error here: it is an answer with a non-zero exit code.
 """
 
+from autogen_nb.messages import Usage
+
 
 class AutogenError(Exception):
     """Root of every exception that this package raises on its own account."""
@@ -41,11 +43,17 @@ class ModelError(AutogenError):
     ----------
     model : str
         The model that was asked, as it was named to us.
+    usage : Usage or None
+        The tokens that the server counted all the same, which are paid for; None where it told of none.
+    cost : float or None
+        What they cost in US dollars; None where that is not known.
     """
 
     def __init__(self, message: str, *, model: str = "") -> None:
         super().__init__(message)
         self.model = model
+        self.usage: Usage | None = None
+        self.cost: float | None = None
 
 
 class ModelUnavailable(ModelError):

@@ -1,14 +1,17 @@
 import asyncio
 import copy
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autogen_nb.core.ports import Completion, ModelRequest
-from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong, ModelUnavailable
+from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong, ModelError, ModelUnavailable
 from autogen_nb.messages import Message, Usage
 from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
 from autogen_nb.models.wrappers.cache import Cache, cached
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
@@ -168,6 +171,42 @@ def test_failed_request_counts_nothing() -> None:
     ask(model, question(400))
 
     assert budget.spent == "60 of 100 tokens"
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        FakeReply("", reasoning="Hm.", finish_reason="length"),
+        FakeReply("Half of", finish_reason="content_filter"),
+        FakeReply(""),
+    ],
+    ids=["no room", "filtered", "empty"],
+)
+def test_reply_that_ends_in_an_error_is_paid_for(faulty: FakeReply) -> None:
+    """The server has counted its tokens, whatever they are good for."""
+    budget = Budget(dollars=10, tokens=10_000)
+    told = replace(faulty, usage={"prompt_tokens": 3_000, "completion_tokens": 2_000})
+    with FakeOpenAI([told]) as server:
+        error = error_of(budgeted(OpenAIModel(model="m", base_url=server.base_url, price=(0.1, 0.2)), budget))
+
+    assert isinstance(error, ModelError)
+    assert error.usage == Usage(3_000, 2_000)
+    assert error.cost == pytest.approx(0.7)
+    assert budget.spent == "0.70 of 10.00 dollars and 5,000 of 10,000 tokens"
+
+
+@pytest.mark.parametrize("text", ["ok", ""], ids=["answered", "failed"])
+def test_reply_that_is_asked_for_again_is_paid_for(text: str) -> None:
+    """What the server has counted before it broke off counts, whatever comes of the next request."""
+    used = {"prompt_tokens": 30, "completion_tokens": 10}
+    budget = Budget(tokens=1000)
+    cut = FakeReply(events=[json.dumps({"choices": [], "usage": used})], ending="cut")
+    with FakeOpenAI([cut, FakeReply(text, usage=used)]) as server:
+        model = budgeted(OpenAIModel(model="m", base_url=server.base_url), budget)
+        (ask if text else error_of)(model)
+        asked = len(server.requests)
+
+    assert (asked, budget.spent) == (2, "80 of 1,000 tokens")
 
 
 def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:

@@ -25,7 +25,8 @@ _JOINED = ("text", "summary", "data")
 class ChunkAccumulator:
     """The reply so far; `add` takes the chunks as parsed JSON, in order, `unsent` gives what is to be streamed.
 
-    `progress` counts the pieces of the reply itself, which a chunk that only keeps the connection alive has none of.
+    `progress` counts the pieces of the reply itself, which a chunk that only keeps the connection alive has none of;
+    `model` is the name that the server gave, "" where it gave none.
     """
 
     def __init__(self) -> None:
@@ -39,7 +40,7 @@ class ChunkAccumulator:
         self._calls: list[_Call] = []
         self._function: _Call | None = None
         self._usage: Mapping[str, Any] | None = None
-        self._model = ""
+        self.model = ""
 
     @property
     def begun(self) -> bool:
@@ -51,9 +52,15 @@ class ChunkAccumulator:
         """Whether the model has begun to write its answer, or to call."""
         return bool(self._text or self._calls or self._function)
 
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the server has counted, as far as it has told."""
+        told = self._usage
+        return None if told is None else Usage(_count(told.get("prompt_tokens")), _count(told.get("completion_tokens")))
+
     def add(self, chunk: Mapping[str, Any]) -> None:
         """Takes a chunk; a whole ``chat.completion`` is one chunk."""
-        self._model = _named(chunk.get("model")) or self._model
+        self.model = _named(chunk.get("model")) or self.model
         self._usage = next(_mappings([chunk.get("usage")]), self._usage)
         for choice in _mappings(chunk.get("choices")):
             if not choice.get("index"):
@@ -90,12 +97,8 @@ class ChunkAccumulator:
             reasoning_details=(self._details or None) if called else None,
         )
         finish = self.finish_reason or ("tool_calls" if calls else "stop")
-        told = self._usage
-        usage = (
-            None if told is None else Usage(_count(told.get("prompt_tokens")), _count(told.get("completion_tokens")))
-        )
-        reasoning = Reasoning(thought, tokens=_reasoning_tokens(told)) if thought else None
-        return Completion(message, self._model or model, usage, finish, reasoning=reasoning)
+        reasoning = Reasoning(thought, tokens=_reasoning_tokens(self._usage)) if thought else None
+        return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
 
     def _add_choice(self, choice: Mapping[str, Any]) -> None:
         self.finish_reason = _named(choice.get("finish_reason")) or self.finish_reason

@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
-from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused
-from autogen_nb.messages import Reasoning
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused
+from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models.config.account import (
     OPENAI_URL,
     PLACEHOLDER,
@@ -265,14 +265,14 @@ class OpenAIModel:
             When there is neither a key nor a server that may do without, or the organisation's policy does not allow
             the server; nothing was sent.
         ModelUnavailable, ModelRefused
-            When the server could not answer, or would not.
+            When the server could not answer, or would not; with the tokens that it counted all the same.
         """
         account = self._given.complete(self._model)
         host = ErrorContext("", account.url or OPENAI_URL).host
         policy().check_host(host)
         if is_listed_at(account.url):
             request = _without_reasoning(request)
-        spoken, first = False, time.monotonic()
+        spoken, first, wasted = False, time.monotonic(), Usage()
         for attempt in count():
             fold, begun, thought = ChunkAccumulator(), time.monotonic(), None
             try:
@@ -284,24 +284,33 @@ class OpenAIModel:
             except ServerFailed as failed:
                 failure = failed
             else:
-                completion = _checked(
-                    fold.completion(self._model), ErrorContext(self._model, account.url or OPENAI_URL)
-                )
-                usage, reasoning = completion.usage, completion.reasoning
+                completion = fold.completion(self._model)
+                faulty = _fault(completion, ErrorContext(self._model, account.url or OPENAI_URL))
+                if faulty is not None:
+                    raise self._paid(faulty.error, wasted + (fold.usage or Usage()), account, fold)
+                usage, reasoning = completion.usage and completion.usage + wasted, completion.reasoning
                 cost = None if usage is None else cost_of(completion.model, usage, self._price, url=account.url)
                 if reasoning is not None:
                     seconds = time.monotonic() - begun if thought is None else thought
                     reasoning = replace(reasoning, seconds=seconds)
-                yield replace(completion, cost=cost, host=host, reasoning=reasoning)
+                yield replace(completion, usage=usage, cost=cost, host=host, reasoning=reasoning)
                 return
+            wasted += fold.usage or Usage()
             wait = _pause(attempt) if failure.wait is None else failure.wait
             most = failure.retries if self._max_retries is None else self._max_retries
             late = time.monotonic() + wait > first + self._retry_seconds
             if spoken or not failure.again or attempt >= most or late:
-                raise failure.error
+                raise self._paid(failure.error, wasted, account, fold)
             yield Waiting(f"{failure.error}; asked again in {wait:.0f} s")
             await asyncio.sleep(wait)
             yield Waiting("")
+
+    def _paid(self, error: ModelError, usage: Usage, account: Account, fold: ChunkAccumulator) -> ModelError:
+        """The error, with what the server counted before it."""
+        if usage.total_tokens:
+            error.usage = usage
+            error.cost = cost_of(fold.model or self._model, usage, self._price, url=account.url)
+        return error
 
     async def _pieces(
         self, request: ModelRequest, account: Account, fold: ChunkAccumulator
@@ -492,17 +501,17 @@ def _checked_client(client: Any, ca_bundle: object) -> Any:
     return client
 
 
-def _checked(completion: Completion, server: ErrorContext) -> Completion:
-    """The reply, if it is one."""
+def _fault(completion: Completion, server: ErrorContext) -> ServerFailed | None:
+    """Why the reply is none; None where it is one."""
     if completion.finish_reason == "content_filter":
-        raise server.refused("stopped the reply by its content filter", ContentFiltered).error
+        return server.refused("stopped the reply by its content filter", ContentFiltered)
     if completion.message.text or completion.message.carries_calls:
-        return completion
+        return None
     if completion.finish_reason == "length":
-        raise server.unavailable("met its limit of tokens before it wrote anything; a larger max_tokens helps").error
+        return server.unavailable("met its limit of tokens before it wrote anything; a larger max_tokens helps")
     if completion.reasoning is not None:
-        return completion
-    raise server.unavailable("sent a reply that holds neither text nor a call").error
+        return None
+    return server.unavailable("sent a reply that holds neither text nor a call")
 
 
 def _names_stream_options(failure: ServerFailed) -> bool:

@@ -1,7 +1,7 @@
 """A sum of money or of tokens that models may spend together, and the stop before it is passed.
 
-1. The server's own counts are what is spent. A reply without them counts by the estimate; a reply from a cache, a
-   request that failed and one that was sent again count nothing.
+1. The server's own counts are what is spent, also where they came with an error. A reply without them, whole or
+   not, counts by the estimate; a reply from a cache and a request that failed before its reply count nothing.
 2. Before each request its own size is estimated. No tokenizer's table is asked: the characters of a request count
    by the ratio that the replies so far have shown, 4 to a token at first. The reply counts as long as the request
    allows, or, where that is not said, as long as the longest so far.
@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, Self
 
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part, Waiting
-from autogen_nb.errors import BudgetReached, ConfigError
+from autogen_nb.errors import BudgetReached, ConfigError, ModelError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models import request_size
 from autogen_nb.models.prices import Price, cost_at
@@ -229,6 +229,12 @@ class Budgeted(ModelWrapper):
             except (GeneratorExit, asyncio.CancelledError):
                 # A reader who goes away in the middle has the server stop, but not charge nothing.
                 if written and not whole:
+                    self._spend(estimate.completed(written), None)
+                raise
+            except ModelError as error:
+                if error.usage is not None:
+                    self._spend(error.usage, error.cost)
+                elif written and not whole:
                     self._spend(estimate.completed(written), None)
                 raise
 
