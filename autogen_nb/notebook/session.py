@@ -183,9 +183,14 @@ class Session:
         # A team brings its own models and places, so that nothing is said of them.
         members = () if team is None else [each.name for each in team.participants]
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
-        view = PlainCellView(remark=remark) if found.plain else NotebookView(remark=remark, members=members)
+        comes_back = found.way == "buttons"
+        view = (
+            PlainCellView(remark=remark)
+            if found.plain
+            else NotebookView(remark=remark, members=members, comes_back=comes_back)
+        )
         shown = None
-        if isinstance(view, NotebookView) and found.way == "buttons":
+        if isinstance(view, NotebookView) and comes_back:
             source = reruns.source(self._shell)
             shown = RunningChat(view, origin, running.cell, source, self.conversations, self._commands.chat_of)
         with shown or nullcontext(), found.open(self._shell, running, shown) as superseded:

@@ -322,6 +322,19 @@ def test_a_model_that_is_silent_for_long_is_told(published: list[dict[str, Any]]
     assert "stops it" in page.texts[-1]
 
 
+def test_a_model_that_thinks_for_long_is_not_called_silent(published: list[dict[str, Any]]) -> None:
+    """What it thinks is seen below the cell; the time goes on."""
+    now = [100.0]
+    page = Page(NotebookView(clock=lambda: now[0]), published)
+    page.show(ModelAsked("assistant", "user", 1))
+    now[0] += 5
+    page.show(ReasoningDelta("assistant", "Let me see."))
+    now[0] += 45
+    page.view.tick()
+
+    assert page.texts[-1].startswith("assistant is thinking \u2026 \u00b7 50 s \u00b7")
+
+
 def test_a_pause_before_a_server_is_asked_again_is_told(published: list[dict[str, Any]]) -> None:
     """The status line has the server's words while it lasts, and then what is awaited again."""
     now = [100.0]

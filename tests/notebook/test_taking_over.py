@@ -63,6 +63,7 @@ def test_output_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenA
     (fresh.cwd / "go").unlink()
 
     assert running.startswith("running python")
+    assert "after a reload `%autogen show` brings it back" in running
     assert shown.about("stream") == ["began\nended\n"]
     assert shown.about("end")
     assert shown.about("status") == []

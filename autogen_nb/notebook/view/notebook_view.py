@@ -75,6 +75,8 @@ class NotebookView:
         What every status line says besides, such as that code runs unasked.
     members
         Those of a team, each of whom has a colour by its place.
+    comes_back
+        Whether a page that was loaded again can have the chat shown, as every status line says then.
     clock
         Gives seconds that only grow.
     publish
@@ -86,6 +88,7 @@ class NotebookView:
         *,
         remark: str = "",
         members: Sequence[str] = (),
+        comes_back: bool = False,
         clock: Callable[[], float] = time.monotonic,
         publish: Publish = publish_here,
     ) -> None:
@@ -93,6 +96,7 @@ class NotebookView:
         self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
         self._hidden: str | None = None
         self._remark = remark
+        self._comes_back = status_line.COMES_BACK if comes_back else ""
         self._spent: Callable[[], str] = str
         self._unasked: Callable[[], bool] = bool
         self._slots = Slots(publish)
@@ -181,7 +185,9 @@ class NotebookView:
             return
         self._status_shown = now
         unasked = status_line.UNASKED if self._unasked() else ""
-        text = status_line.status(self._status, now - self._status_since, unasked, self._remark, self._spent())
+        remarks = (self._comes_back, unasked, self._remark, self._spent())
+        heard = self._draft is not None and not self._draft.empty
+        text = status_line.status(self._status, now - self._status_since, *remarks, heard=heard)
         self._foot_slot().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
 
     def close(self) -> None:

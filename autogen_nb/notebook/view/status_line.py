@@ -16,9 +16,9 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 """What stands before a line of that tone where there is no colour."""
 
 
-def status(what: str, seconds: float, *remarks: str) -> str:
-    """What is awaited, for how long, and how to stop it."""
-    silent = seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
+def status(what: str, seconds: float, *remarks: str, heard: bool = False) -> str:
+    """What is awaited, for how long, and how to stop it; `heard` says that a piece of a reply has come."""
+    silent = not heard and seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
     taken = f"no answer for {duration(seconds)}" if silent else duration(seconds)
     return joined(f"{what} …", taken, "the notebook's stop button (■) stops it", *remarks)
 
@@ -30,6 +30,7 @@ RUNNING = "running {}"
 CALLING = "calling {}"
 COPYING = "copying {}"
 SUMMING_UP = "summing up"
+COMES_BACK = "after a reload `%autogen show` brings it back"
 UNASKED = "runs without asking until this cell ends"
 WAITING_FOR_STOPPED = "waiting for code that was stopped"
 
