@@ -10,6 +10,7 @@ here, because its typed layer transforms every message and every chunk (see `ben
 """
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -103,7 +104,7 @@ class OpenAIModel:
     max_retries
         How often a request is sent again after a failure that may pass; None is as often as `retry_seconds` allow.
     retry_seconds
-        Seconds from the first request after which none is sent again.
+        Seconds from the first failure after which none is sent again.
     price
         US dollars per 1,000 prompt tokens and per 1,000 completion tokens. Without it OpenAI's and Azure's
         models cost what `autogen_nb.models.prices` lists; what another server costs is not known.
@@ -272,7 +273,7 @@ class OpenAIModel:
         policy().check_host(host)
         if is_listed_at(account.url):
             request = _without_reasoning(request)
-        spoken, first, wasted = False, time.monotonic(), Usage()
+        spoken, wasted, last = False, Usage(), math.inf
         for attempt in count():
             fold, begun, thought = ChunkAccumulator(), time.monotonic(), None
             try:
@@ -298,8 +299,10 @@ class OpenAIModel:
             wasted += fold.usage or Usage()
             wait = _pause(attempt) if failure.wait is None else failure.wait
             most = failure.retries if self._max_retries is None else self._max_retries
-            late = time.monotonic() + wait > first + self._retry_seconds
-            if spoken or not failure.again or attempt >= most or late:
+            now = time.monotonic()
+            # The first failure may come late, as a gateway's 504 after a minute.
+            last = min(last, now + self._retry_seconds)
+            if spoken or not failure.again or attempt >= most or now + wait > last:
                 raise self._paid(failure.error, wasted, account, fold)
             yield Waiting(f"{failure.error}; asked again in {wait:.0f} s")
             await asyncio.sleep(wait)
