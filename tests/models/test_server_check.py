@@ -13,9 +13,9 @@ from autogen_nb.testing import FakeOpenAI, FakeReply
 KEY = "sk-never-to-be-seen-4713"
 
 
-def checked(model: str, url: str, within: float = 20.0) -> CheckedConnection:
+def checked(model: str, url: str, within: float = 20.0, key: str | None = KEY) -> CheckedConnection:
     """What the check of this connection says."""
-    return asyncio.run(check_connection(ModelConnection(model, KEY, url), within=within))
+    return asyncio.run(check_connection(ModelConnection(model, key, url), within=within))
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,26 @@ def checked(model: str, url: str, within: float = 20.0) -> CheckedConnection:
     [(("a", "b"), "b", "b"), (("a",), "", "a"), (("a", "b"), "", "")],
     ids=["listed", "the only one", "to be chosen"],
 )
-def test_a_list_is_enough(names: tuple[str, ...], typed: str, taken: str) -> None:
+def test_a_list_is_enough_without_a_key(names: tuple[str, ...], typed: str, taken: str) -> None:
     """A server that lists the model has answered; without a name its only model is taken; nothing is completed."""
     with FakeOpenAI(models=names) as server:
-        found = checked(typed, server.base_url)
+        found = checked(typed, server.base_url, key=None)
 
     assert (found.connection.model, found.models) == (taken, names)
-    assert [each.headers["authorization"] for each in server.lookups] == [f"Bearer {KEY}"]
+    assert len(server.lookups) == 1
     assert server.requests == []
+
+
+@pytest.mark.parametrize("typed", ["m", ""], ids=["listed", "the only one"])
+def test_a_public_list_is_no_proof_of_a_key(typed: str) -> None:
+    """A server may list its models for anybody, and refuse the key all the same."""
+    with (
+        FakeOpenAI([FakeReply(status=401, error="wrong key")], models=["m"]) as server,
+        pytest.raises(ModelRefused, match="answered 401: wrong key"),
+    ):
+        checked(typed, server.base_url)
+
+    assert [each.headers["authorization"] for each in server.requests] == [f"Bearer {KEY}"]
 
 
 @pytest.mark.parametrize("names", [(), ("another",)], ids=["no list", "not in the list"])

@@ -25,7 +25,9 @@ class CheckedConnection:
 
 
 async def check_connection(connection: ModelConnection, *, within: float = CHECK_SECONDS) -> CheckedConnection:
-    """What the server says to the key and the model: of its list, and where that does not tell, by a first token.
+    """What the server says to the key and the model: by its list, and by a first token.
+
+    A list that names the model is enough where no key was given; it may be public, and is no proof of a key.
 
     Raises
     ------
@@ -54,8 +56,9 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
 async def _checked(model: OpenAIModel, connection: ModelConnection) -> CheckedConnection:
     listed = await model.listed_models()
     if not connection.model:
-        return CheckedConnection(replace(connection, model=listed[0] if len(listed) == 1 else ""), listed)
-    if connection.model not in listed:
+        found = replace(connection, model=listed[0] if len(listed) == 1 else "")
+        return await check_connection(found) if found.model and found.api_key else CheckedConnection(found, listed)
+    if connection.api_key or connection.model not in listed:
         # The first token is all that is waited for: hanging up ends the reply.
         async with open_reply(model, _SHORTEST) as items:
             await anext(items)
