@@ -21,7 +21,10 @@ AutogenError
 Code that an agent ran and that failed is not an error here: it is an answer with a non-zero exit code.
 """
 
-from autogen_nb.messages import Usage
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autogen_nb.messages import Usage
 
 
 class AutogenError(Exception):
