@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Iterator
 from functools import cache
 from typing import Any
 
-ENCODINGS = "gzip, deflate"
-"""What a server is told that it may compress with; other ways cannot be unpacked piece by piece."""
+ENCODINGS = "gzip"
+"""What a server is told that it may compress with; deflate is one of two formats, and others have no bound."""
 
 LONGEST_REPLY = 128 * 2**20
 _LONGEST_ERROR = 2**20
@@ -62,10 +62,9 @@ def _unpacker(encoding: str) -> Any:
     """A function that gives the unpacked pieces of a block."""
     if encoding in ("", "identity"):
         return lambda block: [block]
-    if encoding not in ("gzip", "x-gzip", "deflate"):
+    if encoding not in ("gzip", "x-gzip"):
         raise UnreadableBody("compressed its reply in a way that was not asked for")
-    # Of gzip and zlib, whichever its head says.
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def unpack(block: bytes) -> Iterator[bytes]:
         while block and not unpacker.eof:

@@ -196,6 +196,8 @@ def _count(value: Any) -> int:
     """A number of tokens; some servers write it as text, and what is no number counts nothing."""
     if isinstance(value, str) and len(value) <= _DIGITS and value.isdecimal():
         return int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**_DIGITS else 0
 
 
