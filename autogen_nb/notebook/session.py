@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ipykernel.connect import get_connection_file
@@ -130,15 +131,20 @@ class Session:
         setting = self._notebook.model_setting
         form = model_command.form_for(words, setting, os.environ)
         view = PlainCellView() if found.plain else NotebookView()
-        with found.open(self._shell, reruns.origin(self._shell)) as superseded:
+        running = reruns.origin(self._shell)
+        shown = self._running(found, view, running, running)
+        with shown or nullcontext(), found.open(self._shell, running, shown) as superseded:
             try:
                 answer = self._person(found, view, superseded, None).connection(form)
                 given = await answer if isinstance(answer, Awaitable) else answer
             except ChatUnfinished:
                 view.note("Nothing was changed.")
                 return
-        setting.give(given, os.environ)
-        self._commands.run("model")
+            setting.give(given, os.environ)
+            if isinstance(view, NotebookView):
+                view.add(*model_command.execute((), setting, os.environ))
+            else:
+                self._commands.run("model")
 
     async def run_awaited(self, line: str, cell: str) -> None:
         """Runs a cell that is awaited: the notebook's loop goes on meanwhile."""
@@ -183,25 +189,30 @@ class Session:
         # A team brings its own models and places, so that nothing is said of them.
         members = () if team is None else [each.name for each in team.participants]
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
-        comes_back = found.way == "buttons"
         view = (
             PlainCellView(remark=remark)
             if found.plain
-            else NotebookView(remark=remark, members=members, comes_back=comes_back)
+            else NotebookView(remark=remark, members=members, comes_back=found.way == "buttons")
         )
-        shown = None
-        if isinstance(view, NotebookView) and comes_back:
-            source = reruns.source(self._shell)
-            shown = RunningChat(view, origin, running.cell, source, self.conversations, self._commands.chat_of)
+        shown = self._running(found, view, origin, running)
         with shown or nullcontext(), found.open(self._shell, running, shown) as superseded:
             person = self._person(found, view, superseded, settings.human_timeout)
-            aside = _ask_below_cell if found.way == "buttons" else None
+            aside = None if shown is None else partial(_ask_below, shown.view)
             stage = CellStage(self._notebook, origin, person, view, waits, aside, settings.every_block)
             if team is not None:
                 return await run_team(stage, options, team)
             self.conversations.kernels.set_limits(self._defaults.kernel_idle, self._defaults.kernel_limit)
             self.conversations.kernels.say_in(copy_context(), self._commands.say)
             return await ChatCell(stage, settings, where).run()
+
+    def _running(
+        self, found: QuestionDelivery, view: PlainCellView | NotebookView, origin: Origin, running: Origin
+    ) -> RunningChat | None:
+        """What shows the view where a person asks for it; None where nobody could."""
+        if found.way != "buttons" or isinstance(view, PlainCellView):
+            return None
+        source = reruns.source(self._shell)
+        return RunningChat(view, origin, running.cell, source, self.conversations, self._commands.chat_of)
 
     def _person(
         self,
@@ -234,11 +245,11 @@ class Session:
         return where
 
 
-async def _ask_below_cell(what: str) -> StopAnswer:
-    """What the person says in a panel of its own, below what the cell shows."""
+async def _ask_below(view: NotebookView, what: str) -> StopAnswer:
+    """What the person says in a panel of its own, below what the view shows."""
     from autogen_nb.notebook.asking.panels import ButtonPerson
 
-    below = NotebookView()
+    below = NotebookView(publish=view.publish)
     answer = await ButtonPerson(below, lambda: False).stopping(what)
     below.note(stop_question.KILLED if answer == "kill" else stop_question.LEFT, kind="decision")
     return answer

@@ -3,7 +3,7 @@
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.front_end import FrontEnd
+from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
@@ -24,6 +24,19 @@ with intercept(get_ipython().kernel).listening(Taker()):
     while not os.path.exists("go"):
         await asyncio.sleep(0.02)
 """
+
+
+def runs(front: FrontEnd, run: Run) -> None:
+    """Returns when the cell shows that the block waits."""
+    front.wait(lambda: run.about("stream") == ["began\n"], "what the block printed")
+
+
+def let_go(front: FrontEnd, *runs: Run) -> None:
+    """Has what waits go on, and returns when these runs are through."""
+    (front.cwd / "go").touch()
+    for run in runs:
+        front.finish(run)
+    (front.cwd / "go").unlink()
 
 
 @pytest.mark.slow
@@ -52,15 +65,14 @@ def test_output_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenA
     """A block that runs while the page is loaded again is seen to its end, with the status line below it."""
     model.add(python(WAITS), "Fine.")
     chat = fresh.start("%%autogen --confirm never\nGo.", "chat")
-    fresh.wait(lambda: "began" in chat.text, "the block to run")
+    runs(fresh, chat)
     fresh.load_page_again()
 
     shown = fresh.start("%autogen show main", "show")
-    fresh.wait(lambda: "began" in shown.text and bool(shown.about("status")), "what the block printed")
+    runs(fresh, shown)
+    fresh.wait(lambda: bool(shown.about("status")), "the status line")
     running = shown.about("status")[0]
-    (fresh.cwd / "go").touch()
-    fresh.finish(shown)
-    (fresh.cwd / "go").unlink()
+    let_go(fresh, shown)
 
     assert running.startswith("running python")
     assert "after a reload `%autogen show` brings it back" in running
@@ -74,14 +86,11 @@ def test_cell_run_again_while_its_code_runs_goes_on(fresh: FrontEnd, model: Fake
     """Nothing is lost, nothing is asked or run twice, and a line says what happened."""
     model.add(python(WAITS), "Fine.", "Never.")
     first = fresh.start("%%autogen --confirm never\nGo.", "chat")
-    fresh.wait(lambda: "began" in first.text, "the block to run")
+    runs(fresh, first)
 
     again = fresh.start("%%autogen --confirm never\nGo.", "chat")
-    fresh.wait(lambda: "began" in again.text, "what the block printed")
-    (fresh.cwd / "go").touch()
-    fresh.finish(again)
-    fresh.finish(first)
-    (fresh.cwd / "go").unlink()
+    runs(fresh, again)
+    let_go(fresh, again, first)
 
     assert "This cell runs already" in again.about("note")[0]
     assert again.about("stream") == ["began\nended\n"]
@@ -129,6 +138,58 @@ def test_other_chats_are_shown_at_once(fresh: FrontEnd, model: FakeOpenAI) -> No
     assert unknown.status == "error"
     assert "there is no chat 'nobody'" in unknown.error
     assert chat.about("message")[-1].endswith("Fine.")
+
+
+@pytest.mark.slow
+def test_other_chat_that_waits_says_so(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A chat that was stopped at a question cannot ask it while another one runs; a line says when it can."""
+    model.add(python("1"), python("2"))
+    other = fresh.start("%%autogen -c other\nGo.", "other")
+    fresh.asked("Run")
+    fresh.interrupt()
+    fresh.finish(other)
+    fresh.start("%%autogen\nGo.", "chat")
+    fresh.asked("Run")
+
+    shown = fresh.run("%autogen show other", "show")
+    fresh.interrupt()
+
+    assert "`%autogen show other` asks it again, once the cell that runs has ended" in shown.about("note")[0]
+
+
+@pytest.mark.slow
+def test_model_form_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI) -> None:
+    """The form of `%autogen model set` is no chat, but what runs: it goes on there, and what is set then is shown."""
+    model.add("Yes.")
+    either.start("%autogen model set", "form")
+    either.asked("Use this server")
+    either.load_page_again()
+
+    shown = either.start("%autogen show", "show")
+    either.type(model.base_url, "Base URL")
+    either.type("local-model", "Model")
+    either.click("Use this server")
+    either.finish(shown)
+
+    assert "local-model" in shown.text
+    assert list(either.visible()) == []
+
+
+@pytest.mark.slow
+def test_code_that_does_not_yield_is_asked_about_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The question comes after the chat has ended, below what is seen of it."""
+    model.add(python(f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{WAITS}"))
+    chat = fresh.start("%%autogen --confirm never\nGo.", "chat")
+    runs(fresh, chat)
+    fresh.load_page_again()
+    shown = fresh.start("%autogen show", "show")
+    runs(fresh, shown)
+    fresh.interrupt()
+    fresh.finish(shown)
+    fresh.click("Kill")
+    fresh.wait(lambda: "was killed" in shown.text, "the word on it")
+
+    assert list(fresh.visible()) == []
 
 
 @pytest.mark.slow
@@ -191,14 +252,11 @@ def test_run_all_while_the_code_runs_asks_anew(fresh: FrontEnd, model: FakeOpenA
     """A run of the chat's cell that stands behind other cells is one of its own: they may change what it is about."""
     model.add(python(WAITS), "Fine.", "Anew.")
     first = fresh.start("%%autogen --confirm never\nGo.", "chat")
-    fresh.wait(lambda: "began" in first.text, "the block to run")
+    runs(fresh, first)
 
     before = fresh.start("data = 2", "before")
     again = fresh.start("%%autogen --confirm never\nGo.", "chat")
-    (fresh.cwd / "go").touch()
-    for run in (first, before, again):
-        fresh.finish(run)
-    (fresh.cwd / "go").unlink()
+    let_go(fresh, first, before, again)
 
     assert again.about("message")[-1].endswith("Anew."), again.text
 
@@ -209,8 +267,6 @@ def test_cell_whose_answer_fails_ends(fresh: FrontEnd) -> None:
     listening = fresh.start(FAILS, "listening")
     fresh.wait(lambda: "listens" in listening.text, "the cell that listens")
     taken = fresh.run("taken", "taken")
-    (fresh.cwd / "go").touch()
-    fresh.finish(listening)
-    (fresh.cwd / "go").unlink()
+    let_go(fresh, listening)
 
     assert taken.error == "no place is left"

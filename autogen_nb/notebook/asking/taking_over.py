@@ -20,6 +20,7 @@ from autogen_nb.notebook.view.notebook_view import NotebookView
 
 _SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
 _RUNS_ALREADY = "This cell runs already: its chat goes on here. To begin anew, stop it (■) and run the cell again."
+_WAITS_BEHIND = "This chat waits for your answer: `%autogen show {}` asks it again, once the cell that runs has ended."
 
 
 @dataclass(slots=True)
@@ -67,19 +68,20 @@ class RunningChat:
 
     def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
         """Whether a cell asks for what runs; called on any thread."""
-        if _SHOW.fullmatch(code) is not None:
-            return True
-        # The cells before it may change what the chat is about: its cell's next run is then one of its own.
-        return alone and not self.view.asks and self._again(code, cell)
+        shows = _SHOW.fullmatch(code) is not None
+        if not self._again(code, cell):
+            return shows
+        # A cell that waits for an answer gives way to its next run, which asks the same by what is set by then. Cells
+        # before it may change what the chat is about: its cell's next run is then one of its own.
+        return not self.view.asks and (shows or alone)
 
     def take(self, request: TakenRequest) -> bool:
         """Shows what the cell asks for, if the chat runs still."""
-        again = self._again(request.code, request.cell)
-        # A cell that waits for an answer gives way to its next run, which asks the same by what is set by then.
-        if self._closed or (again and self.view.asks):
+        if self._closed:
             return False
         request.begin()
-        asked = None if again else _SHOW.fullmatch(request.code)
+        # Whether it asks by now is no matter: a cell that was sent after this one must not come before it.
+        asked = None if self._again(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if asked is None:
             NotebookView(publish=request.publish).note(_RUNS_ALREADY)
             self._move(request)
@@ -93,6 +95,8 @@ class RunningChat:
         above = NotebookView(publish=request.publish)
         if chat is not None and chat is not running:
             show_command.show_runs(chat.runs, above)
+            if show_command.waiting_run(chat) is not None:
+                above.note(_WAITS_BEHIND.format(chat.name))
             request.finish()
             return True
         if chat is not None:

@@ -202,9 +202,13 @@ class NotebookView:
             self.note(status_line.unfinished(self._clock() - self._begun, self._remark, self._spent()), kind="end")
         self._slots.note_in_mirrors(*chat_html.bundle(chat_html.line(_MIRRORED), _MIRRORED, kind="note"))
 
+    def add(self, data: dict[str, object], metadata: dict[str, object]) -> None:
+        """Shows a bundle."""
+        self._next_slot().show(data, metadata)
+
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
-        self._show_at_end(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
+        self.add(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
 
     def meter(self, spent: Callable[[], str]) -> None:
         """Says what is spent of the budget in every status line."""
@@ -253,6 +257,11 @@ class NotebookView:
         self._slots.move(publish)
         self.page_loaded = False
 
+    @property
+    def publish(self) -> Publish:
+        """Shows a bundle where this view is by then."""
+        return self._slots.publish
+
     # The foot
 
     def _foot_slot(self) -> Slot:
@@ -271,9 +280,6 @@ class NotebookView:
             self._foot.clear()
         if self._slots.tidy():
             self._foot = self._calls = self._decided = None
-
-    def _show_at_end(self, data: dict[str, object], metadata: dict[str, object]) -> None:
-        self._next_slot().show(data, metadata)
 
     # What a model says
 
@@ -394,7 +400,7 @@ class NotebookView:
         if isinstance(given, EffectJudged):
             self._show_judged(given, self.asked if isinstance(self.asked, EffectAsked) else None)
         elif (shown := decision_line.render(given, self.asked)) is not None:
-            self._show_at_end(*chat_html.bundle(*shown, kind="decision"))
+            self.add(*chat_html.bundle(*shown, kind="decision"))
         if isinstance(given, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
             # The run has gone on from its start, whatever was asked meanwhile.
@@ -421,7 +427,7 @@ class NotebookView:
             self.note(ran.note, tone="warning")
         if ran.whole:
             text = f"The output is long; all of it is in {ran.whole!r}."
-            self._show_at_end(*chat_html.bundle(chat_html.linked(text, repr(ran.whole), ran.whole), text, kind="note"))
+            self.add(*chat_html.bundle(chat_html.linked(text, repr(ran.whole), ran.whole), text, kind="note"))
         if ran.exit_code != 0 and not shown.failed:
             self.note(f"exit code {ran.exit_code}", tone="bad")
         elif shown.empty:

@@ -73,12 +73,12 @@ class Slots:
     def __init__(self, publish: Publish = publish_here) -> None:
         self._all: list[Slot] = []
         self._used = 0
-        self._publish = publish
+        self._shown_by = publish
         self._mirrors: list[Publish] = []
 
     def move(self, publish: Publish) -> None:
         """Shows everything below another cell, and what comes as well."""
-        self._publish = publish
+        self._shown_by = publish
         self._mirrors.clear()
         for slot in self._all:
             slot.move()
@@ -92,14 +92,15 @@ class Slots:
         for mirror in self._mirrors:
             mirror(data, metadata, uuid4().hex)
 
-    def _send(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        for publish in (self._publish, *self._mirrors):
+    def publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
+        """Shows a bundle wherever the places are shown by then."""
+        for publish in (self._shown_by, *self._mirrors):
             publish(data, metadata, display_id, update=update)
 
     def next(self) -> Slot:
         """The place below those that are in use."""
         if self._used == len(self._all):
-            self._all.append(Slot(self._all[-1] if self._all else None, self._send))
+            self._all.append(Slot(self._all[-1] if self._all else None, self.publish))
         self._used += 1
         return self._all[self._used - 1]
 
