@@ -14,7 +14,7 @@ from tests.corpus import OWN, SNIPPETS, Snippet
 
 CORPUS = sized(SNIPPETS, quick=SNIPPETS[::11])
 FOLDER = "/home/ann/work"
-GROUND = PathScope(FOLDER, f"{FOLDER}/{OWN}", "/home/ann")
+GROUND = PathScope(FOLDER, f"{FOLDER}/{OWN}", "/home/ann", private_temporary=True)
 
 
 def read(snippet: Snippet) -> bool:

@@ -68,6 +68,8 @@ class CommandLineExecutor:
     ----------
     walls
         The name of the sandbox around the code; "none" where there is none of ours.
+    private_temporary : bool
+        Whether temporary files of the code's lie in a folder that is its alone.
     """
 
     def __init__(
@@ -96,6 +98,8 @@ class CommandLineExecutor:
         self._environ = with_interpreter(environ, python)
         # Another interpreter has packages of its own, and elsewhere there is nothing of the notebook's.
         self._overlay = Overlay.of(place) if python == sys.executable else None
+        # A kernel elsewhere makes its folder by itself, and a container has no other files.
+        self.private_temporary = self._overlay is not None or not place.here
         if self._overlay is not None:
             self._environ = self._overlay.over(self._environ)
             weakref.finalize(self, self._overlay.remove).atexit = False

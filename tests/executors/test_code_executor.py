@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import tempfile
 import threading
 import time
 import venv
@@ -258,6 +259,28 @@ def test_a_virtual_environment(tmp_path: Path) -> None:
     found = executor.execute_code_blocks([block(code), block(f"python -c '{code}'", "sh")])
 
     assert found.output.split() == [str(tmp_path / "env")] * 2
+
+
+@pytest.mark.parametrize("kind", ["kernel", "program", "environment"])
+def test_whether_temporary_files_are_private_is_true(tmp_path: Path, kind: str) -> None:
+    """It is what the code itself finds, and what its agent's reading goes by."""
+    if kind == "environment":
+        builder = venv.EnvBuilder(with_pip=False)
+        builder.create(tmp_path / "env")
+        context = builder.ensure_directories(tmp_path / "env")
+        executor: Any = LocalCommandLineCodeExecutor(virtual_env_context=context, work_dir=tmp_path)
+    else:
+        make = autogen_nb.JupyterCodeExecutor if kind == "kernel" else LocalCommandLineCodeExecutor
+        executor = make(work_dir=tmp_path)
+    found = executor.execute_code_blocks([block("import tempfile; print(tempfile.gettempdir())")])
+    executor.stop()
+    user = autogen_nb.UserProxyAgent("user", code_execution_config={"executor": executor})
+
+    private = found.output.strip() != tempfile.gettempdir()
+    assert private is (kind != "environment")
+    assert executor.private_temporary is private
+    assert user.code is not None
+    assert user.code.scope.private_temporary is private
 
 
 def test_an_environment_without_python_is_refused() -> None:

@@ -90,7 +90,8 @@ class CodeConfig:
         """Where the code stands: the executor's folder, with `output_dir` as what is the chat's own there."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
-        return PathScope(str(folder), own, str(Path("~").expanduser()))
+        private = bool(getattr(self.executor, "private_temporary", False))
+        return PathScope(str(folder), own, str(Path("~").expanduser()), private_temporary=private)
 
 
 def one_of(name: str, value: Any, choices: Sequence[T]) -> T:

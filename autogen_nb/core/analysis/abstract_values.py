@@ -98,6 +98,11 @@ def path_of(value: Any) -> str | None:
     return text.replace(HOLE, "*")
 
 
+def is_temporary(path: str) -> bool:
+    """Whether a path is that of something temporary of the block's own, or below it."""
+    return f"{posixpath.normpath(path)}/".startswith(f"{TEMPORARY}/")
+
+
 def elements(value: Any) -> Values:
     """What may be among the elements of a value."""
     if isinstance(value, Mapped):

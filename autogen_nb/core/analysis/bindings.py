@@ -107,6 +107,9 @@ def _bind(node: ast.AST, found: Bindings) -> None:  # noqa: C901, PLR0912  # one
             found.methods.update(each.name for each in body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
         case ast.Attribute(attr="endswith" | "suffix"):
             found.filtered = True
+        case ast.Attribute(value=ast.Name(id=name), attr="name", ctx=ast.Store()):
+            # By it, a file of another name can be meant.
+            found.opaque.add(name)
         case ast.Call(func=ast.Name(id=name)):
             found.calls[name].append(node)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[value]) if method in _STORING:

@@ -7,6 +7,7 @@ from typing import Any, cast
 from autogen_nb.core.analysis import library_effects, method_effects, sql_effects
 from autogen_nb.core.analysis.abstract_values import (
     HOLE,
+    TEMPORARY,
     UNKNOWN,
     LocalName,
     OpenedFile,
@@ -116,11 +117,13 @@ class CallReader:
         return None not in told and not call.args[1:] and (alone or threads)
 
     def _read_temporary(self, name: str, call: ast.Call) -> None:
-        """What is temporary is an effect where it lies elsewhere, or stays when the block has ended."""
+        """What is temporary is an effect where it lies elsewhere, or stays where others have theirs."""
         kept = any(not isinstance(each, ast.Constant) or not each.value for each in _given(call, ("delete",)))
-        if kept or name.startswith("tempfile.mk") or not self._values.temporary(name, call):
+        stays = (kept or name.startswith("tempfile.mk")) and not self._found.scope.private_temporary
+        if stays or not self._values.temporary(name, call):
             # Where they usually are; elsewhere, running code is asked about.
-            folders = [text or "" for node in _given(call, ("dir",)) for text in self._values.texts(node)]
+            told = (text or "" for node in _given(call, ("dir",)) for text in self._values.texts(node))
+            folders = [text for text in told if TEMPORARY[-1] not in text]
             self._found.add(Effect("write", (folders or ["/tmp"])[0], "writes a temporary file"))  # noqa: S108
 
     def _read_display(self, call: ast.Call) -> None:

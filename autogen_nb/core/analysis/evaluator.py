@@ -20,6 +20,7 @@ from autogen_nb.core.analysis.abstract_values import (
     Values,
     elements,
     few,
+    is_temporary,
     item,
     operated,
     printed,
@@ -39,13 +40,30 @@ _FIXED: Mapping[str, Any] = {
     "tempfile.gettempdir": "/tmp",  # noqa: S108  # nothing is written there
 }
 _CALLS = word_lists("calls")
+_MADE: Mapping[str, Any] = {
+    "tempfile.mkdtemp": TEMPORARY,
+    "tempfile.mkstemp": (OpenedFile(), TEMPORARY),
+    "tempfile.mktemp": TEMPORARY,
+    "tempfile.TemporaryDirectory": TEMPORARY,
+    "tempfile.NamedTemporaryFile": OpenedFile(TEMPORARY),
+    "tempfile.TemporaryFile": OpenedFile(),
+    "tempfile.SpooledTemporaryFile": OpenedFile(),
+}
+"""What a function of `tempfile` gives that is told of no place, or of one that is temporary."""
 
 
 class Evaluator:
-    """Tells what expressions of a block may come to."""
+    """Tells what expressions of a block may come to.
 
-    def __init__(self, names: Bindings) -> None:
+    Parameters
+    ----------
+    private_temporary
+        Whether the folder for temporary files is the block's own.
+    """
+
+    def __init__(self, names: Bindings, *, private_temporary: bool = False) -> None:
         self._names = names
+        self._fixed = {**_FIXED, "tempfile.gettempdir": TEMPORARY} if private_temporary else _FIXED
         self._busy: set[int] = set()
         self._kept: dict[int, Values] = {}
         self._steps = 0
@@ -76,7 +94,9 @@ class Evaluator:
         # The first of a file is its mode; where more stands by its place, it may be a folder.
         mode = 1 if name.endswith("File") else 0
         named = [*call.args[mode:], *(each.value for each in call.keywords if each.arg in ("prefix", "suffix"))]
-        told = len(call.args) > mode + 1 or any(each.arg in ("dir", None) for each in call.keywords)
+        folders = [value for each in call.keywords if each.arg == "dir" for value in self.of(each.value)]
+        told = len(call.args) > mode + 1 or any(each.arg is None for each in call.keywords)
+        told = told or not all(each is None or is_temporary(text_of(each) or "") for each in folders)
         return not told and all(text is not None and "/" not in text for each in named for text in self.texts(each))
 
     def refs(self, node: ast.expr) -> tuple[str, ...]:
@@ -253,8 +273,8 @@ class Evaluator:
         return (plain[method](),) if method in plain and not node.args else (UNKNOWN,)
 
     def _from_library(self, name: str, node: ast.Call) -> Iterable[Any]:
-        if name in _FIXED:
-            return (_FIXED[name],)
+        if name in self._fixed:
+            return (self._fixed[name],)
         if name in ("__import__", "importlib.import_module") and len(node.args) == 1:
             return [UNKNOWN if text is None else Ref(text) for text in self.texts(node.args[0])]
         if name == "getattr" and len(node.args) > 1:
@@ -264,8 +284,8 @@ class Evaluator:
             ]
         if name in _CALLS["database"] and self._in_memory(node):
             return (Ref(f"memory.{name.partition('.')[0]}"),)
-        if name.startswith("tempfile.") and self.temporary(name, node):
-            return _made(name.removeprefix("tempfile."))
+        if name in _MADE and self.temporary(name, node):
+            return (_MADE[name],)
         if name in _CALLS["streams"]:
             return (OpenedFile(),)
         if name in ("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"):
@@ -325,15 +345,6 @@ class Evaluator:
             for each in self.of(value)
             for pair in (each.pairs if isinstance(each, Mapped) else ((UNKNOWN, UNKNOWN),))
         )
-
-
-def _made(name: str) -> Iterable[Any]:
-    """What a function of `tempfile` gives that is told of no place."""
-    if name == "NamedTemporaryFile":
-        return (OpenedFile(TEMPORARY),)
-    if name in ("TemporaryFile", "SpooledTemporaryFile"):
-        return (OpenedFile(),)
-    return ((UNKNOWN, TEMPORARY),) if name == "mkstemp" else (TEMPORARY,)
 
 
 def _ranged(*ends: Any) -> Any:

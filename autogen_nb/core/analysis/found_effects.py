@@ -1,12 +1,11 @@
 """What code was found to do, as effects: which kind a path or an address makes each, and its words for a person."""
 
-import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from autogen_nb.core.analysis.abstract_values import TEMPORARY
+from autogen_nb.core.analysis.abstract_values import TEMPORARY, is_temporary
 from autogen_nb.core.policy.path_scope import PathScope, Whose
 from autogen_nb.core.text.code_blocks import parse_python
 from autogen_nb.core.text.visible_text import visible
@@ -79,8 +78,7 @@ class FoundEffects:
     def add_file(self, use: FileUse, path: str | None) -> None:
         """Adds that a file is used; an address in its place is connected to."""
         if path is not None and TEMPORARY[-1] in path:
-            plain = posixpath.normpath(path)
-            if plain == TEMPORARY or plain.startswith(f"{TEMPORARY}/"):
+            if is_temporary(path):
                 return
             path = None
         if path is None:

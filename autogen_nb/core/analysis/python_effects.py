@@ -48,7 +48,7 @@ class _PythonReader:
     def __init__(self, tree: ast.AST, found: FoundEffects) -> None:
         self._found = found
         names = bindings(tree)
-        self._values = Evaluator(names)
+        self._values = Evaluator(names, private_temporary=found.scope.private_temporary)
         self._nodes = list(ast.walk(tree))
         # What is known of a node is kept by its identity, which must not pass to another one.
         self._made: list[ast.AST] = []

@@ -36,11 +36,14 @@ class PathScope:
         The chat's own folder; "" where it has none.
     home
         The person's home; "" where it is not known.
+    private_temporary
+        Whether temporary files lie in a folder that is the chat's alone, and gone with it.
     """
 
     folder: str = ""
     own: str = ""
     home: str = ""
+    private_temporary: bool = False
 
     def where(self, path: str) -> Whose:
         """Whose a path is: the chat's own, below the notebook's folder, private there, or elsewhere.

@@ -6,7 +6,7 @@ from autogen_nb.core.analysis import asks
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
 
-GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
+GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann", private_temporary=True)
 
 
 def blocks(name: str) -> dict[str, CodeBlock]:

@@ -6,7 +6,7 @@ from autogen_nb.effects import EffectKind
 from autogen_nb.messages import CodeBlock
 from tests.corpus import OWN, SNIPPETS, Snippet
 
-GROUND = PathScope("/home/ann/work", f"/home/ann/work/{OWN}", "/home/ann")
+GROUND = PathScope("/home/ann/work", f"/home/ann/work/{OWN}", "/home/ann", private_temporary=True)
 MISSED: frozenset[str] = frozenset()
 """Risky snippets that are not asked about; docs/safety.md names them."""
 

@@ -1,6 +1,7 @@
 """What Python code, with IPython's own syntax, is read to do: kinds and targets."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,9 @@ from autogen_nb.messages import CodeBlock
 GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann")
 
 
-def read(code: str) -> set[tuple[EffectKind, str]]:
+def read(code: str, scope: PathScope = GROUND) -> set[tuple[EffectKind, str]]:
     """What is read in Python code: kinds and targets."""
-    return {(effect.kind, effect.target) for effect in effects(CodeBlock("python", code), GROUND)}
+    return {(effect.kind, effect.target) for effect in effects(CodeBlock("python", code), scope)}
 
 
 CALLS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
@@ -282,6 +283,41 @@ MAGICS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
 def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[EffectKind, str]]) -> None:
     """The kind of an act, and its target as far as the block tells it."""
     assert read(code) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "shared", "private"),
+    [
+        ("open(tempfile.mkdtemp() + '/x', 'w')", {("write", "/tmp")}, set()),
+        ("f = tempfile.NamedTemporaryFile(delete=False)\nos.remove(f.name)", {("write", "/tmp")}, set()),
+        ("n, p = tempfile.mkstemp()\nos.fdopen(n, 'w').write('x')\nos.close(n)", {("write", "/tmp")}, set()),
+        ("open(tempfile.gettempdir() + '/x', 'w')", {("write", "/tmp/x")}, set()),
+        ("with tempfile.TemporaryDirectory() as d:\n    tempfile.mkdtemp(dir=d)", {("write", "/tmp")}, set()),
+        ("tempfile.mkdtemp(dir=tempfile.gettempdir() + '/..')", {("write", "/tmp/..")}, {("write", "/tmp")}),
+        ("tempfile.mkdtemp(dir='out')", {("write", "out")}, {("write", "out")}),
+        ("tempfile.mkdtemp(**how)", {("write", "/tmp")}, {("write", "/tmp")}),
+        ("open('/tmp/x', 'w')", {("write", "/tmp/x")}, {("write", "/tmp/x")}),
+        ("open(tempfile.gettempprefix(), 'w')", {("write", "")}, {("write", "")}),
+        (
+            "f = tempfile.NamedTemporaryFile()\nf.name = '/x'\nos.remove(f.name)",
+            {("delete", "")},
+            {("delete", "")},
+        ),
+        (
+            "d = tempfile.mkdtemp()\nshutil.move('a', d)\nshutil.move(d, '../b')",
+            {("write", "/tmp"), ("delete", "a"), ("write", "../b")},
+            {("delete", "a"), ("write", "../b")},
+        ),
+    ],
+)
+def test_temporary_files_are_nothing_where_their_folder_is_private(
+    code: str, shared: set[tuple[EffectKind, str]], private: set[tuple[EffectKind, str]]
+) -> None:
+    """What lies elsewhere, and what is moved out of there or into it, is told in any case."""
+    code = f"import os, shutil, tempfile\n{code}"
+
+    assert read(code) == shared
+    assert read(code, replace(GROUND, private_temporary=True)) == private
 
 
 @pytest.mark.parametrize(("code", "expected"), MAGICS, ids=[repr(code) for code, _ in MAGICS])
