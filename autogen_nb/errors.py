@@ -46,6 +46,8 @@ class ModelError(AutogenError):
     ----------
     model : str
         The model that was asked, as it was named to us.
+    status : int or None
+        The HTTP status that the server answered with; None where it did not come to that.
     usage : Usage or None
         The tokens that the server counted all the same, which are paid for; None where it told of none.
     cost : float or None
@@ -55,6 +57,7 @@ class ModelError(AutogenError):
     def __init__(self, message: str, *, model: str = "") -> None:
         super().__init__(message)
         self.model = model
+        self.status: int | None = None
         self.usage: Usage | None = None
         self.cost: float | None = None
 

@@ -27,7 +27,7 @@ ROWS = (
 ROW = {place: number for number, row in enumerate(ROWS) for place in row}
 
 ROOMS = {
-    "openai": ("models/openai/openai_model.py",),
+    "openai": ("models/openai/openai_clients.py",),
     "click": ("cli/",),
     "nbclient": ("cli/",),
     "jupyter_client": ("kernels/",),
@@ -190,11 +190,11 @@ def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> No
         ("events.py", "from autogen_nb import core", "core stands above events"),
         ("run.py", "import autogen_nb.kernels", "kernels stands beside run"),
         ("models/replay.py", "from autogen_nb.human import terminal", "human stands beside models"),
-        ("models/replay.py", "import openai", "openai may be imported in models/openai/openai_model.py only"),
+        ("models/replay.py", "import openai", "openai may be imported in models/openai/openai_clients.py only"),
         (
-            "models/openai/client.py",
+            "models/openai/other.py",
             "import openai.types",
-            "openai may be imported in models/openai/openai_model.py only",
+            "openai may be imported in models/openai/openai_clients.py only",
         ),
         ("run.py", "import zmq.asyncio", "zmq may be imported in kernels/ only"),
         (
@@ -235,7 +235,7 @@ def test_wrong_import_is_found(tmp_path: Path, file: str, source: str, complaint
         ("events.py", "from autogen_nb.messages import Message"),
         ("kernels/inside/service.py", "def f():\n    import ipykernel"),
         ("kernels/channels.py", "import zmq, jupyter_client"),
-        ("models/openai/openai_model.py", "import openai"),
+        ("models/openai/openai_clients.py", "import openai"),
         ("agents/base.py", "from autogen_nb import run"),
         ("agents/base.py", "from autogen_nb.agents import other\nfrom autogen_nb.agents.teams.team import Team"),
         ("agents/chats/queue.py", "from autogen_nb.agents.parts import code\nfrom autogen_nb.agents.chats import one"),

@@ -301,7 +301,7 @@ def test_each_loop_has_its_own_client_and_closes_it(server: FakeOpenAI, model: O
     first, second = ask(model), ask(model)
 
     assert (first.completion.message.content, second.completion.message.content) == ("one", "two")
-    assert not model._connections
+    assert not model._clients.by_loop
 
 
 def test_model_can_be_used_after_close(server: FakeOpenAI, model: OpenAIModel) -> None:
@@ -330,7 +330,7 @@ def test_key_that_changes_takes_a_new_connection(
         await a_ask(model)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         await a_ask(model)
-        return len(model._connections)
+        return len(model._clients.by_loop)
 
     assert asyncio.run(run()) == 1
     assert server.connections == 2
@@ -341,7 +341,7 @@ def test_loop_that_was_closed_in_a_hurry_is_forgotten(server: FakeOpenAI, model:
     server.add("one", "two")
     loop = asyncio.new_event_loop()
     loop.run_until_complete(a_ask(model))
-    kept = model._connections[loop]
+    kept = model._clients.by_loop[loop]
     # Its socket is closed here, so that only the entry is left behind.
     loop.run_until_complete(kept.client.close())
     loop.run_until_complete(loop.shutdown_default_executor())
@@ -349,7 +349,7 @@ def test_loop_that_was_closed_in_a_hurry_is_forgotten(server: FakeOpenAI, model:
 
     asyncio.run(a_ask(model))
 
-    assert len(model._connections) == 0
+    assert len(model._clients.by_loop) == 0
 
 
 def test_two_replies_at_once_do_not_mix(server: FakeOpenAI, model: OpenAIModel) -> None:

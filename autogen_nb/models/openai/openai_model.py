@@ -1,9 +1,5 @@
 """OpenAI's chat completions and every server that speaks them, streamed.
 
-The only file that imports openai, and only when a reply is asked for. The library's client is used for what it
-knows (addresses, authentication, Azure, errors); requests go through its generic `post` and chunks are read
-here, because its typed layer transforms every message and every chunk (see `benchmarks/model_stream.py`).
-
 1. A request is sent again only before the first text came, and only where that can help.
 2. A stream that ended without a finish reason and without ``[DONE]`` was cut: it is an error, not a reply.
 3. An error is raised outside of the ``except`` that caught its cause: the cause may hold the key.
@@ -13,56 +9,38 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from http import HTTPStatus
 from itertools import count
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models.config.account import (
     OPENAI_URL,
-    PLACEHOLDER,
     Account,
     TokenProvider,
     checked_key,
     checked_type,
     checked_url,
-    is_loopback,
 )
-from autogen_nb.models.config.local_servers import MOST_BYTES, listed_names
-from autogen_nb.models.openai.bounded_response import ENCODINGS, UnreadableBody, bound
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
 from autogen_nb.models.openai.image_scaling import sent
-from autogen_nb.models.openai.loop_clients import LoopClients, keep
+from autogen_nb.models.openai.openai_clients import SILENCE, OpenAIClients, Response
 from autogen_nb.models.openai.response_body import read
 from autogen_nb.models.openai.server_errors import (
     BACKOFF,
     LONGEST_BACKOFF,
     ErrorContext,
     ServerFailed,
-    by_cause,
-    by_status,
 )
-from autogen_nb.models.openai.tls import context_for
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
-
-if TYPE_CHECKING:
-    import openai
-
-_SILENCE = 600.0
-"""Seconds without any piece of a reply after which its server is given up."""
-
-_SLACK = 10.0
-"""Seconds more in which the head of a response is whole; the transport itself waits for each piece of it."""
 
 _NOT_DECIDING = ("extra_headers", "extra_query")
 
@@ -160,11 +138,12 @@ class OpenAIModel:
             organization,
             project,
         )
-        if ca_bundle is not None:
-            context_for(ca_bundle)
-        self._ca_bundle = ca_bundle
-        self._http_client = _checked_client(http_client, ca_bundle)
-        self._defaults = {"default_headers": default_headers, "default_query": default_query}
+        self._clients = OpenAIClients(
+            defaults={"default_headers": default_headers, "default_query": default_query},
+            ca_bundle=ca_bundle,
+            http_client=http_client,
+            timeout=timeout,
+        )
         self._timeout = timeout
         self._max_retries = max_retries
         self._retry_seconds = retry_seconds
@@ -172,7 +151,6 @@ class OpenAIModel:
         self._vision = vision
         self._parameters = parameters
         self._include_usage = True
-        self._connections: LoopClients[openai.AsyncOpenAI] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
         at = f" at {ErrorContext('', self._given.url).host}" if self._given.url else ""
@@ -216,9 +194,7 @@ class OpenAIModel:
 
     async def close(self) -> None:
         """Closes the connections of the running loop; the next reply opens new ones."""
-        known = self._connections.get(asyncio.get_running_loop())
-        if known is not None:
-            await known.life.aclose()
+        await self._clients.close()
 
     async def listed_models(self) -> tuple[str, ...]:
         """The names of models that the server lists; none where it does not say.
@@ -230,32 +206,13 @@ class OpenAIModel:
         ModelUnavailable, ModelRefused
             When the server cannot be reached, or does not know the key.
         """
-        import openai
-
         account = self._given.complete(self._model)
         server = ErrorContext(self._model, account.url or OPENAI_URL, account.secret)
         policy().check_host(server.host)
-        client = await self._client(account)
-        try:
-            # What is not packed cannot unpack to more than is read.
-            answer = await client.get(
-                "/models",
-                cast_to=object,
-                options={"headers": {"Accept-Encoding": "identity"}},
-                stream=True,
-                stream_cls=openai.AsyncStream[object],
-            )
-        except openai.APIConnectionError as error:
-            failure = by_cause(server, error.__cause__ or error)
-        except openai.APIStatusError as error:
-            if error.status_code != HTTPStatus.UNAUTHORIZED:
-                return ()
-            failure = by_status(server, error.status_code, error.body, error.response.headers)
-        except UnreadableBody:
-            return ()
-        else:
-            return await _names(answer)
-        raise failure.error
+        listed = await self._clients.listed_models(account, server)
+        if isinstance(listed, ServerFailed):
+            raise listed.error
+        return listed
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Pieces of thought and of text as they come, those of one network packet together, then the `Completion`.
@@ -323,16 +280,15 @@ class OpenAIModel:
         if account.provider is not None:
             bearer = await token_of(account.provider, server)
             server = replace(server, key=bearer)
-        client = await self._client(account)
-        stream = await self._posted(client, request, server, bearer)
+        stream = await self._posted(account, request, server, bearer)
         if isinstance(stream, ServerFailed) and self._include_usage and _names_stream_options(stream):
             self._include_usage = False
-            stream = await self._posted(client, request, server, bearer)
+            stream = await self._posted(account, request, server, bearer)
         if isinstance(stream, ServerFailed):
             raise stream
         try:
             kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            blocks, silence = stream.response.aiter_bytes(), self._timeout or _SILENCE
+            blocks, silence = stream.response.aiter_bytes(), self._timeout or SILENCE
             async with aclosing(read(blocks, kind, server, fold, silence)) as texts:
                 async for text in texts:
                     yield text
@@ -341,44 +297,18 @@ class OpenAIModel:
             await stream.close()
 
     async def _posted(
-        self, client: "openai.AsyncOpenAI", request: ModelRequest, server: ErrorContext, bearer: str | None
-    ) -> "openai.AsyncStream[object] | ServerFailed":
-        """The response once its headers are there, or why there is none."""
-        import openai
-
-        extras = {name: self._parameters.get(f"extra_{name}") for name in ("headers", "query", "body")}
+        self, account: Account, request: ModelRequest, server: ErrorContext, bearer: str | None
+    ) -> "Response | ServerFailed":
+        given = self._parameters
         proof = {"Authorization": f"Bearer {bearer}"} if bearer else {}
-        try:
-            async with asyncio.timeout((self._timeout or _SILENCE) + _SLACK):
-                return await client.post(
-                    "/chat/completions",
-                    cast_to=object,
-                    body=self._body(request),
-                    options={
-                        # Another host than the one that was named gets neither the task nor the key.
-                        "follow_redirects": False,
-                        "headers": {**proof, **(extras["headers"] or {})},
-                        "params": extras["query"] or {},
-                        "extra_json": extras["body"] or {},
-                    },
-                    stream=True,
-                    stream_cls=openai.AsyncStream[object],
-                )
-        except TimeoutError as error:
-            return by_cause(server, error)
-        except openai.APIConnectionError as error:
-            return by_cause(server, error.__cause__ or error)
-        except openai.APIStatusError as error:
-            return by_status(server, error.status_code, error.body, error.response.headers)
-        except UnreadableBody as error:
-            return server.refused(str(error))
-        except openai.OpenAIError as error:
-            return server.refused(f"could not be asked: {server.clean(str(error))}")
-        except RuntimeError as error:
-            # A client that the user made may hold connections of a loop that has ended; it drops them now.
-            return server.unavailable(f"broke the connection: {server.clean(str(error))}", wait=0.0)
-        except (TypeError, ValueError) as error:
-            return server.refused(f"was not asked, for the request cannot be written: {server.clean(str(error))}")
+        return await self._clients.post(
+            account,
+            server,
+            self._body(request),
+            headers={**proof, **(given.get("extra_headers") or {})},
+            query=given.get("extra_query") or {},
+            extra_body=given.get("extra_body") or {},
+        )
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         given = self._parameters
@@ -394,89 +324,6 @@ class OpenAIModel:
             body["functions"] = list(request.functions)
         return body
 
-    async def _client(self, account: Account) -> "openai.AsyncOpenAI":
-        """The client of the running loop; connections belong to the loop that they were opened on."""
-        loop = asyncio.get_running_loop()
-        known = self._connections.get(loop)
-        if known is not None and known.account == account:
-            return known.client
-        # The import and the certificates take most of a second, in which the loop has other chats to serve.
-        client = await asyncio.to_thread(self._made, account)
-        old = self._connections.get(loop)
-        if old is not None and old.account == account:
-            # Another reply was quicker, and uses its client already.
-            await self._closing(client)()
-            return old.client
-        # A loop that was closed without its shutdown took its connections with it.
-        for gone in [loop for loop in self._connections if loop.is_closed()]:
-            del self._connections[gone]
-        await keep(self, self._connections, client, self._closing(client), account)
-        if old is not None:
-            await old.life.aclose()
-        return client
-
-    def _made(self, account: Account) -> "openai.AsyncOpenAI":
-        import openai
-
-        if is_listed_at(account.url):
-            # It loads the list, for which the first reply would wait.
-            price_at("")
-        url = account.url or ""
-        options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
-        options["http_client"] = self._http_client or self._sender(url)
-        if self._timeout is not None:
-            options["timeout"] = self._timeout
-        client: openai.AsyncOpenAI
-        if account.api_type == "azure":
-            # What a provider gives goes with each request, in place of this.
-            token = PLACEHOLDER if account.provider else account.token
-            options |= {"api_version": account.api_version, "azure_ad_token": token}
-            client = openai.AsyncAzureOpenAI(**_azure_place(url, account.deployment), **options)
-        else:
-            client = openai.AsyncOpenAI(base_url=url, **options)
-        # The library would take them from the environment for any server.
-        client.organization, client.project = account.organization, account.project
-        return client
-
-    def _sender(self, url: str) -> Any:
-        import openai
-
-        at_home = is_loopback(url)
-        # What the environment says of certificates may be wrong, and does not matter to a server at home.
-        verify = True if at_home and url.startswith("http:") else context_for(self._ca_bundle)
-        # A proxy cannot reach this machine's own loopback.
-        return openai.DefaultAsyncHttpxClient(
-            verify=verify,
-            trust_env=not at_home,
-            follow_redirects=False,
-            headers={"Accept-Encoding": ENCODINGS},
-            event_hooks={"response": [bound]},
-        )
-
-    def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
-        """What closes the client; one that sends by the user's own is left to the user."""
-        return client.close if self._http_client is None else _nothing
-
-
-async def _nothing() -> None:
-    """Closes nothing."""
-
-
-async def _names(answer: "openai.AsyncStream[object]") -> tuple[str, ...]:
-    """The models that the body lists, as far as it is a list and not too long."""
-    body = b""
-    try:
-        async for piece in answer.response.aiter_raw():
-            body += piece
-            if len(body) > MOST_BYTES:
-                return ()
-    # The transport is httpx or httpx2, whichever the openai library brought: any failure to read says nothing.
-    except Exception:  # noqa: BLE001
-        return ()
-    finally:
-        await answer.close()
-    return listed_names(body) or ()
-
 
 def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -> str | None:
     if azure_endpoint and not azure:
@@ -484,24 +331,6 @@ def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -
     if azure_endpoint and base_url:
         raise ConfigError("azure_endpoint and base_url are two addresses of one server; give one of them")
     return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
-
-
-def _azure_place(url: str, deployment: str | None) -> dict[str, Any]:
-    """The address as the library wants it: whole where it names a deployment, else of the resource."""
-    path = url.rstrip("/")
-    if "/deployments/" in path:
-        return {"base_url": path}
-    return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": deployment}
-
-
-def _checked_client(client: Any, ca_bundle: object) -> Any:
-    if client is None:
-        return None
-    if ca_bundle is not None:
-        raise ConfigError("http_client and ca_bundle are two answers to what is trusted; give the client verify=...")
-    if not hasattr(client, "aclose"):
-        raise ConfigError(f"http_client is awaited, which {type(client).__name__} is not made for; give an AsyncClient")
-    return client
 
 
 def _fault(completion: Completion, server: ErrorContext) -> ServerFailed | None:

@@ -121,6 +121,12 @@ class ErrorContext:
 
 def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
     """The failure for a response with an error status; `body` is the ``error`` object or the raw text."""
+    failed = _by_status(server, status, body, headers)
+    failed.error.status = status
+    return failed
+
+
+def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
     if status < 400:  # noqa: PLR2004 - HTTP's own border of errors
         return server.refused(_sent_on(server, status, headers))
     said = server.clean(_message(body)) or "it gave no reason"
