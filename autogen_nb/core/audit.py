@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from autogen_nb.effects import EffectJudged
+from autogen_nb.effects import ENDED, EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -179,6 +179,8 @@ def _opened(asked: _Question) -> PersonAsked:
 
 def _answer(given: EffectJudged | CodeInputGiven | HumanInputGiven, *, secret: bool) -> str:
     match given:
+        case EffectJudged() if given == ENDED:
+            return _with("not decided", given.reason)
         case EffectJudged(allowed=allowed, stop=stop):
             answer = "allowed" if allowed else "denied, and the chat stopped" if stop else "denied"
             return _with(answer, given.reason)

@@ -1,7 +1,7 @@
 """What a log tells of who decided what, and of what went to models."""
 
 from autogen_nb.core.audit import PersonAsked, Sent, decisions, requests
-from autogen_nb.effects import Effect, EffectJudged, Permissions
+from autogen_nb.effects import ENDED, Effect, EffectJudged, Permissions
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -110,6 +110,8 @@ def test_questions_while_code_runs() -> None:
                 EffectJudged(allowed=False, reason="no", by="you"),
                 effect,
                 EffectJudged(allowed=False, stop=True, by="you"),
+                effect,
+                ENDED,
                 CodeInputAsked("user", "Name? "),
                 CodeInputGiven("Ann", by="you"),
                 CodeInputAsked("user", "Password: ", password=True),
@@ -126,6 +128,7 @@ def test_questions_while_code_runs() -> None:
         ("running code connects to x.org", "allowed", "your rule: network x.org"),
         ("running code delete /x", "denied (no)", "you"),
         ("running code connects to x.org", "denied, and the chat stopped", "you"),
+        ("running code connects to x.org", "not decided (the code has ended)", ""),
         ("input of running code (Name?)", "typed: Ann", "you"),
         ("input of running code (Password:)", "a password", "you"),
         ("input of running code", "no input", ""),

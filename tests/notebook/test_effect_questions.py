@@ -107,14 +107,16 @@ def test_what_is_decided_in_a_row_is_one_line(notebook: FrontEnd, model: FakeOpe
 
 
 def test_question_of_code_that_has_ended_goes(either: FrontEnd, model: FakeOpenAI) -> None:
-    """The panel goes with its code, the cell goes on by itself, and nothing is said to have been allowed."""
+    """The panel goes with its code, the cell goes on by itself, and it is kept as what it was: not decided."""
     cell = started(either, model, LATE)
     either.asked("Allow")
     (either.cwd / "late-enough").touch()
     either.finish(cell)
     (either.cwd / "late-enough").unlink()
+    audit = either.run("%autogen audit", "audit").text
 
     assert "Done." in cell.text
+    assert "not decided (the code has ended)" in audit
     assert "Not decided, since the code has ended: writes" in cell.about("decision")[1]
     assert "Allowed" not in cell.text
     assert not (either.cwd.parent / "late").exists()

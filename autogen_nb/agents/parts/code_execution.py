@@ -20,7 +20,7 @@ from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, RunEnded
 from autogen_nb.core.text.bounded_output import LIMIT, BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
-from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.effects import ENDED, Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.messages import CodeBlock
@@ -49,7 +49,7 @@ async def run_blocks(
                     yield OutputAdded(asked.agent, Stream("stderr", note))
                 file = whole.close()
                 held, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - begun
-                yield CodeRan(item.exit_code, held, item.ran, item.note, seconds, tuple(inquiries.log), file)
+                yield CodeRan(item.exit_code, held, item.ran, item.note, seconds, inquiries.ended(), file)
             elif (output := rich.take(item)) is not None:
                 outputs.add(output)
                 whole.add(output)
@@ -76,7 +76,14 @@ class _Inquiries:
         # One at a time: who reads slowly is waited for.
         self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
         self._row: deque[Inquiry] | None = None
-        self.log: list[Recorded] = []
+        self._open: dict[asyncio.Future[Inquired], EffectAsked | CodeInputAsked] = {}
+        self._log: list[Recorded] = []
+
+    def ended(self) -> tuple[Recorded, ...]:
+        """All that was asked, each with its answer, now that the code is over: what is open is not decided any more."""
+        for given in tuple(self._open):
+            self._close(given)
+        return tuple(self._log)
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
         answer = await self._asked(EffectAsked(self._agent, effect, line))
@@ -131,13 +138,21 @@ class _Inquiries:
         )
         if isinstance(question, EffectAsked):
             row.append(inquiry)
+        self._open[given] = question
         try:
             await self._items.put(inquiry)
             answer = await given
         finally:
-            given.cancel()
-        self.log += [question, kept(question, answer)]
+            self._close(given)
         return answer
+
+    def _close(self, given: "asyncio.Future[Inquired]") -> None:
+        question = self._open.pop(given, None)
+        if question is None:
+            return
+        given.cancel()
+        undecided = ENDED if isinstance(question, EffectAsked) else CodeInputGiven(None)
+        self._log += [question, kept(question, undecided if given.cancelled() else given.result())]
 
 
 class OutputFolder:
