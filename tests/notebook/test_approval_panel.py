@@ -164,6 +164,29 @@ def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert list(fresh.visible()) == []
 
 
+HELD = """%%capture kept
+from autogen_nb import AssistantAgent, UserProxyAgent
+user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config={"confirm": "always"})
+user.initiate_chat(AssistantAgent("assistant", llm_config="scripted"), message="Go.", max_turns=2)
+"""
+
+
+@pytest.mark.parametrize("cell", ["%%capture kept\n%%autogen\nGo.", HELD], ids=["magic", "chat"])
+def test_code_is_seen_where_the_cell_captures_its_output(notebook: FrontEnd, model: FakeOpenAI, cell: str) -> None:
+    """Nobody lets code run that they have not seen, and no question is captured."""
+    model.add(python("print('a secret')"), "Fine.")
+
+    started = notebook.start(cell)
+    notebook.wait(lambda: "print('a secret')" in started.text, "the code that is asked about")
+    notebook.answers.append("r")
+    notebook.finish(started)
+
+    assert list(notebook.visible()) == []
+    # What is captured is the chat, and what came of it.
+    assert "Fine." not in started.text
+    assert "Fine." in notebook.value("kept.stdout + ''.join(str(each.data) for each in kept.outputs)")
+
+
 @pytest.mark.parametrize("option", ["--confirm never", "--confirm risky"])
 def test_harmless_code_runs_unasked(notebook: FrontEnd, model: FakeOpenAI, option: str) -> None:
     """Under "never" and "risky" plainly harmless code runs without a question."""

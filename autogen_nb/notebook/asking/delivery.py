@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 from ipykernel._version import __version__ as release
 
 from autogen_nb.notebook import reruns
+from autogen_nb.notebook.asking.captured_output import captures_displays
 from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
 from autogen_nb.notebook.asking.taken_request import CellTaker
 from autogen_nb.notebook.conversations import Origin
@@ -25,6 +26,7 @@ Way: TypeAlias = Literal["buttons", "words", "nobody"]
 _IN_WORDS = "You are asked in words here: {}."
 _NO_WIDGETS = _IN_WORDS.format("this front end shows no buttons")
 INSIDE = _IN_WORDS.format("a cell inside another one cannot wait for a click")
+_CAPTURED = _IN_WORDS.format("buttons would be captured with the rest of the cell's output")
 _BLOCKED = _IN_WORDS.format("ipykernel {} hears no click while a cell runs that is not awaited")
 _UNKNOWN = _IN_WORDS.format("ipykernel {} is not made as expected, and may hear no click while a cell runs")
 
@@ -82,6 +84,8 @@ def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
         return QuestionDelivery("nobody")
     if _types(request):
         return QuestionDelivery("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
+    if captures_displays(shell):
+        return QuestionDelivery("words", _CAPTURED)
     found = intercept(kernel)
     if held:
         if found is None or not found.hears_while_held:

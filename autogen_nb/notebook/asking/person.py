@@ -11,14 +11,16 @@ from typing import Literal, NoReturn, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from autogen_nb.core.people import Human
+from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.events import ApprovalGiven, Recorded
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven, Recorded
 from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.account import OPENAI_URL, checked_key, checked_url
 from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection, server_of
 from autogen_nb.models.config.server_check import check_connection
+from autogen_nb.notebook.asking.captured_output import printing_to_page
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
 
@@ -122,6 +124,21 @@ class AbsentPerson(NobodyToAsk):
 
 class TypingPerson(TerminalHuman):
     """A person who answers in words, through ``input()``."""
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        """What the person types, or the choice whose number it is."""
+        with printing_to_page():
+            return super().input(question)
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        """What the person decides about the code, which they see wherever the cell prints to."""
+        with printing_to_page():
+            return super().approve(question)
+
+    def allow(self, question: EffectAsked) -> EffectJudged:
+        """What the person decides about an effect of running code."""
+        with printing_to_page():
+            return super().allow(question)
 
     def connection(self, form: ModelForm) -> ModelConnection:
         """What the person types, once its server has answered; what was wrong is said, and asked again."""

@@ -1,0 +1,49 @@
+"""Questions in a cell that captures what it prints and shows, such as one with ``%%capture``: they are seen all the same.
+
+Buttons would be captured as well, so the question is asked in words, and what it is about is printed past the capture.
+"""
+
+import io
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO, cast
+
+from ipykernel.iostream import OutStream
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+
+
+def captures_displays(shell: Any) -> bool:
+    """Whether what the running cell displays is kept from the page."""
+    return isinstance(getattr(shell, "display_pub", None), CapturingDisplayPublisher)
+
+
+@contextmanager
+def printing_to_page() -> Generator[None, None, None]:
+    """What is printed meanwhile is seen, wherever the cell's own output goes."""
+    kernel = getattr(InteractiveShell.instance(), "kernel", None)
+    if kernel is None:
+        captured, seen = isinstance(sys.stdout, io.StringIO), sys.__stdout__
+    else:
+        captured, seen = not isinstance(sys.stdout, OutStream), cast("TextIO", _CellOutput(kernel))
+    if not captured or seen is None:
+        yield
+        return
+    with redirect_stdout(seen):
+        yield
+
+
+class _CellOutput(io.TextIOBase):
+    """Prints below the running cell by messages of its own."""
+
+    def __init__(self, kernel: Any) -> None:
+        super().__init__()
+        self._kernel = kernel
+
+    def write(self, text: str) -> int:
+        kernel, content = self._kernel, {"name": "stdout", "text": text}
+        kernel.session.send(
+            kernel.iopub_socket, "stream", content, parent=kernel.get_parent("shell"), ident=b"stream.stdout"
+        )
+        return len(text)
