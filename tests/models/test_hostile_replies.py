@@ -191,3 +191,68 @@ def test_no_other_host_gets_the_task(status: int, server: FakeOpenAI, model: Ope
     assert isinstance(error, ModelRefused)
     assert f"sends requests on to {host} ({status}), which got nothing" in str(error)
     assert asked == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        ({"Location": "/api/v1/chat/completions?key=secret"}, "sends requests on to http://{host}/api/v1 (308)"),
+        ({}, "answered 308, which is no reply"),
+    ],
+    ids=["the same host", "nowhere"],
+)
+def test_another_address_of_the_same_host_is_told_whole(
+    headers: dict[str, str], said: str, server: FakeOpenAI, model: OpenAIModel
+) -> None:
+    """The host's name alone would not tell what to change."""
+    server.add(FakeReply(status=308, headers=headers))
+
+    error = str(error_of(model))
+
+    assert said.format(host=server.base_url.split("/")[2]) in error
+    assert "secret" not in error
+
+
+def test_of_several_choices_without_an_index_the_first_counts(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Two answers are not one."""
+    choices = [{"message": {"content": text}, "finish_reason": "stop"} for text in ("One.", "Two.")]
+    server.add(FakeReply(body=json.dumps({"choices": choices}).encode()))
+
+    assert ask(model).completion.message.content == "One."
+
+
+def test_an_event_without_data_is_passed_over(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Some proxies keep a connection alive by it."""
+    server.add(FakeReply(events=["", chunk(content="Hi"), " ", ending("stop"), "[DONE]"]))
+
+    assert ask(model).completion.message.content == "Hi"
+
+
+def test_a_reply_that_ends_in_an_error_is_none(server: FakeOpenAI, model: OpenAIModel) -> None:
+    """Half an answer is not taken for a whole one."""
+    server.add(FakeReply("Half of", finish_reason="error"))
+
+    assert "ended the reply with an error" in str(error_of(model))
+
+
+CIRCLES = {
+    "tags": [chunk(content="a</think>" * 200_000)],
+    "calls": [
+        chunk(tool_calls=[{"index": number, "id": str(number), "function": {"name": "f", "arguments": "{}"}}])
+        for number in range(30_000)
+    ],
+}
+
+
+@pytest.mark.parametrize("pieces", CIRCLES.values(), ids=CIRCLES)
+def test_a_model_that_goes_round_in_circles_is_read_in_no_time(
+    pieces: list[str], server: FakeOpenAI, model: OpenAIModel
+) -> None:
+    """A reply of a few megabytes does not hold up what else the engine does."""
+    server.add(FakeReply(events=[*pieces, ending("stop"), "[DONE]"]))
+    begun = time.monotonic()
+
+    ask(model)
+
+    # The square of its length takes a minute at least.
+    assert time.monotonic() - begun < 20

@@ -7,6 +7,7 @@
 """
 
 import re
+from collections.abc import Iterator
 
 OPEN = "<think>"
 CLOSE = "</think>"
@@ -60,9 +61,7 @@ class ReasoningSplitter:
 def split_unopened(text: str) -> tuple[str, str]:
     """The thought and the answer of a text whose opening tag may be missing; the thought is "" where it holds none."""
     depth = cut = 0
-    for tag in _TAGS.finditer(text):
-        if _is_quoted(text, tag):
-            continue
+    for tag in _unquoted_tags(text):
         if tag[0] == OPEN:
             depth += 1
         elif depth:
@@ -72,12 +71,23 @@ def split_unopened(text: str) -> tuple[str, str]:
     return (text[:cut].removesuffix(CLOSE), text[cut:].lstrip()) if cut else ("", text)
 
 
-def _is_quoted(text: str, tag: re.Match[str]) -> bool:
-    """Whether the tag is inline code, or a part of a line of code."""
-    begin = text.rfind("\n", 0, tag.start()) + 1
-    line = text[begin:].partition("\n")[0]
-    fenced = len(_FENCE.findall(text, 0, begin)) % 2
-    return line.strip() != tag[0] if fenced else bool(text.count("`", begin, tag.start()) % 2)
+def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
+    """The tags that are neither inline code nor a part of a line of code."""
+    line = ""
+    begin, end, read = 0, -1, 0
+    fenced = quoted = False
+    # A model that goes round in circles may write a tag a million times: nothing is looked at twice.
+    for tag in _TAGS.finditer(text):
+        if tag.start() > end:
+            before, begin = begin, text.rfind("\n", 0, tag.start()) + 1
+            fenced ^= bool(len(_FENCE.findall(text, before, begin)) % 2)
+            end = text.find("\n", tag.end())
+            end = len(text) if end < 0 else end
+            line, quoted, read = text[begin:end].strip(), False, begin
+        quoted ^= bool(text.count("`", read, tag.start()) % 2)
+        read = tag.end()
+        if not (line != tag[0] if fenced else quoted):
+            yield tag
 
 
 def _beginning_of(tag: str, text: str) -> int:

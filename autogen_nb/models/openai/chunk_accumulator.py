@@ -1,6 +1,7 @@
 """Chunks of a streamed chat completion folded into one reply; pure, and tolerant of what servers leave out.
 
-1. Only choice 0 is read. Chunks without ``choices`` or ``delta`` (Azure sends both) add what else they hold.
+1. Only choice 0 is read; where choices have no index, that is the first one. Chunks without ``choices`` or ``delta``
+   (Azure sends both) add what else they hold.
 2. A tool call belongs to its ``index``. A server that sends no index, or whole calls that all have index 0, is
    understood by the ids: another id is another call.
 3. Usage and model are those of the last chunk that tells them.
@@ -38,6 +39,8 @@ class ChunkAccumulator:
         self._splitter = ReasoningSplitter()
         self._details: list[dict[str, Any]] = []
         self._calls: list[_Call] = []
+        self._by_id: dict[str, _Call] = {}
+        self._by_index: dict[int, _Call] = {}
         self._function: _Call | None = None
         self._usage: Mapping[str, Any] | None = None
         self.model = ""
@@ -62,8 +65,9 @@ class ChunkAccumulator:
         """Takes a chunk; a whole ``chat.completion`` is one chunk."""
         self.model = _named(chunk.get("model")) or self.model
         self._usage = next(_mappings([chunk.get("usage")]), self._usage)
-        for choice in _mappings(chunk.get("choices")):
-            if not choice.get("index"):
+        for place, choice in enumerate(_mappings(chunk.get("choices"))):
+            index = choice.get("index")
+            if not (place if index is None else index):
                 self._add_choice(choice)
 
     def end(self) -> None:
@@ -137,16 +141,19 @@ class ChunkAccumulator:
         self._text += [text] if text else []
 
     def _slot(self, call: Mapping[str, Any]) -> "_Call":
-        index, name = call.get("index"), _named(call.get("id")) or None
-        for known in self._calls:
-            if name and known.id == name:
-                return known
-        here = [known for known in self._calls if index is None or known.index == index]
-        if here and not _another(here[-1], call):
-            here[-1].id = here[-1].id or name
-            return here[-1]
-        self._calls.append(_Call(index if isinstance(index, int) else len(self._calls), name))
-        return self._calls[-1]
+        name = _named(call.get("id"))
+        if name in self._by_id:
+            return self._by_id[name]
+        index = call["index"] if isinstance(call.get("index"), int) else None
+        known = (self._calls[-1] if self._calls else None) if index is None else self._by_index.get(index)
+        if known is None or _another(known, call, index):
+            known = _Call(len(self._calls) if index is None else index)
+            self._calls.append(known)
+            self._by_index[known.index] = known
+        if name:
+            known.id = name
+            self._by_id[name] = known
+        return known
 
 
 _CALL = ("index", "id", "type", "function")
@@ -155,9 +162,9 @@ _CALL = ("index", "id", "type", "function")
 class _Call:
     """A function or tool call that is being written; `more` is what else the server says of it."""
 
-    def __init__(self, index: int = 0, name: str | None = None) -> None:
+    def __init__(self, index: int = 0) -> None:
         self.index = index
-        self.id = name
+        self.id = ""
         self.function = ""
         self.more: dict[str, Any] = {}
         self._arguments: list[str] = []
@@ -175,12 +182,12 @@ class _Call:
         return {"name": self.function, "arguments": "".join(self._arguments)}
 
 
-def _another(known: _Call, call: Mapping[str, Any]) -> bool:
+def _another(known: _Call, call: Mapping[str, Any], index: int | None) -> bool:
     """Whether a piece begins another call than the known one at its index."""
-    if call.get("id"):
-        return known.id is not None
+    if _named(call.get("id")):
+        return bool(known.id)
     named = isinstance(call.get("function"), Mapping) and call["function"].get("name")
-    return call.get("index") is None and bool(named and known.function)
+    return index is None and bool(named and known.function)
 
 
 def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:

@@ -337,6 +337,8 @@ def _fault(completion: Completion, server: ErrorContext) -> ServerFailed | None:
     """Why the reply is none; None where it is one."""
     if completion.finish_reason == "content_filter":
         return server.refused("stopped the reply by its content filter", ContentFiltered)
+    if completion.finish_reason == "error":
+        return server.unavailable("ended the reply with an error")
     if completion.message.text or completion.message.carries_calls:
         return None
     if completion.finish_reason == "length":

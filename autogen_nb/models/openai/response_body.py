@@ -63,7 +63,8 @@ class EventStream:
         if line or not self._data:
             return None
         data, self._data, self._data_size = b"\n".join(self._data), [], 0
-        return data
+        # An event without data keeps the connection alive, as a comment does.
+        return data if data.strip() else None
 
 
 async def read(

@@ -195,10 +195,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _sent_on(server: ErrorContext, status: int, headers: Mapping[str, str]) -> str:
     try:
-        host = urlsplit(urljoin(server.url, headers.get("location", ""))).netloc.rpartition("@")[2]
+        there = urlsplit(urljoin(server.url, headers["location"]))
+    except KeyError:
+        return f"answered {status}, which is no reply. Check base_url (it usually ends in /v1)."
     except ValueError:
-        host = ""
-    where = server.clean(host) or "another address"
+        there = urlsplit("")
+    host = there.netloc.rpartition("@")[2]
+    # The same host by another way, such as https: its name would not tell what to change.
+    way = there._replace(netloc=host, path=there.path.removesuffix("/chat/completions"), query="", fragment="")
+    shown = way.geturl() if host == server.host else host
+    where = server.clean(shown) or "another address"
     return f"sends requests on to {where} ({status}), which got nothing. If that one is right, give it as base_url."
 
 

@@ -1,4 +1,4 @@
-"""Questions in a cell that captures what it prints and shows, such as one with ``%%capture``: they are seen all the same.
+"""Questions in a cell that captures what it prints and shows, as with ``%%capture``: they are seen all the same.
 
 Buttons would be captured as well, so the question is asked in words, and what it is about is printed past the capture.
 """
@@ -23,14 +23,11 @@ def captures_displays(shell: Any) -> bool:
 def printing_to_page() -> Generator[None, None, None]:
     """What is printed meanwhile is seen, wherever the cell's own output goes."""
     kernel = getattr(InteractiveShell.instance(), "kernel", None)
-    if kernel is None:
-        captured, seen = isinstance(sys.stdout, io.StringIO), sys.__stdout__
-    else:
-        captured, seen = not isinstance(sys.stdout, OutStream), cast("TextIO", _CellOutput(kernel))
-    if not captured or seen is None:
+    if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
         yield
         return
-    with redirect_stdout(seen):
+    seen = sys.__stdout__ if kernel is None else _CellOutput(kernel)
+    with redirect_stdout(cast("TextIO", seen or sys.stdout)):
         yield
 
 
