@@ -1,5 +1,6 @@
 """A kernel for a notebook that a program executes: of this very Python, and without the person's own Jupyter set-up."""
 
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -9,7 +10,8 @@ from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.processes import private_folders
 
 _READY = 60.0
-_QUIT = 1.0
+_QUIT = 10.0
+"""Seconds in which the kernel may end by itself; after half of them it is sent SIGTERM, which its folders outlive."""
 
 
 class NotebookKernel:
@@ -82,3 +84,6 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             yield kernel
         finally:
             await kernel.end()
+            # A kernel that was killed has left what it held.
+            for parent in {tempfile.gettempdir(), folder_for_sockets(0) or ""}:
+                private_folders.clear(Path(parent))

@@ -1,9 +1,11 @@
 """Folders of ours in the temporary folder: nothing is left of them after any end."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from autogen_nb.kernels.notebook_kernel import notebook_kernel
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.private_folders import PREFIX
 
@@ -22,6 +25,13 @@ folder = private_folders.make()
 (folder / "sub" / "file").write_text("x")
 print(folder, flush=True)
 sys.stdin.readline()
+"""
+SLOW_TO_END = """
+import atexit, pathlib, time
+from autogen_nb.kernels.processes import private_folders
+(private_folders.make() / "inside").mkdir()
+atexit.register(pathlib.Path("ended").touch)
+atexit.register(time.sleep, 1.0)
 """
 RUNS = """
 import asyncio, os, signal
@@ -122,6 +132,54 @@ def test_a_forked_child_takes_nothing_away(tmp_path: Path) -> None:
 
     assert said.stdout == "True\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_another_process_clears_as_it_is_made_is_made_again(tmp_path: Path) -> None:
+    """Between its making and its lock a folder looks like one that was left; who made it has it all the same."""
+    code = (
+        "import sys; from pathlib import Path; from autogen_nb.kernels.processes import private_folders as p\n"
+        "folder, cleared = Path(sys.argv[1]), []\n"
+        "def clear(event, values):\n"
+        "    if event == 'open' and values[0] == str(folder) and not cleared:\n"
+        "        cleared.append(folder.is_dir()); p.clear(folder.parent); cleared.append(folder.exists())\n"
+        "sys.addaudithook(clear); print(p.hold(folder), folder.is_dir(), cleared)"
+    )
+
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / f"{PREFIX}x")], capture_output=True, text=True, check=True
+    )
+
+    assert said.stdout == "True True [True, False]\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.kernel
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["slow", "killed"])
+def test_the_kernel_of_a_notebook_leaves_nothing(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the time to end by itself, longer than the agent's kernels take, and what a killed one left is cleared."""
+
+    def made_inside() -> list[Path]:
+        return list(Path(short).glob(f"{PREFIX}*/inside"))
+
+    async def ended() -> tuple[str, list[Path]]:
+        async with notebook_kernel(tmp_path, os.environ) as kernel:
+            reply = await kernel.client.execute(SLOW_TO_END, reply=True, timeout=60)
+            held = made_inside()
+            if end == "killed":
+                await kernel.kill()
+            return reply["content"]["status"], held
+
+    # Where the temporary folder has a long name, another one is taken.
+    with TemporaryDirectory(prefix="t-", dir="/tmp") as short:
+        monkeypatch.setenv("TMPDIR", short)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        status, held = asyncio.run(ended())
+
+        assert status == "ok"
+        assert len(held) == 1
+        assert list(Path(short).iterdir()) == []
+        assert (tmp_path / "ended").exists() is (end == "slow")
 
 
 @pytest.mark.kernel

@@ -9,6 +9,7 @@ import fcntl
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,9 @@ from autogen_nb.trusted import held_folder
 
 PREFIX = f"agn-{os.getuid()}-"
 """What the name of each begins with."""
+
+_TRIES = 100
+_PAUSE = 0.01
 
 _held: dict[Path, int] = {}
 _cleared: set[Path] = set()
@@ -62,13 +66,7 @@ def hold(folder: Path) -> bool:
             raise OSError("this process ends, and makes no folders any more")
         if folder in _held:
             return False
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-        try:
-            locked = _locked(folder, for_sure=False)
-        except FileNotFoundError:
-            return False
-        if locked is None:
+        if (locked := _made(folder)) is None:
             return False
         _held[folder] = locked
     _clear_once(folder.parent)
@@ -89,6 +87,21 @@ def clear(parent: Path) -> None:
             if folder not in _held and (locked := _locked(folder)) is not None:
                 held_folder.clear(folder)
                 os.close(locked)
+
+
+def _made(folder: Path) -> int | None:
+    """A descriptor of the folder, made where it is not there, and locked; None where another process holds it."""
+    made = False
+    for _ in range(_TRIES):
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            made = True
+        with suppress(FileNotFoundError):
+            if (locked := _locked(folder, for_sure=False)) is not None or not made:
+                return locked
+        # Another process took what was made just now for what was left, and is clearing it.
+        time.sleep(_PAUSE)
+    return None
 
 
 def _locked(folder: Path, *, for_sure: bool = True) -> int | None:
