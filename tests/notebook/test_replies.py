@@ -1,0 +1,80 @@
+"""Servers that err or mean harm, as a cell tells of them: a sentence, and a chat that goes on."""
+
+import json
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.notebook.front_end import FrontEnd
+
+pytestmark = pytest.mark.slow
+
+
+def whole(content: object) -> FakeReply:
+    """A reply with this in the place of its text."""
+    body = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    return FakeReply(body=json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (FakeReply("Half of", finish_reason="content_filter"), "stopped the reply by its content filter"),
+        (whole(None), "neither text nor a call"),
+        (whole(42), "neither text nor a call"),
+        (FakeReply(body=b"x", headers={"Content-Encoding": "br"}), "was not asked for"),
+    ],
+    ids=["filtered", "null", "number", "compressed"],
+)
+def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, reply: FakeReply, said: str) -> None:
+    """It is never taken for the answer, and the next cell goes on."""
+    model.add(reply, "Fine.")
+
+    cell = fresh.run("%%autogen -a answer\nGo.", "one")
+    after = fresh.run("%%autogen\nGo on.", "two")
+
+    assert cell.status == "error"
+    assert said in cell.error
+    assert len(cell.error.splitlines()) == 1
+    assert fresh.value("'answer' in globals()") == "False"
+    assert after.about("message")[-1].endswith("Fine."), after.error
+
+
+def test_what_cannot_be_written_ends_no_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Half a surrogate pair is replaced before it is shown, kept and sent back, and an odd count is no failure."""
+    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "a\ud800b"}, "finish_reason": "stop"}]})
+    model.add(FakeReply(events=[chunk]), FakeReply("Fine.", usage={"prompt_tokens": "many"}), "Still there.")
+
+    cells = [fresh.run(f"%%autogen\nTask {number}.", f"{number}") for number in range(3)]
+
+    assert [cell.error for cell in cells] == [""] * 3
+    assert cells[0].about("message")[-1].endswith("a\ufffdb")
+    assert [each["content"] for each in model.requests[2].body["messages"] if each["role"] == "assistant"] == [
+        "a\ufffdb",
+        "Fine.",
+    ]
+
+
+def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """A redirect is told with the host that got nothing."""
+    with FakeOpenAI(["Mine now."]) as other:
+        model.add(FakeReply(status=307, headers={"Location": f"{other.base_url}/chat/completions"}))
+        cell = fresh.run("%%autogen\nGo.")
+
+        assert other.requests == []
+        assert f"sends requests on to {other.base_url.split('/')[2]} (307), which got nothing" in cell.error
+
+
+def test_a_busy_server_is_said_and_can_be_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """While the next request is waited for the status line says why, and Stop ends the cell at once."""
+    model.add(FakeReply(status=503, error="all seats are taken", headers={"Retry-After": "50"}), "Never.")
+
+    cell = fresh.start("%%autogen\nGo.")
+    fresh.wait(lambda: "all seats are taken; asked again in" in cell.text, "the reason for the pause")
+    status = cell.about("status")[0]
+    fresh.interrupt()
+    fresh.finish(cell, 30)
+
+    assert "stops it" in status
+    assert len(cell.error.splitlines()) == 1
+    assert len(model.requests) == 1
