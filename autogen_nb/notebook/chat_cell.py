@@ -52,6 +52,7 @@ from autogen_nb.run import interruptible, result, ticking
 
 T = TypeVar("T")
 
+_DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and this cell again"
 _TEMPORARY = "Nothing can be written in the folder {folder!r}: files of this chat go to {files!r}."
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
@@ -378,7 +379,8 @@ def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
     try:
         make_folder(chat.cwd, chat.folder)
     except OSError as error:
-        raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
+        failed = f"the folder for the chat's files cannot be made: {error}"
+        raise ExecutionError(failed if chat.cwd.is_dir() else _DELETED.format(str(chat.cwd))) from error
     try:
         yield
     finally:

@@ -1,6 +1,7 @@
 """The agent's kernel, seen from the notebook: whose it is, where it runs, and what comes out of it."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
+from tests.processes import gone
 
 PIXEL = "import matplotlib.pyplot as plt\nfig, axes = plt.subplots(figsize=(1, 1))\naxes.plot([1, 2])\nplt.show()"
 
@@ -206,6 +208,9 @@ def test_the_persons_set_up_does_not_leak_in(tmp_path: Path, model: FakeOpenAI) 
         "MY_TOKEN": "t",
         "AWS_SECRET_ACCESS_KEY": "s",
         "OPENAI_BASE_URL": model.base_url,
+        "HTTPS_PROXY": "http://me:secret@proxy:3128",
+        **dict.fromkeys(["GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER", "GDAL_HTTP_HEADERS", "PYTHONUSERPW"], "x"),
+        **dict.fromkeys(["CONDA_DEPLOY_LOGIN", "NVIDIA_NGC_LOGIN"], "x"),
     }
 
     environ = environment(tmp_path, PYTHONPATH=str(tmp_path), AUTOGEN_NB_MODEL="scripted", **secrets)
@@ -217,3 +222,45 @@ def test_the_persons_set_up_does_not_leak_in(tmp_path: Path, model: FakeOpenAI) 
     assert mine == "True True"
     assert (started, extended) == ("False", "False")
     assert [name for name in (*secrets, "AUTOGEN_NB_MODEL") if repr(name) in variables] == []
+
+
+@pytest.mark.slow
+def test_a_deleted_folder_is_told_with_a_way_out(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """Where the notebook's folder goes while its chat lives, the next cell says so, and what helps does."""
+    model.add(python("print(1)"), "One.", python("import os; print(os.getcwd())"), "Two.")
+    fresh.run("import os; os.mkdir('here'); os.chdir('here')", "make")
+    fresh.run("%reload_ext autogen_nb", "load")
+    fresh.run("%%autogen --confirm never\nGo.", "one")
+
+    fresh.run("import shutil; shutil.rmtree('../here')", "delete")
+    deleted = fresh.run("%%autogen --confirm never\nGo on.", "two")
+    fresh.run(f"%cd {fresh.cwd}", "cd")
+    fresh.run("%reload_ext autogen_nb", "load")
+    again = fresh.run("%%autogen --confirm never\nGo on.", "two")
+
+    assert "was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`," in deleted.error
+    assert len(deleted.error.splitlines()) == 1
+    assert again.about("stream") == [f"{fresh.cwd.resolve()}\n"]
+
+
+@pytest.mark.slow
+@pytest.mark.kernel
+def test_agents_of_a_cell_that_is_run_again_have_one_kernel(tmp_path: Path, model: FakeOpenAI) -> None:
+    """Each run of a cell that makes agents gives back the kernel of the run before."""
+    define = """
+from autogen_nb import AssistantAgent, UserProxyAgent
+writer = AssistantAgent("writer", llm_config={"config_list": [{"model": "m"}]})
+runner = UserProxyAgent("runner", human_input_mode="NEVER", code_execution_config={"work_dir": "."})
+said = runner.initiate_chat(writer, message="Go.", max_turns=2)
+"""
+    model.add(*[python("import os; print('process', os.getpid())"), "Fine."] * 4)
+
+    with FrontEnd(tmp_path, environment(tmp_path, OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="x")) as front:
+        cells = [front.run(define, "agents") for _ in range(4)]
+        pids = [int(re.findall(r"process (\d+)", cell.text)[0]) for cell in cells]
+        given_back = gone(pids[:-1])
+        alive = Path(f"/proc/{pids[-1]}").exists()
+
+    assert [cell.error for cell in cells] == [""] * 4
+    assert given_back
+    assert alive
