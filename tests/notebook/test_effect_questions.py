@@ -3,6 +3,7 @@
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
+from tests.executors.wheels import wheel
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
 
@@ -121,3 +122,48 @@ def test_question_of_code_that_has_ended_goes(either: FrontEnd, model: FakeOpenA
     assert "Allowed" not in cell.text
     assert not (either.cwd.parent / "late").exists()
     assert list(either.visible()) == []
+
+
+@pytest.mark.parametrize("confirm", ["risky", "always"])
+def test_an_install_is_one_question(fresh: FrontEnd, model: FakeOpenAI, confirm: str) -> None:
+    """Whoever let it install is asked nothing while it does, nor of what the package needs to be imported."""
+    wheel(fresh.cwd, "ordinary_one")
+    install = "%pip install --no-index --find-links . ordinary_one"
+    use = "import importlib.metadata, ordinary_one\nprint(importlib.metadata.version('ordinary-one'))"
+    model.add(python(install), python(use), "Done.")
+
+    cell = fresh.start(f"%%autogen --confirm {confirm}\nGo.")
+    fresh.click("Run")
+    fresh.wait(lambda: len(model.requests) == 2 or fresh.has("Allow"), "the end of the installation")
+    fresh.wait(lambda: fresh.has("Run") or fresh.has("Allow"), "the next question")
+    fresh.click("Run")
+    fresh.wait(lambda: cell.done or fresh.has("Allow"), "the end of the cell")
+
+    assert cell.done
+    assert cell.about("stream")[-1].endswith("1.0\n")
+    assert [line.split(" · ")[0] for line in cell.about("decision")] == ["Run", "Run"]
+
+
+@pytest.mark.parametrize("confirm", ["risky", "always"])
+def test_a_rule_made_while_code_runs_holds_in_each_mode(fresh: FrontEnd, model: FakeOpenAI, confirm: str) -> None:
+    """What "Always allow" was said of is not asked about again in the next cell, which names the rule."""
+    path = fresh.cwd.parent / "ruled-while-it-runs"
+    code = f"{WRITE}\nprint(write({str(path)!r}))"
+    model.add(*[python(code), "Done."] * 2)
+
+    cells = []
+    for name in ("one", "two"):
+        cell = fresh.start(f"%%autogen --confirm {confirm}\nGo.", name)
+        fresh.click("Run")
+        if name == "one":
+            fresh.click("Always allow …")
+            fresh.tick(f"Always allow writing {path}")
+            fresh.click("Allow from now on")
+        cells.append(fresh.finish(cell))
+    path.unlink()
+    fresh.run(f"%autogen rules remove write {path}", "rules")
+
+    assert [cell.about("stream") for cell in cells] == [["written\n"]] * 2
+    assert decided(cells[0]) == [f"Allowed: writes {path} · from now on: always allow writing {path}"]
+    (line,) = cells[1].about("decision")[1:]
+    assert line.startswith(f"Allowed: writes {path} · by your rule: write {path}")
