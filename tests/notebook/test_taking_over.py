@@ -7,6 +7,8 @@ from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
+KEPT = "`%autogen show` in a cell does"
+"""The end of what is said last in a page that was loaded again."""
 
 FAILS = """
 import asyncio, os
@@ -202,7 +204,7 @@ def test_answer_in_a_page_that_was_loaded_again_goes_on_there(either: FrontEnd, 
     either.click("Run")
     either.wait(lambda: "print('ran', 'on')" in either.text_in_widgets(chat), "the next message")
     either.click("Run")
-    either.wait(lambda: "`%autogen show` in a cell does" in either.text_in_widgets(chat), "the end of the chat")
+    either.wait(lambda: KEPT in either.text_in_widgets(chat), "the end of the chat")
     shown = either.text_in_widgets(chat)
 
     assert shown.count("Run · by you") == 2
@@ -211,6 +213,26 @@ def test_answer_in_a_page_that_was_loaded_again_goes_on_there(either: FrontEnd, 
     assert "Fine." in shown
     assert not either.has("Run")
     assert either.run("%autogen show", "show").about("stream") == ["ran\n", "ran on\n"]
+
+
+@pytest.mark.slow
+def test_what_stands_in_a_page_that_was_loaded_again_is_not_sent_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """What changes there is sent alone, however much is shown above it."""
+    model.add(python("print('much', 'text')"), python("for n in range(9):\n    display(n)"), "Fine.")
+    chat = fresh.start("%%autogen\nGo.")
+    fresh.asked("Run")
+    fresh.load_page_again(kept=chat)
+    fresh.click("Run")
+    fresh.wait(lambda: "display(n)" in fresh.text_in_widgets(chat), "the next message")
+    fresh.asked("Run")
+    before = len(fresh.messages)
+    fresh.click("Run")
+    fresh.wait(lambda: KEPT in fresh.text_in_widgets(chat), "the end of the chat")
+    later = "".join(fresh.messages[before:])
+
+    assert "much text" in fresh.text_in_widgets(chat)
+    assert "Fine." in later
+    assert "much text" not in later
 
 
 @pytest.mark.slow
