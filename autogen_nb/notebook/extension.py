@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
+from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.hints import print_loop_hint, print_name_hint
 from autogen_nb.notebook.options import documented
 from autogen_nb.notebook.settings import Defaults, begin_first_kernel
@@ -61,7 +62,7 @@ class Extension:
         self._cwd = Path.cwd()
         self._lock = threading.Lock()
         self._made: Session | None = None
-        self._magics = AutogenMagics(shell, self._session)
+        self._magics = AutogenMagics(shell, self.session)
         self._transformer = Transformer(shell)
         self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
 
@@ -84,9 +85,10 @@ class Extension:
             manager.magics[kind].pop("autogen", None)
         # What is being started must be there to be ended.
         self._warming.join()
-        self._session().close()
+        self.session().close()
 
-    def _session(self) -> "Session":
+    def session(self) -> "Session":
+        """What the magics work with."""
         with self._lock:
             if self._made is None:
                 # The warm-up and the first cell may come at the same time: it is made under the lock.
@@ -108,7 +110,7 @@ class Extension:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:
-            self._session().warm_up()
+            self.session().warm_up()
         finally:
             if sys.getswitchinterval() == _SWITCH:
                 sys.setswitchinterval(usual)
@@ -127,6 +129,19 @@ def load(shell: InteractiveShell, prepare: Callable[[], None]) -> None:
     if id(shell) not in _loaded:
         extension = _loaded[id(shell)] = Extension(shell, prepare)
         extension.install()
+
+
+def session(shell: InteractiveShell) -> "Session":
+    """What the magics of a shell work with.
+
+    Raises
+    ------
+    ConfigError
+        When the shell has none.
+    """
+    if id(shell) not in _loaded:
+        raise ConfigError("there are no chats by name: `%load_ext autogen_nb` loads what keeps them")
+    return _loaded[id(shell)].session()
 
 
 def unload(shell: InteractiveShell) -> None:

@@ -26,7 +26,7 @@ from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands
-from autogen_nb.notebook.conversations import Conversations, Origin
+from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.options import CellOptions, read_options
 from autogen_nb.notebook.rendering import chat_html
@@ -85,6 +85,10 @@ class Session:
         self._commands = Commands(
             shell, self._notebook, choose_model=lambda words: run.unsuspended(self._choose_model(words, "sync"))
         )
+
+    def chat_of(self, words: Sequence[str]) -> NotebookConversation:
+        """The chat that the words name, or the current one."""
+        return self._commands.chat_of(words)
 
     def warm_up(self) -> None:
         """Loads what the first cell would wait for."""
@@ -197,7 +201,7 @@ class Session:
         shown = self._running(found, view, origin, running)
         with shown or nullcontext(), found.open(self._shell, running, shown) as superseded:
             person = self._person(found, view, superseded, settings.human_timeout)
-            aside = None if shown is None else partial(_ask_below, shown.view)
+            aside = None if shown is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
             stage = CellStage(self._notebook, origin, person, view, waits, aside, settings.every_block)
             if team is not None:
                 return await run_team(stage, options, team)
@@ -212,7 +216,7 @@ class Session:
         if found.way != "buttons" or isinstance(view, PlainCellView):
             return None
         source = reruns.source(self._shell)
-        return RunningChat(view, origin, running.cell, source, self.conversations, self._commands.chat_of)
+        return RunningChat(view, origin, running.cell, source, self.conversations, self.chat_of)
 
     def _person(
         self,

@@ -3,22 +3,10 @@
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
-from tests.browser.cells import code, connected
+from tests.browser.cells import CHAT, code, connected
 from tests.browser.notebook_page import NotebookPage
 
 ASK = "%%autogen\nMultiply."
-CHAT = """
-import autogen_nb as autogen
-assistant = autogen.AssistantAgent("assistant", llm_config={"model": "fake-model"})
-user = autogen.UserProxyAgent(
-    "user",
-    human_input_mode="NEVER",
-    is_termination_msg=lambda message: "TERMINATE" in message["content"],
-    code_execution_config={"confirm": "always"},
-)
-result = user.initiate_chat(assistant, message="Multiply.")
-print("the next line", result.summary)
-"""
 
 
 def test_words_typed_letter_by_letter_arrive(notebook: NotebookPage, fake: FakeOpenAI) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
-from tests.browser.cells import code, connected
+from tests.browser.cells import CHAT, code, connected
 from tests.browser.notebook_page import NotebookPage
 
 WAITS = """
@@ -112,3 +112,24 @@ def test_follow_up_after_a_restart_says_what_is_gone(notebook: NotebookPage, fak
     expect(notebook.output(2)).to_contain_text("The second answer.")
     expect(notebook.output(1)).to_contain_text("The first answer.")
     notebook.screenshot("follow-up-after-restart", 2)
+
+
+def test_chat_of_a_plain_cell_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """`initiate_chat()` blocks the kernel; the question comes to the cell that shows it, and so does what follows."""
+    fake.add(code("print(6 * 7)", says="First words."), "It is done. TERMINATE")
+    notebook.create(connected(fake), CHAT, "%autogen show")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    expect(notebook.button(1, "Run")).to_be_visible()
+    notebook.reload(busy=True)
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_contain_text("First words.")
+    expect(notebook.button(2, "Run")).to_be_visible()
+    notebook.screenshot("plain-cell-shown-while-it-waits", 2)
+    notebook.click_until(2, "Run", lambda: len(fake.requests) == 2)
+    notebook.await_idle()
+
+    expect(notebook.output(2)).to_contain_text("42")
+    expect(notebook.output(2)).to_contain_text("It is done.")
+    expect(notebook.button(2, "Run")).to_have_count(0)
+    notebook.screenshot("plain-cell-shown-while-it-waited", 2)

@@ -3,10 +3,12 @@
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
+from tests.human.test_pipes import CHAT
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
+AGENTS = CHAT.partition("if __name__")[0]
 KEPT = "`%autogen show` in a cell does"
 """The end of what is said last in a page that was loaded again."""
 
@@ -178,6 +180,57 @@ def test_model_form_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOp
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "talk",
+    ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
+    ids=["sync", "async"],
+)
+def test_chats_of_a_plain_cell_come_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI, talk: str) -> None:
+    """The question, what comes of the answer, and the cell's next chat."""
+    model.add(python("print('one', 'ran')"), "TERMINATE", python("print('two', 'ran')"), "TERMINATE")
+    either.run(AGENTS, "agents")
+    either.start(f"for _ in range(2):\n    {talk}", "chats")
+    either.asked("Run")
+    either.load_page_again()
+
+    shown = either.start("%autogen show", "show")
+    either.click("Run")
+    either.wait(lambda: "two" in shown.text, "the second chat")
+    either.click("Run")
+    either.finish(shown)
+
+    assert shown.about("stream") == ["one ran\n", "two ran\n"]
+    assert shown.status == "ok"
+    assert list(either.visible()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "talk",
+    ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
+    ids=["sync", "async"],
+)
+def test_block_of_a_plain_cell_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI, talk: str) -> None:
+    """While it runs, another chat is shown at once; its own goes on to the end of the cell, and ends as that does."""
+    model.add("Earlier.", python(WAITS), "TERMINATE")
+    fresh.run("%%autogen\nBefore.", "before")
+    fresh.run(AGENTS.replace("always", "never"), "agents")
+    chat = fresh.start(f"done = {talk}\n1 / 0", "chat")
+    runs(fresh, chat)
+
+    other = fresh.run("%autogen show main", "other")
+    shown = fresh.start("%autogen show", "show")
+    runs(fresh, shown)
+    let_go(fresh, shown, chat)
+
+    assert other.about("message")[-1].endswith("Earlier.")
+    assert shown.about("stream") == ["began\nended\n"]
+    assert shown.about("status") == []
+    assert shown.about("end")
+    assert shown.error == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.slow
 def test_code_that_does_not_yield_is_asked_about_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The question comes after the chat has ended, below what is seen of it."""
     model.add(python(f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{WAITS}"))
@@ -213,6 +266,20 @@ def test_answer_in_a_page_that_was_loaded_again_goes_on_there(either: FrontEnd, 
     assert "Fine." in shown
     assert not either.has("Run")
     assert either.run("%autogen show", "show").about("stream") == ["ran\n", "ran on\n"]
+
+
+@pytest.mark.slow
+def test_answer_to_a_plain_cell_in_a_page_that_was_loaded_again(either: FrontEnd, model: FakeOpenAI) -> None:
+    """A chat that blocks the kernel goes on in its panel's place, too."""
+    model.add(python("print('it', 'ran')"), "TERMINATE")
+    either.run(AGENTS, "agents")
+    chat = either.start("done = user.initiate_chat(assistant, message='Go.')")
+    either.asked("Run")
+    either.load_page_again(kept=chat)
+    either.click("Run")
+    either.wait(lambda: "its file does not keep" in either.text_in_widgets(chat), "the end of the chat")
+
+    assert "it ran\n" in either.text_in_widgets(chat)
 
 
 @pytest.mark.slow
@@ -291,4 +358,4 @@ def test_cell_whose_answer_fails_ends(fresh: FrontEnd) -> None:
     taken = fresh.run("taken", "taken")
     let_go(fresh, listening)
 
-    assert taken.error == "no place is left"
+    assert taken.error == "OSError: no place is left"

@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from autogen_nb.notebook.asking.taken_request import CellTaker, TakenRequest
 
@@ -31,27 +31,30 @@ _CONTROL = "jupyter.widget.control"
 """The target by which a front end asks for the state of all widgets, as ipywidgets names it."""
 
 
+Post: TypeAlias = Callable[[Callable[[], None]], object]
+
+
 @dataclass(eq=False, slots=True)
 class Listener:
     """One who waits for clicks.
 
     Parameters
     ----------
-    loop
-        Where the messages are handled.
+    post
+        Has a call made where the messages are handled; a `RuntimeError` says that nobody is there any more.
     context
         What they are handled in: what a callback prints belongs to the cell that waits.
     known
-        The comms that were open before, and are left alone.
+        The comms that were open before, and are left alone; None leaves all of them alone.
     taker
         Answers cells that ask for what runs.
     cells
         The ids of the cells that were sent to the kernel meanwhile, but for those that were taken.
     """
 
-    loop: asyncio.AbstractEventLoop
+    post: Post
     context: Context
-    known: frozenset[str]
+    known: frozenset[str] | None
     taker: CellTaker | None
     cells: list[str] = field(default_factory=list)
 
@@ -81,10 +84,13 @@ class CommInterceptor:
         return self._stream.io_loop is not self._kernel.io_loop
 
     @contextmanager
-    def listening(self, taker: CellTaker | None = None) -> Generator[Listener, None, None]:
-        """Hands the messages of comms that are opened from now on to the running loop."""
-        known = frozenset(self._comms.comms)
-        listener = Listener(asyncio.get_running_loop(), copy_context(), known, taker)
+    def listening(self, taker: CellTaker | None = None, post: Post | None = None) -> Generator[Listener, None, None]:
+        """Hands the messages of comms that are opened from now on to the running loop; to `post` only cells."""
+        if post is None:
+            known = frozenset(self._comms.comms)
+            listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, taker)
+        else:
+            listener = Listener(post, copy_context(), None, taker)
         with self._lock:
             self._listeners = (*self._listeners, listener)
         self._on_stream(self._stand_before)
@@ -145,11 +151,12 @@ class CommInterceptor:
                 if listener.taker is not None:
                     listener.taker.on_page_loaded()
         for listener in reversed(self._listeners):
+            if listener.known is None:
+                continue
             if name in self._controls or (name not in listener.known and name in self._comms.comms):
                 # Where the loop is closed, whoever waited there is gone.
                 with suppress(RuntimeError):
-                    context = listener.context.copy()
-                    listener.loop.call_soon_threadsafe(self._handle, kind, idents, parts, context=context)
+                    listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))
                     return True
         return False
 
@@ -162,8 +169,7 @@ class CommInterceptor:
                 continue
             if taker.wants(content["code"], cell, alone=not listener.cells):
                 with suppress(RuntimeError):
-                    context = listener.context.copy()
-                    listener.loop.call_soon_threadsafe(self._take, taker, frames, idents, message, context=context)
+                    listener.post(partial(listener.context.copy().run, self._take, taker, frames, idents, message))
                     return True
         self._note_cell(cell)
         return False

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 from ipykernel.jsonutil import encode_images, json_clean
 
+from autogen_nb.errors import AutogenError
+
 Send = Callable[[str, dict[str, Any]], None]
 
 
@@ -45,7 +47,8 @@ class TakenRequest:
         if error is None:
             content["status"] = "ok"
         else:
-            lines: Sequence[str] = [f"\x1b[31m{error}\x1b[0m"]
+            text = str(error) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
+            lines: Sequence[str] = [f"\x1b[31m{text}\x1b[0m"]
             told = {"ename": type(error).__name__, "evalue": str(error), "traceback": lines}
             self._send("error", told)
             content |= {"status": "error", **told}

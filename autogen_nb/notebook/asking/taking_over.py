@@ -6,21 +6,36 @@ showed. Both would wait for the end of the chat that they ask for, so their requ
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.notebook.asking.taken_request import TakenRequest
 from autogen_nb.notebook.commands import show_command
-from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
+from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.reruns import Superseded
 from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.slots import Publish
 
 _SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
 _RUNS_ALREADY = "This cell runs already: its chat goes on here. To begin anew, stop it (■) and run the cell again."
 _WAITS_BEHIND = "This chat waits for your answer: `%autogen show {}` asks it again, once the cell that runs has ended."
+
+
+class Shown(Protocol):
+    """What a cell shows, which can be shown below another one."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether a panel is shown."""
+
+    def on_page_loaded(self) -> None:
+        """Notes that the page which hears the cell may be gone."""
+
+    def move(self, publish: Publish) -> None:
+        """Shows everything below another cell, and what comes as well."""
 
 
 @dataclass(slots=True)
@@ -39,12 +54,12 @@ class RunningChat:
         The chat that words name.
     """
 
-    view: NotebookView
+    view: Shown
     origin: Origin
     cell: str | None
     code: str
-    conversations: Conversations
-    chat_of: Callable[[list[str]], NotebookConversation]
+    conversations: Iterable[NotebookConversation]
+    chat_of: Callable[[Sequence[str]], NotebookConversation]
     _shown_by: TakenRequest | None = None
     _closed: bool = False
 
@@ -54,6 +69,9 @@ class RunningChat:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.end(error)
+
+    def end(self, error: BaseException | None) -> None:
         """Ends the cell that shows the chat with what the chat ends with."""
         self._closed = True
         if self._shown_by is None:
@@ -64,11 +82,11 @@ class RunningChat:
 
     def on_page_loaded(self) -> None:
         """Notes that the page which hears the cell may be gone."""
-        self.view.page_loaded = self.view.asks
+        self.view.on_page_loaded()
 
     def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
         """Whether a cell asks for what runs; called on any thread."""
-        shows = _SHOW.fullmatch(code) is not None
+        shows = not self._closed and _SHOW.fullmatch(code) is not None
         if not self._again(code, cell):
             return shows
         # A cell that waits for an answer gives way to its next run, which asks the same by what is set by then. Cells

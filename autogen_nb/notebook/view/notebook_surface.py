@@ -1,7 +1,7 @@
 """The notebook as a place where a library's own chats are shown, outside of ``%%autogen``."""
 
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -24,9 +24,11 @@ from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking.delivery import QuestionDelivery, delivery
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.notebook.view import cell_chats
+from autogen_nb.notebook.view.cell_chats import CellChats
 from autogen_nb.notebook.view.decision_line import PersonAsked
 from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.slots import Publish, Slot
+from autogen_nb.notebook.view.slots import Publish, publish_here
 from autogen_nb.views.plain_view import PlainView
 
 T = TypeVar("T")
@@ -43,13 +45,26 @@ _views: "WeakSet[ChatView]" = WeakSet()
 class ChatView(NotebookView):
     """A view at whose foot its chat's questions are asked."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    mirrored = "This page was loaded again, and its file does not keep what came since."
+
+    def __init__(self, chats: CellChats | None) -> None:
+        super().__init__(publish=chats.publish if chats else publish_here, comes_back=bool(chats and chats.reachable))
+        self._chats = chats
         _views.add(self)
+        if chats is not None:
+            chats.begin(self)
+
+    def tick(self) -> None:
+        """Shows what has come, and what time changes; where a cell asks for it, there."""
+        if self._chats is not None:
+            self._chats.look()
+        super().tick()
 
     def close(self) -> None:
         """Ends the view: no question is shown in it any more."""
         _views.discard(self)
+        if self._chats is not None:
+            self._chats.end(self)
         super().close()
 
 
@@ -98,6 +113,7 @@ class CellPerson:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._origin = reruns.origin(shell)
+        self._chats = cell_chats.of(shell)
         self._told = False
         self._foot = SurfaceFoot()
         self._clicking: NotebookHuman | None = None
@@ -132,11 +148,15 @@ class CellPerson:
     async def _by_buttons(
         self, found: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
     ) -> T:
+        taker = None if self._chats is None else self._chats.taker
         with (
-            found.open(self._shell, self._origin) as superseded,
-            _shown(question) as view,
+            found.open(self._shell, self._origin, taker) as superseded,
+            _shown(question, self._chats) as view,
             self._foot.placed(view, superseded),
         ):
+            if self._chats is not None:
+                # What came just before would wait for the answer.
+                self._chats.look()
             answer = ask(self._person())
             return await answer if isinstance(answer, Awaitable) else answer
 
@@ -152,25 +172,26 @@ class CellPerson:
 def surface() -> run.Surface:
     """Chats are shown as a cell's outputs, and the person is asked there; as text where the front end is a terminal."""
     shell = InteractiveShell.instance()
-    view = PlainView if delivery(shell, held=False).plain else ChatView
-    return run.Surface(view, lambda: CellPerson(shell))
+    plain = delivery(shell, held=False).plain
+    return run.Surface(PlainView if plain else lambda: ChatView(cell_chats.of(shell)), lambda: CellPerson(shell))
 
 
 @contextmanager
-def _shown(question: PersonAsked) -> Generator[NotebookView, None, None]:
+def _shown(question: PersonAsked, chats: CellChats | None) -> Generator[NotebookView, None, None]:
     """The view at whose foot the panel belongs: the chat's, or, where that is silent, one below the code itself."""
     about = _about(question)
     for view in list(_views):
         if view.asked is not None and _about(view.asked) == about:
             yield view
             return
-    code, block = Slot(), _block(question)
+    below, block = NotebookView(publish=chats.publish if chats else publish_here), _block(question)
     if block is not None:
-        code.show(*chat_html.bundle(chat_html.code(block), block.code, kind="code"))
+        below.add(*chat_html.bundle(chat_html.code(block), block.code, kind="code"))
     try:
-        yield NotebookView()
+        with chats.showing(below) if chats else nullcontext():
+            yield below
     finally:
-        code.clear()
+        below.clear()
 
 
 def _about(question: PersonAsked) -> tuple[object, ...]:

@@ -62,7 +62,6 @@ _SHARE = 5
 """Rendering takes at most one part in this many of the time, however long a message grows."""
 
 _STATUS_EVERY = 1.0
-_MIRRORED = "This page was loaded again, and its file does not keep what came since: `%autogen show` in a cell does."
 _MOVED = "This chat is shown anew in another place, and goes on there."
 
 
@@ -82,6 +81,9 @@ class NotebookView:
     publish
         Shows below which cell.
     """
+
+    mirrored = "This page was loaded again, and its file does not keep what came since: `%autogen show` in a cell does."
+    """What is said at the end in a page that has only what came after it was loaded."""
 
     def __init__(
         self,
@@ -200,11 +202,15 @@ class NotebookView:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
             self.note(status_line.unfinished(self._clock() - self._begun, self._remark, self._spent()), kind="end")
-        self._slots.note_in_mirrors(*chat_html.bundle(chat_html.line(_MIRRORED), _MIRRORED, kind="note"))
+        self._slots.note_in_mirrors(*chat_html.bundle(chat_html.line(self.mirrored), self.mirrored, kind="note"))
 
     def add(self, data: dict[str, object], metadata: dict[str, object]) -> None:
         """Shows a bundle."""
         self._next_slot().show(data, metadata)
+
+    def clear(self) -> None:
+        """Leaves nothing to be seen."""
+        self._slots.clear()
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
@@ -250,6 +256,10 @@ class NotebookView:
     def asks(self) -> bool:
         """Whether a panel is shown."""
         return self._held
+
+    def on_page_loaded(self) -> None:
+        """Notes that the page which hears the cell may be gone."""
+        self.page_loaded = self._held
 
     def move(self, publish: Publish) -> None:
         """Shows everything below another cell, and what comes as well; the cell before says so."""

@@ -104,6 +104,11 @@ class Slots:
         self._used += 1
         return self._all[self._used - 1]
 
+    def clear(self) -> None:
+        """Leaves nothing to be seen in any place."""
+        for slot in self._all:
+            slot.clear()
+
     def tidy(self) -> bool:
         """Merges what is shown where it is too much; no place that was given out may be used after that.
 
