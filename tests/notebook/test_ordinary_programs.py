@@ -1,6 +1,7 @@
 """Ordinary programs in a guarded kernel: nobody is asked about anything while they run.
 
-They lie in a file as plain text, each below a line ``=== name | kinds``: what they are let do, as their reading tells.
+They lie in a file as plain text, each below a line ``=== name | kinds``: what `--confirm risky` asks about before they
+run. What code may do then is what was read in it, whether a person was asked about all of it, about some or not at all.
 """
 
 import re
@@ -9,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.core.analysis import asks, permissions
-from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.effects import KINDS, Confirm, Effect, EffectJudged, Permissions
+from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.outputs import Failure, Stream
 from tests.executors.wheels import wheel
 from tests.kernels.looping import Loop, all_of
 
@@ -39,7 +40,7 @@ def read():
 
 
 class Chat:
-    """A kernel in which blocks run as a person lets them; what is asked while they run is allowed, and noted.
+    """A kernel in which blocks run once a person has let them; what is asked while they run is allowed, and noted.
 
     Attributes
     ----------
@@ -47,24 +48,21 @@ class Chat:
         What was asked while the last block ran.
     """
 
-    def __init__(self, confirm: Confirm, folder: Path) -> None:
-        self.confirm = confirm
+    def __init__(self, folder: Path) -> None:
         own = folder / "autogen_files" / "main"
         own.mkdir(parents=True)
-        self.scope = PathScope(str(folder), str(own), str(Path.home()))
         self.asked: list[Effect] = []
         self._loop = Loop()
         self._executor = JupyterExecutor(cwd=folder)
+        self.scope = CodeConfig(self._executor, output_dir=own).scope
 
-    def run(self, code: str, let: Permissions) -> list[Output]:
-        """The outputs of a block that succeeds."""
+    def run(self, block: CodeBlock, let: Permissions) -> None:
+        """Runs a block, which succeeds."""
         self.asked = []
-        blocks = [CodeBlock("python", code)]
-        *outputs, end = self._loop.run(all_of(self._executor.attended(blocks, self, let, self.scope)), 120)
-        found = [item for item in outputs if not isinstance(item, RunEnded)]
+        outputs = self._loop.run(all_of(self._executor.attended([block], self, let, self.scope)), 120)
+        end = outputs[-1]
         assert isinstance(end, RunEnded)
-        assert end.exit_code == 0, [item for item in found if isinstance(item, Failure | Stream)]
-        return found
+        assert end.exit_code == 0, [item for item in outputs if isinstance(item, Failure | Stream)]
 
     def close(self) -> None:
         """Ends the kernel."""
@@ -80,8 +78,8 @@ class Chat:
         """Nothing is typed."""
 
 
-@pytest.fixture(scope="module", params=["risky", "always"])
-def chat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
     """One kernel for all programs, with a folder of files and the packages that they need."""
     folder = tmp_path_factory.mktemp("ordinary")
     (folder / "wheels").mkdir()
@@ -90,8 +88,9 @@ def chat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     wheel(folder / "wheels", "ordinary_one")
     files = {"ordinary_package/__init__.py": PACKAGE, "ordinary_package/data.txt": "data"}
     wheel(folder / "wheels", "ordinary_of_many", files)
-    made = Chat(request.param, folder)
-    made.run("%pip install --no-index --find-links wheels ordinary_one ordinary_of_many", Permissions())
+    made = Chat(folder)
+    install = "%pip install --no-index --find-links wheels ordinary_one ordinary_of_many"
+    made.run(CodeBlock("python", install), Permissions())
     assert [effect.kind for effect in made.asked] == ["install"]
     yield made
     made.close()
@@ -99,16 +98,13 @@ def chat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.parametrize("head", PROGRAMS)
 def test_nobody_is_asked_while_it_runs(chat: Chat, head: str) -> None:
-    """Of what the program was not read to do, nothing is asked about; nothing is left beside the notebook."""
-    code = PROGRAMS[head].strip()
-    kinds = head.partition("|")[2].split()
-    let = Permissions(tuple(Effect(kind) for kind in KINDS if kind in kinds))
-    if chat.confirm == "always":
-        block = CodeBlock("python", code)
-        assert asks("always", block, chat.scope) is not None
-        let = permissions(block, chat.scope)
+    """Before it runs only what it is known for; while it runs nothing, and nothing is left beside the notebook."""
+    block = CodeBlock("python", PROGRAMS[head].strip())
+    before = asks("risky", block, chat.scope) or ()
+    assert asks("always", block, chat.scope) is not None
 
-    chat.run(code, let)
+    chat.run(block, permissions(block, chat.scope))
 
     assert chat.asked == []
+    assert {effect.kind for effect in before if not effect.harmless} == set(head.partition("|")[2].split()), before
     assert not Path(chat.scope.folder, "__pycache__").exists()

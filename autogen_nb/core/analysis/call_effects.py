@@ -29,6 +29,8 @@ _LITE = ("sqlite3.connect()", "memory.sqlite3")
 _OF_PATHS = ("with_name", "with_suffix", "with_stem")
 """Methods that only a path has, and that make another path."""
 _THREADS = ("threading", "sequential", "threads", "sharedmem")
+_WORKERS = ("concurrent.", "joblib.", "multiprocessing.", "torch.multiprocessing.")
+"""What they start is Python again: no text that they are given is a command."""
 _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
 _PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
@@ -146,7 +148,7 @@ class CallReader:
         if kind == "network":
             self._read_connection(last, call, found)
         elif kind == "process":
-            found.add_program(text)
+            found.add_program(None if name.startswith(_WORKERS) else text)
         else:
             named = text if kind == "environment" and name.startswith("os.") else None
             found.add(library_effects.used(kind, name, named or ""))

@@ -197,6 +197,8 @@ CALLS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
     ("f.write('x')", {("write", "")}),
     ("from helpers import x", {("unknown", "")}),
     ("import multiprocessing as mp\np = mp.Pool()", {("process", "")}),
+    ("import multiprocessing as mp\nmp.get_context('spawn').Pool(2).map(len, ['a'])", {("process", "")}),
+    ("import joblib\njoblib.Parallel(n_jobs=2, backend='loky')(jobs)", {("process", "")}),
     ("import requests\ns = requests.Session()", {("network", "")}),
     ("for f in x:\n    f()", set()),
     ("def f():\n    pass\nf.to_csv('a.csv')", {("write", "a.csv")}),
