@@ -168,3 +168,21 @@ def test_awaited_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert cell.error == ""
     assert "it ran" in cell.text
     assert notebook.prompts == []
+
+
+def test_chat_shown(notebook: FrontEnd, model: FakeOpenAI, release: str) -> None:
+    """%autogen show: a chat of a plain cell comes there."""
+    model.add(python("print('it', 'ran')"), "TERMINATE")
+    notebook.run(AGENTS, "agents")
+
+    blocks = release not in BLOCKING_HEARS_NO_CLICK
+    talk = "user.initiate_chat" if blocks else "await user.a_initiate_chat"
+    notebook.start(f"result = {talk}(assistant, message='Go.')")
+    notebook.asked("Run")
+    notebook.load_page_again()
+    shown = notebook.start("%autogen show", "show")
+    notebook.click("Run")
+    notebook.finish(shown)
+
+    assert shown.about("stream") == ["it ran\n"]
+    assert list(notebook.visible()) == []
