@@ -159,7 +159,9 @@ class ChatCell:
         open_ = [
             name
             for name in variable_choice.mentioned_variables(task, namespace)
-            if name not in inputs and name not in chat.declined_variables and not chat.holds(name, namespace[name])
+            if name not in inputs
+            and name not in chat.declined_variables
+            and not chat.shared.holds(name, namespace[name])
         ]
         if not open_:
             return {}
@@ -176,7 +178,7 @@ class ChatCell:
 
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
         """The run with an open question that the cell goes on with, if it asks for the very same."""
-        if not all(chat.holds(name, value) for name, value in inputs.items()):
+        if not all(chat.shared.holds(name, value) for name, value in inputs.items()):
             return None
         resumed = chat.resume(self._stage.origin, task, self._settings)
         if resumed is None:
@@ -193,7 +195,7 @@ class ChatCell:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
             if taken := chat.hand(inputs, await self._on_engine(chat.executor.put(inputs))):
                 self._view.note(variable_choice.replaced_variables_line(taken, "the agent's kernel"))
-        if older := [name for name in chat.stale(self._notebook.namespace) if name not in inputs]:
+        if older := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(older, self._name_for_commands(chat)), tone="warning")
         message = task + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
@@ -266,7 +268,7 @@ class ChatCell:
             waits=self._stage.waits,
             human=self._stage.approver(None if user.code is None else user.code.scope),
             log=cell_run.log,
-            known=frozenset(conversation.handed),
+            known=conversation.shared.names,
         )
         position = 0
         try:

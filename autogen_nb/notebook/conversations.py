@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import ref
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.kernels.limits import machine_memory
-from autogen_nb.kernels.transfer.fingerprints import Fingerprint
+from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 from autogen_nb.notebook.asking.stop_question import StopQuestion
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
@@ -122,9 +121,7 @@ class NotebookConversation:
         self.runs: list[CellRun] = []
         self.where = self._usual = ExecutionTarget() if opened is None else opened.where
         self._open(opened)
-        self._pid: int | None = None
-        self.handed: dict[str, Callable[[object], bool]] = {}
-        self._prints: dict[str, Fingerprint] = {}
+        self.shared = SharedVariables(lambda: self.executor.pid)
         self.declined_variables: set[str] = set()
         self.stop_question = StopQuestion()
         self.offer_made = False
@@ -177,8 +174,7 @@ class NotebookConversation:
             where.check(self.cwd)
             self.end()
             self.where = where
-            self.handed.clear()
-            self._prints.clear()
+            self.shared.clear()
             self.listed_variables = frozenset()
             self._open()
         engine.soon(lambda: self.kernels.touch(self))
@@ -229,42 +225,16 @@ class NotebookConversation:
             remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Remembers that these very objects are in the agent's kernel under their names.
-
-        Parameters
-        ----------
-        handed
-            What the kernel said when they were handed over; None where they came back from it.
-
-        Returns
-        -------
-        tuple of str
-            The names under which the agent had something of its own, which is replaced.
-        """
-        if self.executor.pid != self._pid:
-            self.handed.clear()
-            self._prints.clear()
-            self._pid = self.executor.pid
-        clashes = tuple(name for name in handed.overwritten if name not in self.handed) if handed else ()
-        self._prints.update((handed or Handed.of(values)).prints)
-        self.handed.update({name: _identity_test(value) for name, value in values.items()})
+        """Notes what the agent's kernel has now, and returns the names under which it had something of its own."""
         self.listed_variables |= set(values)
-        return clashes
+        return self.shared.hand(values, handed)
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
         """Puts values of the agent's kernel into the notebook, and returns the names that were taken there."""
-        taken = tuple(name for name in values if name in namespace and not self.holds(name, namespace[name]))
+        taken = tuple(name for name in values if name in namespace and not self.shared.holds(name, namespace[name]))
         namespace.update(values)
         self.hand(values)
         return taken
-
-    def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
-        """The names whose objects in the notebook have changed since the agent's kernel got its copies."""
-        return Handed(self._prints).stale(namespace) if self.executor.pid == self._pid else ()
-
-    def holds(self, name: str, value: object) -> bool:
-        """Whether this very object was handed, under that name, to the kernel that the agent has now."""
-        return self.executor.pid == self._pid and name in self.handed and self.handed[name](value)
 
     def resume(self, origin: Origin, task: str, settings: CellSettings) -> tuple[CellRun, Sequence[CellRun]] | None:
         """The earlier run that a cell goes on with, and those after it, which are forgotten."""
@@ -301,17 +271,6 @@ class NotebookConversation:
             same = last >= 0 and self.runs[last].task == task and self.runs[last].resumable
             return last if same else None
         return next((index for index, run in enumerate(self.runs) if origin.repeats(run.origin)), None)
-
-
-def _identity_test(value: object) -> Callable[[object], bool]:
-    """A test for being this very object, which does not keep it alive where that can be avoided."""
-    try:
-        reference = ref(value)
-    except TypeError:
-        # Lists, texts and numbers take no weak references.
-        number = id(value)
-        return lambda other: id(other) == number
-    return lambda other: reference() is other
 
 
 class Conversations:

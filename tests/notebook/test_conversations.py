@@ -106,19 +106,6 @@ def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -
     assert [turn.origin.cell for turn in chat.runs] == ["a", "b"]
 
 
-def test_the_same_object_is_held(chat: NotebookConversation) -> None:
-    """What was handed over is known by identity, and keeps nothing alive: an equal object is another one."""
-    first, second = {1, 2}, {1, 2}
-    chat.hand({"numbers": first, "count": 3})
-
-    assert chat.holds("numbers", first)
-    assert not chat.holds("numbers", second)
-    assert not chat.holds("other", first)
-    assert chat.holds("count", 3)
-    first = second
-    assert not chat.holds("numbers", {1, 2})
-
-
 def test_a_renewed_chat_keeps_the_old_one(all_of_them: Conversations) -> None:
     """A new chat takes the name and a folder of its own; the old one is kept under the next free name."""
     begun(all_of_them.named(), "a", "1")
