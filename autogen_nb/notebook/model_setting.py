@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.account import OPENAI_URL
+from autogen_nb.models.config.address import server_of, shown_url, without_login
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
 from autogen_nb.notebook.settings import Defaults
@@ -78,7 +78,7 @@ class ModelSetting:
         """What a form begins with."""
         spec = self.choose(named, environ)
         found = model_connection.resolved(named or self._usual(environ) if spec is None else spec, environ)
-        if found.model or model_connection.server_of(found.base_url) != model_connection.server_of(OPENAI_URL):
+        if found.model or server_of(found.base_url) != server_of(OPENAI_URL):
             return found
         return replace(found, model=DEFAULT_MODEL)
 
@@ -100,7 +100,7 @@ class ModelSetting:
             return [("model", found.model, model)]
         return [
             ("model", found.model, model),
-            ("address", _shown_url(found.base_url), address),
+            ("address", without_login(shown_url(found.base_url)), address),
             ("key", _shown_key(found.api_key), key if found.api_key else _NOT_SET),
         ]
 
@@ -110,12 +110,6 @@ class ModelSetting:
     def _said(self, environ: Mapping[str, str]) -> dict[str, str]:
         names = (*model_connection.VARIABLES, _MODEL)
         return {**{name: environ.get(name, "") for name in names}, _CONFIG: str(self._defaults.usual("model") or "")}
-
-
-def _shown_url(url: str) -> str:
-    """The address without a name, a password and a query, which may be secret."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def _shown_key(key: str | None) -> str:

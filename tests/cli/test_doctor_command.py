@@ -28,7 +28,15 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str
         {"model": "small", "base_url": f"http://me:{KEY}@localhost:8000/v1"},
     ]
     (folder / "OAI_CONFIG_LIST").write_text(json.dumps(entries))
-    done = ran("doctor", "--json", cwd=folder, OPENAI_API_KEY=KEY, DOCKER_HOST=f"unix://{folder}/none.sock")
+    url = f"http://me:{KEY}@127.0.0.1:1/v1"
+    done = ran(
+        "doctor",
+        "--json",
+        cwd=folder,
+        OPENAI_API_KEY=KEY,
+        OPENAI_BASE_URL=url,
+        DOCKER_HOST=f"unix://{folder}/none.sock",
+    )
     assert (done.code, done.err) == (0, "")
     assert KEY not in done.out
     told = json.loads(done.out)

@@ -69,6 +69,29 @@ def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
     }
 
 
+def test_a_password_in_an_address_is_sent_and_told_nowhere(
+    server: FakeOpenAI, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server gets the login that its address holds; no log, error or name of ours holds it."""
+    secret, proof = "pass-of-mine", "Basic bWU6cGFzcy1vZi1taW5l"
+    server.add("ok", FakeReply(status=400, error=f"{secret} {proof}"), "ok")
+    address = server.base_url.replace("//", f"//me:{secret}@")
+    model = OpenAIModel(model="m", base_url=address, api_key=KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+
+    with caplog.at_level(0):
+        ask(model)
+        error = error_of(model)
+        completion = ask(OpenAIModel(model="m")).completion
+
+    assert [each.headers["authorization"] for each in server.requests] == [proof] * 3
+    assert "answered 400" in str(error)
+    told = f"{caplog.text} {error} {model!r} {model.identity} {completion}"
+    assert server.base_url in caplog.text
+    assert secret not in told
+    assert proof.split()[1] not in told
+
+
 def test_extra_headers_query_and_body_are_added(server: FakeOpenAI) -> None:
     """What the openai library calls extra goes where it says."""
     server.add("ok")

@@ -55,6 +55,29 @@ def test_where_the_list_does_not_tell_a_token_does(names: tuple[str, ...]) -> No
     assert [each.body["model"] for each in server.requests] == ["alias"]
 
 
+@pytest.mark.parametrize(
+    ("names", "status"), [(("tow", "one", "two"), 404), (("wto", "one", "two"), 404), (("one", "two"), 400)]
+)
+def test_models_are_offered_for_one_that_the_server_does_not_know(names: tuple[str, ...], status: int) -> None:
+    """Where the server refuses the model, its others are there to choose from, those like it first."""
+    with FakeOpenAI([FakeReply(status=status, error="no such model")], models=names) as server:
+        found = checked("tow", server.base_url)
+
+    assert found.connection.model == ""
+    assert set(found.models) == set(names)
+    assert found.models[-1] == "one"
+    assert "no such model" in str(found.refused)
+
+
+def test_a_wrong_key_is_no_matter_of_the_model() -> None:
+    """A server that lists its models for anybody, and refuses the key, is told as that."""
+    with (
+        FakeOpenAI([FakeReply(status=401, error="wrong key")], models=["one"]) as server,
+        pytest.raises(ModelRefused, match="answered 401: wrong key"),
+    ):
+        checked("two", server.base_url)
+
+
 @pytest.mark.parametrize(("status", "said"), [(401, "wrong key"), (404, "no such model")])
 def test_a_refusal_is_told(status: int, said: str) -> None:
     """What the server refuses is told in its words, and the key is not."""

@@ -313,6 +313,13 @@ class FrontEnd:
         widget = [name for name, state in self.visible() if state.get("description") == label][-1]
         self._comm(widget, {"method": "update", "state": {"value": True}, "buffer_paths": []})
 
+    def choose(self, label: str, of: str) -> None:
+        """Chooses what has this label in the list with this tooltip."""
+        self.wait(lambda: any(state.get("tooltip") == of for _, state in self.visible()), f"a list {of!r}")
+        widget, state = next(each for each in self.visible() if each[1].get("tooltip") == of)
+        index = state["_options_labels"].index(label)
+        self._comm(widget, {"method": "update", "state": {"index": index}, "buffer_paths": []})
+
     def field(self, tooltip: str) -> str:
         """The text in the field with this tooltip."""
         return next(str(state["value"]) for _, state in self.visible() if state.get("tooltip") == tooltip)

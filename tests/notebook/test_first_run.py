@@ -1,5 +1,6 @@
 """The first run, with no model configured: a server is asked before it is taken, and the task is kept."""
 
+import re
 import socket
 import threading
 from pathlib import Path
@@ -26,6 +27,11 @@ def unset(fresh: FrontEnd) -> FrontEnd:
 def words(front: FrontEnd) -> str:
     """The lines of the form that is to be seen."""
     return "\n".join(str(state.get("value")) for _, state in front.visible() if state.get("_model_name") == "HTMLModel")
+
+
+def plain(shown: str) -> str:
+    """The HTML without the styles in it."""
+    return re.sub(r' (?:style|class)="[^"]*"', "", shown)
 
 
 def fill(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -> None:
@@ -91,7 +97,7 @@ def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenA
 
     cell = unset.start("%%autogen\nGo.")
     fill(unset, "localhost:1234")
-    unset.wait(lambda: "give an address such as" in str(unset.widgets), "the complaint about the address")
+    unset.wait(lambda: "did you mean" in words(unset), "the complaint about the address")
     fill(unset, f"http://127.0.0.1:{port}/v1", KEY)
     unset.wait(lambda: f"127.0.0.1:{port} refused the connection" in words(unset), "the refused connection")
     kept = unset.field("Base URL"), unset.field("Model"), unset.field(KEY_FIELD)
@@ -109,18 +115,67 @@ def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenA
 
 @pytest.mark.slow
 def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
-    """Without a name the models that the server lists are offered; a listed one costs no completion."""
-    with FakeOpenAI(["Fine."], models=("one", "two")) as server:
+    """Without a name, or with one that the server does not know, its models are offered; what was typed stays."""
+
+    def known(asked: Received) -> str | FakeReply:
+        return "Fine." if asked.body["model"] == "two" else FakeReply(status=404, error="no such model")
+
+    with FakeOpenAI(known, models=("one", "two")) as server:
         cell = unset.start("%%autogen\nGo.")
         fill(unset, server.base_url, model="")
-        unset.wait(lambda: "choose one of its models" in words(unset), "the models")
-        offered = next(state["options"] for _, state in unset.visible() if state.get("tooltip") == "Model")
-        unset.type("two", "Model")
+        unset.wait(lambda: "choose one of its models: <code>one</code>" in plain(words(unset)), "the models")
+        fill(unset, server.base_url, model="tow")
+        said = "has no model <code>tow</code>: choose one of its models: <code>two</code>, <code>one</code>."
+        unset.wait(lambda: said in plain(words(unset)), "the models again")
+        typed = unset.field("Model")
+        unset.choose("two", "Its models")
+        unset.wait(lambda: unset.field("Model") == "two", "the model in its field")
         unset.click("Use this server")
         unset.finish(cell)
 
-        assert offered == ["one", "two"]
-        assert [each.body["model"] for each in server.requests] == ["two"]
+        assert typed == "tow"
+        assert cell.status == "ok", cell.error
+        assert [each.body["model"] for each in server.requests] == ["tow", "two"]
+
+
+@pytest.mark.slow
+def test_a_password_in_an_address_is_sent_and_never_shown(unset: FrontEnd) -> None:
+    """It is in no field, line, table, error or message; the server gets it, until the person takes it away."""
+    secret, proof = "pass-never-to-be-seen", "Basic bWU6cGFzcy1uZXZlci10by1iZS1zZWVu"
+
+    def open_to_me(asked: Received) -> str | FakeReply:
+        told = asked.headers["authorization"]
+        return "Fine." if told == proof else FakeReply(status=401, error=f"who is {told}?")
+
+    with FakeOpenAI([open_to_me, open_to_me, FakeReply(status=400, error=f"{secret} {proof}"), open_to_me]) as server:
+        address = server.base_url.replace("//", f"//me:{secret}@")
+        hidden = server.base_url.replace("//", "//me:****@")
+        unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {address!r}")
+        begun = len(unset.messages)
+        cell = unset.start("%%autogen\nGo.")
+        unset.asked("Use this server")
+        shown = unset.field("Base URL")
+        fill(unset, hidden)
+        unset.finish(cell)
+        table = unset.run("%autogen model", "model")
+        failed = unset.start("%%autogen\nAgain.", "again")
+        unset.asked("Use this server")
+        fill(unset, hidden.replace("127.0.0.1", "localhost"))
+        unset.wait(lambda: "the hidden password goes to no other server" in words(unset), "the error")
+        fill(unset, hidden.replace("me:****@", ""))
+        unset.wait(lambda: "answered 401" in words(unset), "the refusal")
+        unset.click("Stop")
+        unset.finish(failed)
+        unset.run("%autogen models", "models")
+        unset.run("%autogen audit --sent", "audit")
+        unset.run("print(__import__('autogen_nb').last.log)", "log")
+
+    assert shown == hidden
+    assert cell.status == "ok", cell.error
+    assert address.partition("@")[2] in table.text
+    assert failed.status == "error"
+    assert [each.headers["authorization"] for each in server.requests] == [proof] * 3 + ["Bearer no-key"]
+    assert [each for each in unset.messages[begun:] if secret in each or proof.split()[1] in each] == []
 
 
 @pytest.mark.slow

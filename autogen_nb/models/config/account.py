@@ -7,11 +7,10 @@ another server that was named in code, which it is not meant for.
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address
 from typing import Literal, TypeAlias
-from urllib.parse import urlsplit
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.address import checked_url
 
 PLACEHOLDER = "no-key"
 """Sent as the key to a server that needs none; the protocol knows no request without one."""
@@ -49,7 +48,7 @@ class Account:
     """
 
     api_type: Literal["openai", "azure"]
-    url: str | None
+    url: str | None = field(repr=False)
     key: str | None = field(repr=False)
     api_version: str | None = None
     deployment: str | None = None
@@ -143,19 +142,6 @@ def checked_type(api_type: object) -> Literal["openai", "azure"]:
     raise ConfigError(f"api_type is {api_type!r}; {known}; {way}")
 
 
-def checked_url(url: str | None, what: str) -> str | None:
-    """The address, if it is one; `what` names it in the error."""
-    if url is None:
-        return None
-    try:
-        parts = urlsplit(url if isinstance(url, str) else "")
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{what} is {url!r}; give an address such as 'http://localhost:11434/v1'")
-    return url
-
-
 def checked_key(key: str | None, what: str) -> str | None:
     """The key without spaces around it, if it can be one; `what` names it in the error."""
     if key is not None and not isinstance(key, str):
@@ -165,12 +151,3 @@ def checked_key(key: str | None, what: str) -> str | None:
     if not stripped.isascii() or not stripped.isprintable():
         raise ConfigError(f"{what} holds characters that no key has; was something else pasted?")
     return stripped or None
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from autogen_nb.models.config.account import OPENAI_URL
+from autogen_nb.models.config.address import server_of
 from autogen_nb.models.config.config_list import LIST, found
 
 NO_MODEL = (
@@ -45,7 +45,7 @@ class ModelConnection:
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +103,6 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
     return ModelConnection(model, key, environ.get("OPENAI_BASE_URL") or OPENAI_URL)
 
 
-def server_of(url: str | None) -> tuple[str, str, int | None]:
-    """What decides whether two addresses are one server's: a key that was given for one goes to no other."""
-    try:
-        parts = urlsplit((url or "").strip())
-        return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return "", "", None
-
-
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The hosts that requests to a model go to, by what `choose` gave; none where it answers on its own."""
     servers = [entry for entry in _entries(spec) if not str(entry.get("model") or "").startswith(_LOCAL)]
@@ -158,7 +149,7 @@ def receives(host: str, *, rows: bool) -> str:
 def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     usual = "AZURE_OPENAI_ENDPOINT" if entry.get("api_type") == "azure" else "OPENAI_BASE_URL"
     address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or environ.get(usual)
-    return urlsplit(str(address)).hostname or "the model's server" if address else _USUAL_HOST
+    return server_of(str(address))[1] or "the model's server" if address else _USUAL_HOST
 
 
 def _sees(model: str, said: Any) -> bool:

@@ -1,11 +1,14 @@
 """Whether a server answers with this key and this model: asked before anybody relies on it."""
 
 import asyncio
+import difflib
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ModelUnavailable
-from autogen_nb.models.config.model_connection import ModelConnection, server_of
+from autogen_nb.errors import ModelRefused, ModelUnavailable
+from autogen_nb.models.config.address import host_of
+from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.reply_streams import open_reply
 
@@ -13,15 +16,25 @@ CHECK_SECONDS = 20.0
 """Seconds that a check may take."""
 
 _ANY = "(any)"
+_MOST_LIKE = 3
+_TO_AN_UNKNOWN_MODEL = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
 _SHORTEST = ModelRequest(({"role": "user", "content": "Say yes."},))
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedConnection:
-    """A connection that answered, and the models that its server lists; its model is "" where one must be chosen."""
+    """A connection that answered, and the models that its server lists; its model is "" where one must be chosen.
+
+    Attributes
+    ----------
+    refused
+        What the server says to the model that was named, where it is that one that it refuses; the models that are
+        most like it come first then.
+    """
 
     connection: ModelConnection
     models: tuple[str, ...]
+    refused: ModelRefused | None = None
 
 
 async def check_connection(connection: ModelConnection, *, within: float = CHECK_SECONDS) -> CheckedConnection:
@@ -47,7 +60,7 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
         async with asyncio.timeout(within):
             return await _checked(model, connection)
     except TimeoutError:
-        host = server_of(connection.base_url)[1]
+        host = host_of(connection.base_url)
     finally:
         await model.close()
     raise ModelUnavailable(f"{host} did not answer within {within:.0f} s", model=connection.model)
@@ -59,7 +72,19 @@ async def _checked(model: OpenAIModel, connection: ModelConnection) -> CheckedCo
         found = replace(connection, model=listed[0] if len(listed) == 1 else "")
         return await check_connection(found) if found.model and found.api_key else CheckedConnection(found, listed)
     if connection.api_key or connection.model not in listed:
-        # The first token is all that is waited for: hanging up ends the reply.
-        async with open_reply(model, _SHORTEST) as items:
-            await anext(items)
+        try:
+            # The first token is all that is waited for: hanging up ends the reply.
+            async with open_reply(model, _SHORTEST) as items:
+                await anext(items)
+        except ModelRefused as error:
+            if not listed or not _is_of_the_model(error, known=connection.model in listed):
+                raise
+            near = difflib.get_close_matches(connection.model, listed, _MOST_LIKE)
+            models = tuple(dict.fromkeys((*near, *listed)))
+            return CheckedConnection(replace(connection, model=""), models, error)
     return CheckedConnection(connection, listed)
+
+
+def _is_of_the_model(error: ModelRefused, *, known: bool) -> bool:
+    """Whether another model may be answered; what a server says to one that it does not know differs."""
+    return error.status == HTTPStatus.NOT_FOUND or (not known and error.status in _TO_AN_UNKNOWN_MODEL)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from autogen_nb.errors import ConfigError, ModelUnavailable
-from autogen_nb.models.config.account import PLACEHOLDER, Account, is_loopback
+from autogen_nb.models.config.account import PLACEHOLDER, Account
+from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
 from autogen_nb.models.config.local_servers import MOST_BYTES, listed_names
 from autogen_nb.models.openai.bounded_response import ENCODINGS, UnreadableBody, bound
 from autogen_nb.models.openai.loop_clients import LoopClients, keep
@@ -148,8 +149,11 @@ class OpenAIClients:
         if is_listed_at(account.url):
             # It loads the list, for which the first reply would wait.
             price_at("")
-        url = account.url or ""
+        # Logs of the transport name the whole address of each request.
+        url, login = without_login(account.url or ""), login_of(account.url or "")
         options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
+        if login:
+            options["default_headers"] = {"Authorization": basic_auth(login), **(options["default_headers"] or {})}
         options["http_client"] = self._http_client or self._sender(url)
         if self._timeout is not None:
             options["timeout"] = self._timeout

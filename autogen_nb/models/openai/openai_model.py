@@ -26,8 +26,8 @@ from autogen_nb.models.config.account import (
     TokenProvider,
     checked_key,
     checked_type,
-    checked_url,
 )
+from autogen_nb.models.config.address import checked_url
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
 from autogen_nb.models.openai.image_scaling import sent

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from autogen_nb.models.config.address import basic_auth, login_of
 
 LONGEST_WAIT = 60.0
 """Seconds; a server that asks for a longer pause is not asked again."""
@@ -104,7 +105,9 @@ class ErrorContext:
     def clean(self, text: str) -> str:
         """The text without the key, without markup and control characters, and not too long."""
         # What is shorter is no secret, and would be found everywhere.
-        shown = text.replace(self.key, "[key]") if len(self.key) >= _SHORTEST_KEY else text
+        shown, login = text, login_of(self.url)
+        for secret in (self.key, login, login.partition(":")[2], basic_auth(login).split()[1] if login else ""):
+            shown = shown.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY else shown
         shown = _KEY_LIKE.sub("[key]", _TAG.sub(" ", shown[:_LONGEST_READ]))
         line = " ".join("".join(char if char.isprintable() else " " for char in shown).split())
         return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"

@@ -5,10 +5,10 @@ variables that the task names, and what becomes of code that does not yield to S
 """
 
 import getpass
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Literal, NoReturn, Protocol, TypeAlias
-from urllib.parse import urlsplit
 
 from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
@@ -17,9 +17,10 @@ from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanIn
 from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
-from autogen_nb.models.config.account import OPENAI_URL, checked_key, checked_url
-from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection, server_of
-from autogen_nb.models.config.server_check import check_connection
+from autogen_nb.models.config.account import OPENAI_URL, checked_key
+from autogen_nb.models.config.address import checked_url, host_of, login_of, revealed, server_of, shown_url
+from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection
+from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.captured_output import printing_to_page
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
@@ -63,11 +64,6 @@ class ModelForm:
     stop: str = "Do not run the task"
 
 
-def host_of(url: str | None) -> str:
-    """The host and port of an address, as a person is told it."""
-    return urlsplit(url or "").netloc.rpartition("@")[2]
-
-
 def key_for(url: str, kept: ModelConnection) -> str | None:
     """The key that was kept, where it was given for the server at this address; none for another."""
     return kept.api_key if server_of(url) == server_of(kept.base_url) else None
@@ -81,13 +77,29 @@ def not_answered(error: BaseException, asked: ModelConnection, kept: ModelConnec
     return said
 
 
-def to_choose(asked: ModelConnection, models: Sequence[str]) -> str:
-    """What is still to be said of a server that answers to no name yet."""
+def keeps(kept: ModelConnection, asked: ModelConnection) -> bool:
+    """Whether what is secret of the one is still to be had after another server was asked, which got none of it."""
+    return _is_secret(kept) and not _is_secret(asked)
+
+
+def _is_secret(connection: ModelConnection) -> bool:
+    return bool(connection.api_key or login_of(connection.base_url or ""))
+
+
+def to_choose(asked: ModelConnection, found: CheckedConnection) -> str:
+    """What is still to be said of a server that answers, but not to a name of a model yet."""
+    host, models = host_of(asked.base_url), found.models
     if not models:
-        return f"`{host_of(asked.base_url)}` does not list its models: type the name of one."
+        return f"`{host}` does not list its models: type the name of one."
+    if found.refused is None:
+        said = f"`{host}` answers"
+    elif found.refused.status == HTTPStatus.NOT_FOUND:
+        said = f"`{host}` has no model `{status_line.shortened(asked.model)}`"
+    else:
+        said = str(found.refused).rstrip(".")
     more = f", and {len(models) - _FEW} more" if len(models) > _FEW else ""
     named = ", ".join(f"`{status_line.shortened(name)}`" for name in models[:_FEW])
-    return f"`{host_of(asked.base_url)}` answers: choose one of its models: {named}{more}."
+    return f"{said}: choose one of its models: {named}{more}."
 
 
 class Person(Human, Protocol):
@@ -157,7 +169,7 @@ class TypingPerson(TerminalHuman):
                     else:
                         if found.connection.model:
                             return found.connection
-                        said = to_choose(proposed, found.models)
+                        said = to_choose(proposed, found)
                 case "o" if form.offline:
                     return ModelConnection("offline")
                 case _:
@@ -196,8 +208,8 @@ def sure(what: str) -> bool:
 
 def _typed_connection(kept: ModelConnection) -> ModelConnection:
     """A server, its key and a model; what is left empty is as it was."""
-    usual = kept.base_url or OPENAI_URL
-    url = _typed(f"Base URL [{usual}]: ").strip() or usual
+    usual = shown_url(kept.base_url or OPENAI_URL)
+    url = revealed(_typed(f"Base URL [{usual}]: ").strip() or usual, kept.base_url)
     hint = "empty for the one that was given" if kept.api_key else "empty for none"
     typed = getpass.getpass(f"API key (kept in memory only; {hint}): ").strip()
     model = _typed(f"Model [{kept.model}]: " if kept.model else "Model: ").strip() or kept.model

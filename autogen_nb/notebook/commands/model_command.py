@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.account import checked_url
-from autogen_nb.models.config.model_connection import server_of
+from autogen_nb.models.config.address import checked_url, server_of
 from autogen_nb.notebook.asking.person import ModelForm
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.rendering import chat_html

@@ -1,16 +1,18 @@
 """The model form: a server's address, a key and a model, asked before they are taken."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 
 import ipywidgets as widgets
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.account import checked_key, checked_url
+from autogen_nb.models.config.account import checked_key
+from autogen_nb.models.config.address import checked_url, host_of, revealed, shown_url
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import Panel
-from autogen_nb.notebook.asking.person import ModelForm, host_of, key_for, not_answered, to_choose
+from autogen_nb.notebook.asking.person import ModelForm, keeps, key_for, not_answered, to_choose
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.run import engine
@@ -28,13 +30,12 @@ class ModelPanel(Panel):
         super().__init__(form.head)
         self._kept = form.proposed
         self._check: Future[CheckedConnection] | None = None
-        self._url = widget_parts.field(
-            widgets.Text, "Base URL", hint="http://localhost:11434/v1", value=form.proposed.base_url or "", wide=True
-        )
+        url = shown_url(form.proposed.base_url or "")
+        self._url = widget_parts.field(widgets.Text, "Base URL", hint="http://localhost:11434/v1", value=url, wide=True)
         hint = _KEPT if form.proposed.api_key else "sk-…"
         self._key = widget_parts.field(widget_parts.Secret, "API key", hint=hint, name="API key, kept in memory only")
         self._model = widget_parts.field(
-            widgets.Combobox, "Model", hint="the server's name of the model", value=form.proposed.model
+            widgets.Text, "Model", hint="the server's name of the model", value=form.proposed.model
         )
         for field in (self._url, self._key, self._model):
             widget_parts.on_enter(field, self._begin)
@@ -42,6 +43,7 @@ class ModelPanel(Panel):
         self._cancel = self.button("Cancel", self._give_up, hint="Do not wait for the server")
         self._act = widget_parts.row(self._use)
         self._said = widget_parts.html("")
+        self._choices = widgets.VBox()
         stop = self.button("Stop", lambda: self.answer(None), hint=form.stop)
         rows = [
             widget_parts.way(
@@ -50,6 +52,7 @@ class ModelPanel(Panel):
                 *(self._url, self._key, self._model, self._act),
             ),
             self._said,
+            self._choices,
         ]
         if form.offline:
             offline = self.button(
@@ -77,17 +80,20 @@ class ModelPanel(Panel):
 
     def _ask_server(self, typed: str) -> None:
         self.finish()
-        url, model = self._url.value.strip(), self._model.value.strip()
+        model = self._model.value.strip()
+        self._offer(())
         try:
-            checked_url(url, "Base URL")
+            url = checked_url(revealed(self._url.value.strip(), self._kept.base_url), "Base URL") or ""
             key = checked_key(typed, "API key") or key_for(url, self._kept)
         except ConfigError as error:
             self._say(str(error), "bad")
             return
-        if key or not self._kept.api_key:
-            self._kept = ModelConnection(model, key, url)
-        self._key.placeholder = _KEPT if key else "sk-…"
         asked = ModelConnection(model, key, url)
+        if not keeps(self._kept, asked):
+            self._kept = asked
+        # A page that is saved keeps what its fields hold.
+        self._url.value = shown_url(url)
+        self._key.placeholder = _KEPT if key else "sk-…"
         check = self._check = engine.submit(check_connection(asked))
         self._act.children = (self._cancel,)
         self._say(f"Asking `{host_of(url)}` …")
@@ -103,10 +109,22 @@ class ModelPanel(Panel):
         if error is None and check.result().connection.model:
             self.answer(check.result().connection)
         elif error is None:
-            self._model.options = check.result().models
-            self._say(to_choose(asked, check.result().models), "warning")
+            self._offer(check.result().models)
+            self._say(to_choose(asked, check.result()), "warning")
         else:
             self._say(not_answered(error, asked, self._kept), "bad")
+
+    def _offer(self, models: Sequence[str]) -> None:
+        """Lists the models to choose from; the one that is chosen is filled in."""
+        offered, self._choices.children = self._choices.children, ()
+        for each in offered:
+            widget_parts.close(each)
+        if models:
+            listed = widget_parts.choices("Its models", models, self._fill_in)
+            self._choices.children = (listed,)
+
+    def _fill_in(self, model: str) -> None:
+        self._model.value = model
 
     def _give_up(self) -> None:
         self._loop.call_soon_threadsafe(self._stop_asking)

@@ -1,11 +1,12 @@
 """What panels are made of: fields with labels, rows, and the styles that ipywidgets has no settings for."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import ipywidgets as widgets
 import traitlets
 
+from autogen_nb.core.text.visible_text import visible
 from autogen_nb.notebook.rendering import chat_html, styles
 
 BUTTON = {"width": "auto", "max_width": "100%", "margin": "0"}
@@ -16,6 +17,8 @@ _WIDE = {"width": "34em", "max_width": "100%", "margin": "0"}
 _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
 # JupyterLab ends its text this far from the cell's right edge, and a field that fills the width does as text does.
 _FULL = {"width": "auto", "margin": "0 20px 0 0"}
+_LIST = {**_FIELD, "height": "auto"}
+_MOST_ROWS = 8
 _LABELLED = {"description_width": "5.5em"}
 _CODE, _LABEL, _NAMED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named"
 _TICKED, _CHOICE = "autogen-nb-ticked", "autogen-nb-choice"
@@ -24,7 +27,7 @@ STYLE = (
     # The label is there for who hears the page; who sees it has the question above the field.
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
-    f".{_LABEL}.widget-text .widget-label {{text-align: left}}"
+    f".{_LABEL}.widget-text .widget-label, .{_LABEL}.widget-select .widget-label {{text-align: left}}"
     # A rule and a choice are read whole, however long they are.
     f".{_TICKED}.widget-checkbox {{height: auto}} "
     f".{_TICKED}.widget-checkbox .widget-label-basic {{display: flex; align-items: baseline; gap: 4px; "
@@ -86,6 +89,22 @@ def field(
         layout=_WIDE if wide else _FIELD,
         style=_LABELLED,
     )
+    made.add_class(_LABEL)
+    return made
+
+
+def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> widgets.Select:
+    """A list of names, of which none is chosen yet; a choice does something."""
+    made = widgets.Select(
+        options=[(visible(name), name) for name in names],
+        value=None,
+        rows=min(len(names), _MOST_ROWS),
+        description=label,
+        tooltip=label,
+        layout=_LIST,
+        style=_LABELLED,
+    )
+    made.observe(lambda change: None if change["new"] is None else then(change["new"]), "value")
     made.add_class(_LABEL)
     return made
 

@@ -1,0 +1,96 @@
+"""What an address says, and what of it is never shown."""
+
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.address import (
+    basic_auth,
+    checked_url,
+    host_of,
+    is_loopback,
+    revealed,
+    shown_url,
+    without_login,
+)
+
+LOGIN = "http://me:p%40ss@host:8000/v1"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://LOCALHOST/v1", True),
+        ("http://models.localhost/v1", True),
+        ("http://127.0.0.1:8000", True),
+        ("http://127.9.9.9", True),
+        ("http://[::1]:8000/v1", True),
+        ("http://192.168.0.7:8000/v1", False),
+        ("https://api.openai.com/v1", False),
+        ("https://localhost.example.com/v1", False),
+    ],
+)
+def test_loopback_is_this_machine_only(url: str, expected: bool) -> None:
+    """Names and addresses of this machine are told from all others."""
+    assert is_loopback(url) is expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("localhost:8000", "is 'localhost:8000'; did you mean 'http://localhost:8000/v1'?"),
+        ("models.example.org/api/v1", "did you mean 'https://models.example.org/api/v1'?"),
+        ("127.0.0.1:1/", "did you mean 'http://127.0.0.1:1/v1'?"),
+        ("ftp://models.example.org/v1", "give an address such as 'http://localhost:11434/v1'"),
+        ("http://localhost:80o0/v1", "is 'http://localhost:80o0/v1'; give an address such as"),
+        ("http://[::1/v1", "give an address such as"),
+        ("http://my host/v1", "give an address such as"),
+        ("", "is ''; give an address such as"),
+        ("sk-proj-0123456789abcdef01", "Base URL is no address; give an address such as"),
+        ("htp://me:secret@host/v1", r"is 'htp://\*\*\*\*@host/v1'"),
+        ("http://me:sec/ret@host/v1", r"is 'http://\*\*\*\*@host/v1'"),
+        ("me:secret@localhost:8000", r"is '\*\*\*\*@localhost:8000'"),
+    ],
+)
+def test_what_is_no_address_is_told_with_a_way_out(typed: str, said: str) -> None:
+    """A scheme that is missing is proposed; no password and no key is in the sentence."""
+    with pytest.raises(ConfigError, match=said) as caught:
+        checked_url(typed, "Base URL")
+
+    assert not any(secret in str(caught.value) for secret in ("secret", "ret@", "sk-"))
+
+
+def test_spaces_around_an_address_are_no_part_of_it() -> None:
+    """What was copied with a newline is the address."""
+    assert checked_url(" http://localhost:8000/v1\n", "Base URL") == "http://localhost:8000/v1"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (LOGIN, "http://me:****@host:8000/v1"),
+        ("https://token@host/v1", "https://****@host/v1"),
+        ("http://host/v1?key=secret#secret", "http://host/v1"),
+        ("http://host/v1/@cf/x", "http://host/v1/@cf/x"),
+    ],
+)
+def test_nothing_secret_is_shown_and_what_is_left_as_it_is_holds(url: str, shown: str) -> None:
+    """The password, or a name alone, is hidden; what is shown means the whole address again."""
+    assert shown_url(url) == shown
+    assert revealed(shown, url) == url
+
+
+def test_a_hidden_password_goes_to_its_own_server_alone() -> None:
+    """Another path keeps it, without the stars it is left out, and another server is an error."""
+    assert revealed("http://me:****@host:8000/api", LOGIN) == "http://me:p%40ss@host:8000/api"
+    assert revealed("http://host:8000/v1", LOGIN) == "http://host:8000/v1"
+    assert revealed("http://me:new@host:8000/v1", LOGIN) == "http://me:new@host:8000/v1"
+    for kept in (LOGIN, None):
+        with pytest.raises(ConfigError, match="type the one for other:1"):
+            revealed("http://me:****@other:1/v1", kept)
+
+
+def test_the_parts_of_an_address() -> None:
+    """The host is told without the login, which is sent as HTTP has it."""
+    assert (host_of(LOGIN), without_login(LOGIN)) == ("host:8000", "http://host:8000/v1")
+    assert basic_auth("me:p%40ss") == "Basic bWU6cEBzcw=="
