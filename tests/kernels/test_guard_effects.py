@@ -211,6 +211,35 @@ def test_risky(kernel: GuardedKernel, name: str) -> None:
     assert "denied" in str(errors(ran)) or "denied" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('autogen_files/chat/{}', 'w')",
+        "open('autogen_files/chat/{}', 'a')",
+        "import os; os.truncate('autogen_files/chat/{}', 0)",
+        "import os; os.chmod('autogen_files/chat/{}', 0o600)",
+        "import shutil; shutil.copyfile('data.csv', 'autogen_files/chat/{}')",
+    ],
+)
+def test_hard_link_in_the_own_folder_is_asked_about_before_it_is_written(kernel: GuardedKernel, code: str) -> None:
+    """A file that has another name is that other file; one with one name is the chat's own, and may lose a name."""
+    other, link, plain = kernel.folder.parent / "other.txt", kernel.own / "hard", kernel.own / "plain"
+    other.write_text("theirs")
+    link.hardlink_to(other)
+    plain.write_text("ours")
+    try:
+        before = other.stat()
+
+        assert kernel.kinds(code.format("plain")) == []
+        assert kernel.kinds(code.format("hard")) == ["write"]
+        assert kernel.asked[0][0].target == str(link)
+        assert (other.read_text(), other.stat().st_mode) == ("theirs", before.st_mode)
+        assert kernel.kinds("open('autogen_files/chat/hard').read()") == []
+    finally:
+        for each in (other, link, plain):
+            each.unlink()
+
+
 def test_words_disguise_nothing(kernel: GuardedKernel) -> None:
     """What a name holds that would read otherwise than it is stands there by its number; a socket is called one."""
     kernel.run("open('a\\u202egnp.exe\\n', 'w')")

@@ -4,7 +4,8 @@
    data of the system, devices without a memory, caches and temporary files, which lie in the chat's private folder.
 2. What a library does while it is being imported is no effect, whatever it is; what a library does to the environment
    or by ctypes is its own matter, too. What the code itself does is not.
-3. A path is taken for what it is when all links in it are followed.
+3. A path is taken for what it is when all links in it are followed. Where else a file with several names lies is not
+   to be seen: to write it is not to write a file of the chat's own.
 
 It runs inside the agent's kernel, where nothing else of this package is: it imports nothing of it.
 """
@@ -124,7 +125,10 @@ def _changed(kind: str, name: str, look: "Seen", folder: int | None = None, *, w
     if _DEVICE.fullmatch(name):
         return
     path = look.path(name, folder, whole=whole)
-    if not ((kind == "write" and look.whose(path) == "own") or _passing(path, look)):
+    own = kind == "write" and look.whose(path) == "own"
+    if own and whole and look.linked(path):
+        yield kind, path, f"writes {look.named(path)}, a file that has another name, too"
+    elif not (own or _passing(path, look)):
         yield kind, path, f"{kind}s {look.named(path)}"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 _DEPTH = 200
 _LINKS = 40
-_FORMAT, _FOLDER = 0o170000, 0o040000
+_FORMAT, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 _TELLING = ("/environ", "/mem")
 """Of a process's own files, what it was started with, and all that it holds."""
 _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
@@ -106,6 +106,14 @@ class Seen:
             return _lstat(path).st_mode & _FORMAT == _FOLDER
         except (OSError, ValueError):
             return False
+
+    def linked(self, path: str) -> bool:
+        """Whether this is a file that has another name (a hard link)."""
+        try:
+            found = _lstat(path)
+        except (OSError, ValueError):
+            return False
+        return found.st_mode & _FORMAT == _FILE and found.st_nlink > 1
 
     def nameless(self, number: int) -> bool:
         """Whether this is the number of a file that has no name, or of none."""
