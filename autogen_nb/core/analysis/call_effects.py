@@ -73,8 +73,11 @@ class CallReader:
         harmless = name in _CALLS["quiet"] or name in self._own
         if not harmless and not method_effects.effect(name) and not any(map(_is_known, refs)):
             # Addresses that are handed to what is not known.
-            for address in filter(is_url, self._addresses(call)):
-                self._found.add_connection(address)
+            for address in self._addresses(call):
+                if is_url(address):
+                    self._found.add_connection(address)
+                elif address.lower().startswith(("sqlite://", "sqlite+", "duckdb://")):
+                    sql_effects.read_address(address, self._found, changing=True)
 
     def _read_function(self, func: ast.Name, call: ast.Call) -> None:
         for value in self._values.of(func):
@@ -208,6 +211,8 @@ class CallReader:
             self._read_table(call)
         elif kind == "network":
             self._read_connection(name, call, self._found)
+        elif name in _CALLS["ending"]:
+            self._found.add(Effect("process", "", f"ends or pauses a process: .{name}"))
         elif kind == "process":
             self._found.add_program(next(filter(None, self._texts(call)), None))
         elif kind == "unknown":

@@ -17,6 +17,8 @@ _SHELL_OPTIONS = re.compile(
     r"(\s+-s(\s+[^-\s{$][^{$]*)?)?\s*"
 )
 """With these, a shell runs the cell's body, and nothing else."""
+_BRACED = re.compile(r"\b(g?awk|sed)\b.*\{", re.DOTALL)
+"""Commands whose own programs have braces."""
 _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 
@@ -92,6 +94,9 @@ def read_command(line: str, found: FoundEffects) -> None:
         found.add_started(line)
     # What IPython puts in is not known.
     read_shell(re.sub(r"\{[^{}]*\}", "$_", line), found)
+    if _BRACED.search(line):
+        # What cannot be put in stays as it is.
+        read_shell(line, found)
 
 
 def _last(line: str) -> str | None:

@@ -19,7 +19,7 @@ _PROGRAM = re.compile(r"-f.*|--file.*|.*(system\s*\(|getline|print[^;}]*[>|]|[>|
 _DANGEROUS = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
     "sed": re.compile(
-        r"(-[nEr]*i.*|--in-place.*|-f.*|.*[/;}0-9$]\s*[weW](\s.*)?|[weW]\s.*|.*/[gIp0-9]*[ew][gIp]*(\s.*)?)"
+        r"(-[nEr]*i.*|--in-place.*|-f.*|.*[/;{}0-9$]\s*[weW]([\s}].*)?|[weW]\s.*|.*/[gIp0-9]*[ew][gIp]*(\s.*)?)"
     ),
     "awk": _PROGRAM,
     "gawk": _PROGRAM,
