@@ -1,8 +1,7 @@
 """A chat as the outputs of a cell, as it goes.
 
 1. A message, a decision, an output of code: each is one output that stays, readable without a kernel.
-2. The last place is the *foot*: a status line while something is awaited, or a panel. What comes next takes
-   its place, so the foot is always at the end.
+2. Below them is the foot, with what is awaited or asked (`footed_view.py`).
 3. What streams is shown eight times a second at most, whatever comes.
 """
 
@@ -44,14 +43,14 @@ from autogen_nb.events import (
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
-from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
+from autogen_nb.notebook.view.footed_view import FootedView
 from autogen_nb.notebook.view.function_calls import CallsShown
 from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
-from autogen_nb.notebook.view.slots import Publish, Slot, Slots, publish_here
+from autogen_nb.notebook.view.slots import Publish, Slot, publish_here
 from autogen_nb.notebook.view.totals import Totals
 from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
@@ -61,11 +60,8 @@ _INTERVAL = 0.125
 _SHARE = 5
 """Rendering takes at most one part in this many of the time, however long a message grows."""
 
-_STATUS_EVERY = 1.0
-_MOVED = "This chat is shown anew in another place, and goes on there."
 
-
-class NotebookView:
+class NotebookView(FootedView):
     """Shows the events of a chat below the cell that runs.
 
     Parameters
@@ -82,9 +78,6 @@ class NotebookView:
         Shows below which cell.
     """
 
-    mirrored = "This page was loaded again, and its file does not keep what came since: `%autogen show` in a cell does."
-    """What is said at the end in a page that has only what came after it was loaded."""
-
     def __init__(
         self,
         *,
@@ -94,20 +87,10 @@ class NotebookView:
         clock: Callable[[], float] = time.monotonic,
         publish: Publish = publish_here,
     ) -> None:
-        self._clock = clock
+        super().__init__(remark=remark, comes_back=comes_back, clock=clock, publish=publish)
         self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
         self._hidden: str | None = None
-        self._remark = remark
-        self._comes_back = status_line.COMES_BACK if comes_back else ""
-        self._spent: Callable[[], str] = str
-        self._unasked: Callable[[], bool] = bool
-        self._slots = Slots(publish)
-        self._foot: Slot | None = None
-        self._held = False
-        self.page_loaded = False
-        self._status = ""
-        self._status_since = self._begun = self._run_since = clock()
-        self._status_shown = 0.0
+        self._begun = self._run_since = clock()
         self._draft: ReplyDraft | None = None
         self._message: Slot | None = None
         self._interval = _INTERVAL
@@ -182,15 +165,7 @@ class NotebookView:
     def tick(self) -> None:
         """Shows what streamed since the last time, and how long what is awaited has taken."""
         self._flush()
-        now = self._clock()
-        if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
-            return
-        self._status_shown = now
-        unasked = status_line.UNASKED if self._unasked() else ""
-        remarks = (self._comes_back, unasked, self._remark, self._spent())
-        heard = self._draft is not None and not self._draft.empty
-        text = status_line.status(self._status, now - self._status_since, *remarks, heard=heard)
-        self._foot_slot().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
+        self._show_status(heard=self._draft is not None and not self._draft.empty)
 
     def close(self) -> None:
         """Leaves nothing at the foot that looks as if it went on."""
@@ -202,94 +177,25 @@ class NotebookView:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
             self.note(status_line.unfinished(self._clock() - self._begun, self._remark, self._spent()), kind="end")
-        self._slots.note_in_mirrors(*chat_html.bundle(chat_html.line(self.mirrored), self.mirrored, kind="note"))
-
-    def add(self, data: dict[str, object], metadata: dict[str, object]) -> None:
-        """Shows a bundle."""
-        self._next_slot().show(data, metadata)
-
-    def clear(self) -> None:
-        """Leaves nothing to be seen."""
-        self._slots.clear()
-
-    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
-        """Shows a line."""
-        self.add(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
-
-    def meter(self, spent: Callable[[], str]) -> None:
-        """Says what is spent of the budget in every status line."""
-        self._spent = spent
-
-    def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Says in the status line, while it holds, that the rest of the cell runs unasked."""
-        self._unasked = chosen
+        super().close()
 
     def hide(self, opening: str) -> None:
         """Does not show the opening message with this text: the cell itself holds it."""
         self._hidden = opening
 
-    def panel(self, data: dict[str, object]) -> None:
-        """Shows a panel at the foot; what comes next takes its place."""
-        # A page that sees the panel may be loaded again at once, and that is told on another thread.
-        self._held, self.page_loaded = True, False
-        self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
-
-    def release(self) -> None:
-        """Takes the panel away; what is awaited next shows in its place."""
-        self._held = False
-        self._status = ""
-        if self._foot is not None:
-            self._foot.clear()
-
-    def set_status(self, what: str) -> None:
-        """Says at the foot what is awaited, and for how long."""
-        self._status = what
-        self._status_since = self._clock()
-        self._status_shown = self._status_since - _STATUS_EVERY + _INTERVAL
-
-    def mirror(self, publish: Publish) -> None:
-        """Shows what comes from now on in this way as well."""
-        self._slots.mirror(publish)
-        self._foot = self._slots.next()
-
-    @property
-    def asks(self) -> bool:
-        """Whether a panel is shown."""
-        return self._held
-
-    def on_page_loaded(self) -> None:
-        """Notes that the page which hears the cell may be gone."""
-        self.page_loaded = self._held
-
-    def move(self, publish: Publish) -> None:
-        """Shows everything below another cell, and what comes as well; the cell before says so."""
-        self._foot_slot().leave(*chat_html.bundle(chat_html.line(_MOVED), _MOVED, kind="note"))
-        self._slots.move(publish)
-        self.page_loaded = False
-
-    @property
-    def publish(self) -> Publish:
-        """Shows a bundle where this view is by then."""
-        return self._slots.publish
-
-    # The foot
-
-    def _foot_slot(self) -> Slot:
-        if self._foot is None:
-            self._foot = self._slots.next()
-        return self._foot
+    # The places
 
     def _next_slot(self) -> Slot:
         """The next place for something that stays."""
-        slot, self._foot, self._held, self._decided = self._foot_slot(), None, False, None
-        return slot
+        self._decided = None
+        return super()._next_slot()
 
-    def _tidy(self) -> None:
+    def _tidy(self) -> bool:
         """Makes room while nothing is being written or run."""
-        if self._foot is not None:
-            self._foot.clear()
-        if self._slots.tidy():
-            self._foot = self._calls = self._decided = None
+        tidied = super()._tidy()
+        if tidied:
+            self._calls = self._decided = None
+        return tidied
 
     # What a model says
 
