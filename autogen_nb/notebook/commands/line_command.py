@@ -3,6 +3,7 @@
 import difflib
 import os
 import shlex
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -100,10 +101,13 @@ class Commands:
         command = COMMANDS.get(name)
         if not name:
             print(_usage())  # noqa: T201  # it is the answer
-        elif command is None or (command.needs_words and not words):
+        elif command is None:
             near = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near and command is None else ""
-            raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command{hint}.\n{_usage()}")
+            hint = f"did you mean {near[0]!r}? There" if near else "there"
+            known = f"{hint} are {', '.join(COMMANDS)}; %autogen alone says what each does"
+            raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {known}")
+        elif command.needs_words and not words:
+            raise ConfigError(f"%autogen {name} is not a command by itself; it is %autogen {name} {command.arguments}")
         else:
             command.run(self, words)
 
@@ -253,15 +257,20 @@ class Commands:
             publisher.publish(data=data, metadata=metadata)
 
 
-_WIDTH = 42
-"""The column in which the usage says what a command does."""
+_WIDTH = 72
+"""The columns of the usage, as a cell in a narrow window shows them without a break."""
 
 
 def _usage() -> str:
     lines = []
     for name, each in COMMANDS.items():
-        head = f"%autogen {name} {each.arguments}".rstrip()
-        first, *more = each.help.split("\n")
-        lines.append(f"{head:<{_WIDTH}}{first}" if len(head) < _WIDTH else f"{head}   {first}")
-        lines += (" " * _WIDTH + line for line in more)
-    return "\n".join((*lines, "%%autogen? shows the options of the cell magic; %config AutogenMagics its defaults"))
+        lines.append(f"%autogen {name} {each.arguments}".rstrip())
+        for part in each.help.split("\n"):
+            lines += textwrap.wrap(part, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(
+        (
+            *lines,
+            "%%autogen?\n    shows the options of a cell",
+            "%config AutogenMagics\n    shows and sets their defaults",
+        )
+    )
