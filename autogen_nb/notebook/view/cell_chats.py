@@ -1,7 +1,7 @@
 """The chats of a plain cell, such as those of ``initiate_chat()``, while it runs: a cell that asks for them has them.
 
-A chat that blocks the kernel's thread has no loop on which such a request could be answered. It is looked after with
-each tick of a view, and on the loop on which a question waits.
+A chat that blocks the kernel's thread has no loop on which such a request could be answered, but for a question's,
+which ends with it. So requests are kept, and looked after with each tick of a view and while a question waits.
 """
 
 import asyncio
@@ -34,7 +34,8 @@ class _Calls:
 
     def make(self, *, last: bool = False) -> None:
         with self._lock:
-            waiting, self._waiting, self._closed = self._waiting, [], last
+            waiting, self._waiting = self._waiting, []
+            self._closed |= last
         for call in waiting:
             call()
 
@@ -56,7 +57,7 @@ class CellChats:
         self._views: list[NotebookView] = []
         self._listening = ExitStack()
         self._calls = _Calls()
-        self.taker = RunningChat(self, origin, None, "", (), self._chat_of)
+        self._taker = RunningChat(self, origin, None, "", (), self._chat_of)
         shell.events.register("post_run_cell", self._end)
 
     @property
@@ -77,7 +78,7 @@ class CellChats:
         """Has a view that begins move along with the others; while there is one, requests are heard."""
         if not self._views and self._intercept is not None:
             self._calls = _Calls()
-            self._listening.enter_context(self._intercept.listening(self.taker, self._calls.post))
+            self._listening.enter_context(self._intercept.listening(self._taker, self._calls.post))
         self._views.append(view)
 
     def end(self, view: NotebookView) -> None:
@@ -117,7 +118,7 @@ class CellChats:
         self._shell.events.unregister("post_run_cell", self._end)
         # An awaited cell that was stopped has none.
         stopped = asyncio.CancelledError() if result is None else None
-        self.taker.end(stopped or result.error_before_exec or result.error_in_exec)
+        self._taker.end(stopped or result.error_before_exec or result.error_in_exec)
 
     def _chat_of(self, words: Sequence[str]) -> NotebookConversation:
         return extension.session(self._shell).chat_of(words)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -148,17 +149,19 @@ class CellPerson:
     async def _by_buttons(
         self, found: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
     ) -> T:
-        taker = None if self._chats is None else self._chats.taker
         with (
-            found.open(self._shell, self._origin, taker) as superseded,
+            found.open(self._shell, self._origin) as superseded,
             _shown(question, self._chats) as view,
-            self._foot.placed(view, superseded),
+            self._foot.placed(view, partial(self._look, superseded)),
         ):
-            if self._chats is not None:
-                # What came just before would wait for the answer.
-                self._chats.look()
             answer = ask(self._person())
             return await answer if isinstance(answer, Awaitable) else answer
+
+    def _look(self, superseded: Callable[[], bool]) -> bool:
+        """Whether the cell was run again; a panel asks time and again, while no view that blocks its thread ticks."""
+        if self._chats is not None:
+            self._chats.look()
+        return superseded()
 
     def _person(self) -> NotebookHuman:
         """One for all questions: what was decided along with one answers the next."""
