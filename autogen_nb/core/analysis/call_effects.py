@@ -7,12 +7,12 @@ from typing import Any, cast
 from autogen_nb.core.analysis import library_effects, method_effects, sql_effects
 from autogen_nb.core.analysis.abstract_values import (
     HOLE,
-    TEMPORARY,
     UNKNOWN,
     LocalName,
     OpenedFile,
     PathText,
     Ref,
+    is_temporary,
     path_of,
     raw,
     text_of,
@@ -125,11 +125,12 @@ class CallReader:
         """What is temporary is an effect where it lies elsewhere, or stays where others have theirs."""
         kept = any(not isinstance(each, ast.Constant) or not each.value for each in _given(call, ("delete",)))
         stays = (kept or name.startswith("tempfile.mk")) and not self._found.scope.private_temporary
-        if stays or not self._values.temporary(name, call):
+        folder = self._values.temporary_folder(name, call)
+        if folder is None or not is_temporary(folder):
+            self._found.add_file("write", folder)
+        elif stays:
             # Where they usually are; elsewhere, running code is asked about.
-            told = (text or "" for node in _given(call, ("dir",)) for text in self._values.texts(node))
-            folders = [text for text in told if TEMPORARY[-1] not in text]
-            self._found.add(Effect("write", (folders or ["/tmp"])[0], "writes a temporary file"))  # noqa: S108
+            self._found.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108
 
     def _read_display(self, call: ast.Call) -> None:
         """What is shown may be a file, or be fetched."""

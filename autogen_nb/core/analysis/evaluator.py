@@ -89,15 +89,17 @@ class Evaluator:
             self._kept[key] = values
         return values
 
-    def temporary(self, name: str, call: ast.Call) -> bool:
-        """Whether what a function of `tempfile` makes lies in the folder for temporary files."""
+    def temporary_folder(self, name: str, call: ast.Call) -> str | None:
+        """Where a function of `tempfile` makes what it makes; None where that cannot be told."""
         # The first of a file is its mode; where more stands by its place, it may be a folder.
         mode = 1 if name.endswith("File") else 0
         named = [*call.args[mode:], *(each.value for each in call.keywords if each.arg in ("prefix", "suffix"))]
+        led = any(text is None or "/" in text for each in named for text in self.texts(each))
+        if led or len(call.args) > mode + 1 or any(each.arg is None for each in call.keywords):
+            return None
         folders = [value for each in call.keywords if each.arg == "dir" for value in self.of(each.value)]
-        told = len(call.args) > mode + 1 or any(each.arg is None for each in call.keywords)
-        told = told or not all(each is None or is_temporary(text_of(each) or "") for each in folders)
-        return not told and all(text is not None and "/" not in text for each in named for text in self.texts(each))
+        texts = {TEMPORARY if value is None else text_of(value) for value in folders or (None,)}
+        return texts.pop() if len(texts) == 1 else None
 
     def refs(self, node: ast.expr) -> tuple[str, ...]:
         """The names of what libraries give that an expression may stand for."""
@@ -284,7 +286,7 @@ class Evaluator:
             ]
         if name in _CALLS["database"] and self._in_memory(node):
             return (Ref(f"memory.{name.partition('.')[0]}"),)
-        if name in _MADE and self.temporary(name, node):
+        if name in _MADE and is_temporary(self.temporary_folder(name, node) or ""):
             return (_MADE[name],)
         if name in _CALLS["streams"]:
             return (OpenedFile(),)
