@@ -103,6 +103,33 @@ def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None
     assert result.endswith("messages: 'It is 42. DONE', ended by TextMentionTermination: coder said 'DONE'>")
 
 
+@pytest.mark.slow
+def test_run_all_from_here_in_a_plain_cell_is_said_up_to_the_end(team: Callable[[str], FrontEnd]) -> None:
+    """While nobody is asked the status line says so, and the next run asks again."""
+    block = "```python\\n{}\\n```"
+    waits = "import os, time\\nwhile not os.path.exists('go'): time.sleep(0.02)"
+    notebook = team(
+        'runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="always")\n'
+        f'coder = says("coder", "{block.format("1")}", "{block.format(waits)}", "DONE", "{block.format("2")}")\n'
+        'pair = RoundRobinGroupChat([coder, runner], termination_condition=TextMentionTermination("DONE"))'
+    )
+
+    cell = notebook.start("await pair.run(task='Go.')", "run")
+    notebook.click("Run all from here")
+    notebook.wait(lambda: "runs without asking until this cell ends" in "".join(cell.about("status")), "the remark")
+    (notebook.cwd / "go").touch()
+    notebook.finish(cell)
+    (notebook.cwd / "go").unlink()
+    again = notebook.start("await pair.run(task='Go on.')", "again")
+    notebook.asked("Run")
+    status = again.about("status")
+    notebook.click("Stop")
+    notebook.finish(again)
+
+    assert cell.status == "ok", cell.error
+    assert "without asking" not in cell.text + "".join(status)
+
+
 def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
     """Members are told apart by colour, in the order in which they sit, in each cell the same."""
     notebook = team('trio = RoundRobinGroupChat([says(n, *"abc") for n in ("ann", "bob", "cid")], max_turns=3)')

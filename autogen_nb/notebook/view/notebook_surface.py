@@ -155,7 +155,11 @@ class CellPerson:
             self._foot.placed(view, partial(self._look, superseded)),
         ):
             answer = ask(self._person())
-            return await answer if isinstance(answer, Awaitable) else answer
+            given = await answer if isinstance(answer, Awaitable) else answer
+            if isinstance(given, ApprovalGiven) and given.onwards:
+                # It holds up to the chat's end, as its view does.
+                view.unasked(lambda: True)
+            return given
 
     def _look(self, superseded: Callable[[], bool]) -> bool:
         """Whether the cell was run again; a panel asks time and again, while no view that blocks its thread ticks."""
