@@ -140,8 +140,9 @@ class RuleBasedApprover:
             try:
                 self._rules.add(*map(parse, given.rules))
             except ConfigError as error:
-                # What was decided holds; it is asked about again.
+                # What was decided holds, and is not said to hold from now on.
                 self._complain(f"The rule was not kept: {error}")
+                return replace(given, rules=())
         return given
 
     def _complain(self, text: str) -> None:
