@@ -143,9 +143,8 @@ class ChatCell:
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
         """The model as the budgets let it be asked, after what the chat has spent already."""
         budgets = [Budget.parse(text) for text in (self._settings.budget, self._settings.policy_budget) if text]
+        chat.count_spent(budgets)
         for budget in budgets:
-            for reply in chat.paid_replies():
-                budget.spend(reply.usage, reply.cost)
             model = budgeted(model, budget)
         if budgets:
             self._view.meter(lambda: f"{budgets[0].spent} spent")

@@ -27,6 +27,7 @@ from autogen_nb.run import engine
 
 if TYPE_CHECKING:
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.models.wrappers.budget import Budget
 
 _KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it."
 _DROPPED = "A new chat begins. The earlier one is dropped, for no model had answered it: {}"
@@ -127,11 +128,18 @@ class NotebookConversation:
         self.offer_made = False
         self.listed_variables: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
+        self._budgets: Sequence[Budget] = ()
 
-    def paid_replies(self) -> list[ModelReplied]:
-        """Every reply that was paid for, those of runs that were replaced too."""
+    def count_spent(self, budgets: Sequence["Budget"]) -> None:
+        """Counts into the budgets what the chat has spent, in runs that were replaced too."""
         replies = (*self._replaced, *(reply for run in self.runs for reply in run.replies()))
-        return [reply for reply in replies if not reply.cached]
+        for budget in budgets:
+            for reply in replies:
+                if not reply.cached:
+                    budget.spend(reply.usage, reply.cost)
+            for earlier in self._budgets[:1]:
+                budget.carry_over(earlier)
+        self._budgets = budgets or self._budgets
 
     @property
     def unanswered(self) -> bool:

@@ -1,5 +1,8 @@
 """What `--budget` does in a notebook."""
 
+import re
+from typing import Any
+
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
@@ -45,6 +48,25 @@ def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "4,000 of 4,001 tokens are spent" in second.error
     assert new.status == "ok", new.error
     assert new.about("end")[0].endswith("2,000 of 4,001 tokens spent")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "usage", ["none", {"prompt_tokens": "many", "completion_tokens": 0}], ids=["no counts", "no numbers"]
+)
+def test_what_a_server_does_not_count_is_estimated_for_the_whole_chat(
+    usage: Any, fresh: FrontEnd, model: FakeOpenAI
+) -> None:
+    """The next cell begins with what the replies before it have spent by the estimate."""
+    model.add(*(FakeReply(content=text, usage=usage) for text in ("One.", "Two.")))
+    first = fresh.run("%%autogen --budget 9000tokens\nFirst.", "one")
+    told = re.search(r"([\d,]+) of 9,000 tokens spent", first.about("end")[0])
+    spent = int(told[1].replace(",", "")) if told else 0
+    second = fresh.run(f"%%autogen --budget {spent + 1}tokens\nSecond.", "two")
+
+    assert spent > 0
+    assert f"{spent:,} of {spent + 1:,} tokens are spent" in second.error
+    assert len(model.requests) == 1
 
 
 @pytest.mark.slow

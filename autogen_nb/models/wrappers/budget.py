@@ -64,6 +64,11 @@ class Budget:
     tokens
         Prompt and completion tokens together.
 
+    Attributes
+    ----------
+    unlogged : tuple of Usage and float
+        Of what was spent, the tokens and dollars that no log tells.
+
     Raises
     ------
     ConfigError
@@ -82,6 +87,7 @@ class Budget:
         self._lock = Lock()
         self._usage = Usage()
         self._dollars = 0.0
+        self.unlogged = Usage(), 0.0
         self._ahead: list[Estimate] = []
         self._measured = Usage()
         self._characters = 0
@@ -128,13 +134,30 @@ class Budget:
             parts.append(f"{self._usage.total_tokens:,} of {self.tokens:,} tokens")
         return " and ".join(parts)
 
-    def spend(self, usage: Usage | None, cost: float | None) -> None:
-        """Counts what was spent; for a chat that is resumed, what its log says. What is None counts nothing."""
+    def spend(self, usage: Usage | None, cost: float | None, *, logged: bool = True) -> None:
+        """Counts what was spent; for a chat that is resumed, what its log says. What is None counts nothing.
+
+        What was not `logged`, such as an estimate, is known to this budget alone: see `carry_over`.
+        """
         with self._lock:
             used = usage or Usage()
             self._usage += used
             self._dollars += cost or 0.0
             self._longest = max(self._longest, used.completion_tokens)
+            if not logged:
+                self._keep(used, cost or 0.0)
+
+    def carry_over(self, earlier: "Budget") -> None:
+        """Counts what an earlier budget of the same chat knows to be spent, and no log tells."""
+        used, dollars = earlier.unlogged
+        with self._lock:
+            self._usage += used
+            self._dollars += dollars
+            self._keep(used, dollars)
+
+    def _keep(self, used: Usage, dollars: float) -> None:
+        before, spent = self.unlogged
+        self.unlogged = before + used, spent + dollars
 
     def measure(self, characters: int, usage: Usage) -> None:
         """Learns from a reply how many characters of a request are a token."""
@@ -229,30 +252,32 @@ class Budgeted(ModelWrapper):
             except (GeneratorExit, asyncio.CancelledError):
                 # A reader who goes away in the middle has the server stop, but not charge nothing.
                 if written and not whole:
-                    self._spend(estimate.completed(written), None)
+                    self._spend(estimate.completed(written), None, logged=False)
                 raise
             except ModelError as error:
                 if error.usage is not None:
-                    self._spend(error.usage, error.cost)
+                    self._spend(error.usage, error.cost, logged=False)
                 elif written and not whole:
-                    self._spend(estimate.completed(written), None)
+                    self._spend(estimate.completed(written), None, logged=False)
                 raise
 
     def _count(self, reply: Completion, estimate: Estimate) -> None:
         if reply.cached:
             return
-        if reply.usage is not None:
+        # A request of no tokens is none: its server does not count.
+        if reply.usage is not None and reply.usage.total_tokens:
             self._spend(reply.usage, reply.cost)
             self._budget.measure(estimate.characters, reply.usage)
             return
         thought = 0 if reply.reasoning is None else len(reply.reasoning.text)
         written = request_size.of_message(reply.message.to_dict()) + thought
-        self._spend(estimate.completed(written), reply.cost)
+        self._budget.spend(None, reply.cost)
+        self._spend(estimate.completed(written), 0.0 if reply.cost else None, logged=False)
 
-    def _spend(self, usage: Usage, cost: float | None) -> None:
+    def _spend(self, usage: Usage, cost: float | None, *, logged: bool = True) -> None:
         if cost is None and self.price is not None:
             cost = cost_at(usage, self.price)
-        self._budget.spend(usage, cost)
+        self._budget.spend(usage, cost, logged=logged)
 
 
 def budgeted(model: Model, budget: Budget) -> Model:
