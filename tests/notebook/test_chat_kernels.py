@@ -11,10 +11,11 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.chat_kernels import ChatKernels
-from autogen_nb.testing import FakeOpenAI
+from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.kernels.looping import all_of
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
+from tests.notebook.test_extension import agents_kernels
 
 pytestmark = pytest.mark.kernel
 
@@ -34,6 +35,21 @@ def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert refused.error.count("\n") == 0
     assert "has ended, and its variables with it" in stopped.text
     assert allowed.about("stream") == ["3\n"]
+
+
+@pytest.mark.slow
+def test_a_chat_that_nobody_can_reach_takes_no_room(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    """The kernel of a chat that `--new` has dropped, since its first request failed, does not count."""
+    model.add(FakeReply(status=401, error="revoked"), python("print('computed')"), "Fine.")
+    fresh.run("%config AutogenMagics.kernel_limit = 1", "config")
+    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the kernel of the first chat")
+
+    dropped = fresh.run("%%autogen --confirm never\nGo.", "one")
+    new = fresh.run("%%autogen --new --confirm never\nGo on.", "two")
+    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the end of the other kernel")
+
+    assert "revoked" in dropped.error
+    assert new.about("stream") == ["computed\n"], new.error
 
 
 @pytest.mark.slow
