@@ -46,6 +46,11 @@ class GuardedKernel:
         self.run(code, *let, answer=answer)
         return [effect.kind for effect, _ in self.asked]
 
+    def targets(self, code: str, *let: Effect, answer: EffectJudged = DENIED) -> list[str]:
+        """The targets of what the block asked about, in order."""
+        self.run(code, *let, answer=answer)
+        return [effect.target for effect, _ in self.asked]
+
     async def _allow(self, effect: Effect, line: str) -> EffectJudged:
         self.asked.append((effect, line))
         return self.answer

@@ -1,5 +1,6 @@
 """What the guard takes for an effect of the code, and what for nothing: run for real."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,14 @@ from autogen_nb.effects import Effect
 from tests.kernels.guarded import ALLOWED, GuardedKernel, errors, guarded_kernel
 
 pytestmark = pytest.mark.kernel
+
+
+USED = """
+import json, os, pathlib, shutil, socket, sqlite3, subprocess, sys, tempfile
+number = lambda name: os.open(name, os.O_RDONLY)
+database = lambda address: sqlite3.connect(address, uri=True)
+"""
+"""What an earlier block has run."""
 
 
 @pytest.fixture(scope="module")
@@ -22,30 +31,30 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
         (made.folder / ".env").write_text("KEY=1")
         (made.own / "link").symlink_to(folder / "elsewhere.txt")
         (made.own / "x").touch()
-        made.run("import json, os, pathlib, shutil, socket, subprocess, sys, tempfile")
+        made.run(USED)
         yield made
 
 
 HARMLESS = {
-    "computing": "import math, re, json, statistics; print(math.pi, re.compile('a'), json.dumps({}))",
+    "computing": "import math, re, statistics; print(math.pi, re.compile('a'), json.dumps({}))",
     "numpy and pandas": "import numpy as np, pandas as pd; print(pd.read_csv('data.csv').describe())",
     "first plot": "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.title('t'); plt.show()",
     "frame's plot": "import pandas as pd; pd.DataFrame({'a': [1, 2]}).plot(); None",
     "figure into the own folder": "import pylab as p; p.plot([1]); p.savefig('autogen_files/chat/a.png'); p.close()",
     "own file, written twice": "for i in (1, 2): open('autogen_files/chat/x', 'w').write('1')",
-    "own folder, made": "import os; os.makedirs('autogen_files/chat/a/b', exist_ok=True)",
+    "own folder, made": "os.makedirs('autogen_files/chat/a/b', exist_ok=True)",
     "own file, by its own name": "os.replace('autogen_files/chat/x', 'autogen_files/chat/y')",
-    "own database": "import sqlite3; sqlite3.connect('autogen_files/chat/a.db').execute('create table t(a)')",
-    "database in memory, by an address": "import sqlite3; sqlite3.connect('file:x?mode=memory&cache=shared', uri=True)",
-    "database that is read, by an address": "import sqlite3; sqlite3.connect('file:data.csv?mode=ro', uri=True)",
-    "database in memory": "import sqlite3; sqlite3.connect(':memory:').execute('create table t(a)')",
-    "reading below the folder": "open('data.csv').read(); import pathlib; pathlib.Path('data.csv').read_bytes()",
-    "looking around": "import os, glob; os.listdir('.'); glob.glob('*'); os.path.exists('/etc/shadow')",
+    "own database": "sqlite3.connect('autogen_files/chat/a.db').execute('create table t(a)')",
+    "database in memory, by an address": "sqlite3.connect('file:x?mode=memory&cache=shared', uri=True)",
+    "database that is read, by an address": "sqlite3.connect('file:data.csv?mode=ro', uri=True)",
+    "database in memory": "sqlite3.connect(':memory:').execute('create table t(a)')",
+    "reading below the folder": "open('data.csv').read(); pathlib.Path('data.csv').read_bytes()",
+    "looking around": "import glob; os.listdir('.'); glob.glob('*'); os.path.exists('/etc/shadow')",
     "device without a memory": "open('/dev/null', 'w').write('x'); open('/dev/urandom', 'rb').read(1)",
     "errors, by their device": "open('/dev/stderr', 'w').write('x')",
-    "temporary file": "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')",
+    "temporary file": "with tempfile.NamedTemporaryFile('w') as f: f.write('x')",
     "temporary folder": "with tempfile.TemporaryDirectory() as d: open(d + '/x', 'w').write('x')",
-    "numbers of files without a name": "import os; os.ftruncate(os.memfd_create('x'), 9)",
+    "numbers of files without a name": "os.ftruncate(os.memfd_create('x'), 9)",
     "another name in the own folder": "os.link('autogen_files/chat/x', 'autogen_files/chat/x2')",
     "what the machine is": "import platform, multiprocessing; platform.platform(); multiprocessing.cpu_count()",
     "processor and memory": "open('/proc/meminfo').read(); open('/proc/self/status').read()",
@@ -57,7 +66,7 @@ HARMLESS = {
     "magics": "%matplotlib inline\n%time 1 + 1\n%who",
     "import of a module in C": "import _ctypes, _ssl, readline, numpy.linalg",
     "documentation": "help(len)\nimport inspect; print(len(inspect.getsource(json)))",
-    "modules of the person's own": "import sys; sys.path.append('../modules'); import of_theirs; of_theirs.x",
+    "modules of the person's own": "sys.path.append('../modules'); import of_theirs; of_theirs.x",
     "certificates": "import ssl; ssl.create_default_context()",
     "clusters": "from sklearn.cluster import KMeans; KMeans(n_clusters=2).fit([[0, 1], [1, 0], [5, 5], [6, 5]])",
     "frames between": "import pandas as pd; pd.DataFrame({'a': range(9)}).rename(columns={'a': 'b'}).query('b > 2')",
@@ -67,71 +76,47 @@ RISKY = {
     "open": ("open('out', 'w')", "write", "out"),
     "appending": ("open('data.csv', 'a')", "write", "data.csv"),
     "reading and writing": ("open('data.csv', 'r+')", "write", "data.csv"),
-    "os.open": ("import os; os.open('out', os.O_CREAT | os.O_WRONLY)", "write", "out"),
-    "pathlib": ("import pathlib; pathlib.Path('out').write_text('x')", "write", "out"),
+    "os.open": ("os.open('out', os.O_CREAT | os.O_WRONLY)", "write", "out"),
+    "pathlib": ("pathlib.Path('out').write_text('x')", "write", "out"),
     "touch": ("pathlib.Path('out').touch()", "write", "out"),
     "folder": ("os.mkdir('new')", "write", "new"),
     "numpy": ("import numpy as np; np.save('out.npy', np.zeros(1))", "write", "out.npy"),
     "pandas": ("import pandas as pd; pd.DataFrame().to_csv('out.csv')", "write", "out.csv"),
     "pickle": ("import pickle; pickle.dump(1, open('out', 'wb'))", "write", "out"),
     "figure": ("import matplotlib.pyplot as plt; plt.plot([1]); plt.savefig('out.png')", "write", "out.png"),
-    "copy": ("import shutil; shutil.copy('data.csv', 'out.csv')", "write", "out.csv"),
-    "database": ("import sqlite3; sqlite3.connect('out.db')", "write", "out.db"),
+    "copy": ("shutil.copy('data.csv', 'out.csv')", "write", "out.csv"),
+    "database": ("sqlite3.connect('out.db')", "write", "out.db"),
     "database, by an address": (
-        "import sqlite3; sqlite3.connect('file:autogen_files/chat/%2e%2e/%2e%2e/data.csv?mode=rw', uri=True)",
+        "database('file:autogen_files/chat/%2e%2e/%2e%2e/data.csv?mode=rw')",
         "write",
         "data.csv",
     ),
-    "database, by an address with a mark": (
-        "import sqlite3; sqlite3.connect('file:autogen_files/chat/link#x', uri=True)",
-        "write",
-        "../elsewhere.txt",
-    ),
+    "database, by an address with a mark": ("database('file:autogen_files/chat/link#x')", "write", "../elsewhere.txt"),
     "database, by an address with other words": (
-        "import sqlite3; sqlite3.connect('file:data.csv?mode=memory&mode=rw&x=mode=ro#mode=memory', uri=True)",
+        "database('file:data.csv?mode=memory&mode=rw&x=mode=ro#mode=memory')",
         "write",
         "data.csv",
     ),
     "mode": ("os.chmod('data.csv', 0o600)", "write", "data.csv"),
     "link": ("os.symlink('data.csv', 'out')", "write", "out"),
-    "link in another folder": (
-        "import os; os.symlink('x', 'out', dir_fd=os.open('autogen_files', os.O_RDONLY))",
-        "write",
-        "autogen_files/out",
-    ),
-    "another name for a table": ("import os; os.link('data.csv', 'autogen_files/chat/d')", "write", "data.csv"),
-    "another name for a key": (
-        "import pathlib; pathlib.Path('autogen_files/chat/k').hardlink_to('.env')",
-        "read_private",
-        ".env",
-    ),
+    "link in another folder": ("os.symlink('x', 'out', dir_fd=number('autogen_files'))", "write", "autogen_files/out"),
+    "another name for a table": ("os.link('data.csv', 'autogen_files/chat/d')", "write", "data.csv"),
+    "another name for a key": ("pathlib.Path('autogen_files/chat/k').hardlink_to('.env')", "read_private", ".env"),
     "another name by the number of a folder": (
-        "import os; os.link('.env', 'autogen_files/chat/k', src_dir_fd=os.open('.', os.O_RDONLY))",
+        "os.link('.env', 'autogen_files/chat/k', src_dir_fd=number('.'))",
         "read_private",
         ".env",
     ),
-    "mode by a number": ("import os; os.fchmod(os.open('data.csv', os.O_RDONLY), 0o600)", "write", "data.csv"),
-    "owner by a number": ("import os; os.fchown(os.open('data.csv', os.O_RDONLY), -1, -1)", "write", "data.csv"),
+    "mode by a number": ("os.fchmod(number('data.csv'), 0o600)", "write", "data.csv"),
+    "owner by a number": ("os.fchown(number('data.csv'), -1, -1)", "write", "data.csv"),
     "through a link of the own folder": ("open('autogen_files/chat/link', 'w')", "write", "../elsewhere.txt"),
     "out of the own folder": ("open('autogen_files/chat/../../out', 'w')", "write", "out"),
     "remove": ("os.remove('data.csv')", "delete", "data.csv"),
-    "remove by the number of a folder": (
-        "import os; os.remove(f'/dev/fd/{os.open(\".\", os.O_RDONLY)}/data.csv')",
-        "delete",
-        "data.csv",
-    ),
-    "write by the number of a folder": (
-        "import os; open(f'/dev/fd/{os.open(\".\", os.O_RDONLY)}/data.csv', 'a')",
-        "write",
-        "data.csv",
-    ),
-    "write by the number of a file that is read": (
-        "import os; open(f'/dev/fd/{os.open(\"data.csv\", os.O_RDONLY)}', 'w')",
-        "write",
-        "data.csv",
-    ),
+    "remove by the number of a folder": ("os.remove(f'/dev/fd/{number(\".\")}/data.csv')", "delete", "data.csv"),
+    "write by the number of a folder": ("open(f'/dev/fd/{number(\".\")}/data.csv', 'a')", "write", "data.csv"),
+    "write by the number of a file that is read": ("open(f'/dev/fd/{number(\"data.csv\")}', 'w')", "write", "data.csv"),
     "remove in the own folder": ("os.remove('autogen_files/chat/link')", "delete", "autogen_files/chat/link"),
-    "rmtree": ("import shutil; shutil.rmtree('autogen_files')", "delete", "autogen_files"),
+    "rmtree": ("shutil.rmtree('autogen_files')", "delete", "autogen_files"),
     "rename": ("os.rename('data.csv', 'out.csv')", "delete", "data.csv"),
     "rename out of the own folder": (
         "os.rename('autogen_files/chat/link', 'out')",
@@ -147,21 +132,21 @@ RISKY = {
         "read_private",
         "/etc/passwd",
     ),
-    "listing a folder elsewhere": ("import os; os.listdir('..')", "read_private", ".."),
+    "listing a folder elsewhere": ("os.listdir('..')", "read_private", ".."),
     "own environment": ("open('/proc/self/environ').read()", "read_private", None),
-    "name": ("import socket; socket.getaddrinfo('api.example.org', 443)", "network", "api.example.org"),
-    "address": ("import socket; socket.create_connection(('192.0.2.7', 80), 1)", "network", "192.0.2.7"),
-    "loopback": ("import socket; socket.create_connection(('127.0.0.1', 9), 1)", "network", "127.0.0.1"),
+    "name": ("socket.getaddrinfo('api.example.org', 443)", "network", "api.example.org"),
+    "address": ("socket.create_connection(('192.0.2.7', 80), 1)", "network", "192.0.2.7"),
+    "loopback": ("socket.create_connection(('127.0.0.1', 9), 1)", "network", "127.0.0.1"),
     "urllib": ("import urllib.request; urllib.request.urlopen('http://example.org')", None, "example.org"),
     "datagram": ("s = socket.socket(type=socket.SOCK_DGRAM); s.sendto(b'x', ('192.0.2.8', 9))", "network", "192.0.2.8"),
     "listening": ("socket.socket().bind(('127.0.0.1', 0))", "network", "127.0.0.1"),
-    "subprocess": ("import subprocess; subprocess.run(['make', '-n'])", "process", "make -n"),
-    "shell": ("import subprocess; subprocess.run('ls | tee x', shell=True)", "process", "ls | tee x"),
-    "os.system": ("import os; os.system('touch x')", "process", "touch x"),
+    "subprocess": ("subprocess.run(['make', '-n'])", "process", "make -n"),
+    "shell": ("subprocess.run('ls | tee x', shell=True)", "process", "ls | tee x"),
+    "os.system": ("os.system('touch x')", "process", "touch x"),
     "exclamation mark": ("!rm -r autogen_files", "process", "rm -r autogen_files"),
-    "fork": ("import os; os.fork()", "process", ""),
+    "fork": ("os.fork()", "process", ""),
     "pool": ("import multiprocessing; multiprocessing.Pool(1)", "process", ""),
-    "kill": ("import os; os.kill(1, 0)", "process", "kill 1"),
+    "kill": ("os.kill(1, 0)", "process", "kill 1"),
     "pip": ("%pip install nothing-of-this-name", "install", "nothing-of-this-name"),
     "packages of a file": ("subprocess.run(['pip', 'install', '-rx.txt', 'x-y'])", "install", "-rx.txt x-y"),
     "socket without a file": ("socket.socket(socket.AF_UNIX).connect('\\0agn-none')", "network", "@agn-none"),
@@ -173,7 +158,7 @@ RISKY = {
     "pip before another program": ("os.system('pip install x;true')", "process", "pip install x;true"),
     "pip with a redirection": ("os.system('pip install x>out')", "process", "pip install x>out"),
     "pip by subprocess": ("subprocess.run(['pip', 'install', '-q', 'x-y'])", "install", "x-y"),
-    "environment": ("import os; os.environ['SOME_NAME'] = '1'", "environment", "SOME_NAME"),
+    "environment": ("os.environ['SOME_NAME'] = '1'", "environment", "SOME_NAME"),
     "environment by a magic": ("%env SOME_NAME=2", "environment", "SOME_NAME"),
     "ctypes": ("import ctypes; ctypes.CDLL(None)", "unknown", ""),
     "interpreters": ("import concurrent.interpreters", "unknown", "concurrent.interpreters"),
@@ -206,8 +191,7 @@ def test_risky(kernel: GuardedKernel, name: str) -> None:
     assert kernel.asked, errors(ran)
     effect = kernel.asked[0][0]
     assert kind in (effect.kind, None)
-    path = target and target.startswith("..") and str(kernel.folder.parent / target[3:])
-    assert target is None or effect.target in (target, str(kernel.folder / target), path)
+    assert target is None or effect.target in (target, os.path.normpath(kernel.folder / target))
     assert "denied" in str(errors(ran)) or "denied" in ran.stdout
 
 
@@ -216,9 +200,9 @@ def test_risky(kernel: GuardedKernel, name: str) -> None:
     [
         "open('autogen_files/chat/{}', 'w')",
         "open('autogen_files/chat/{}', 'a')",
-        "import os; os.truncate('autogen_files/chat/{}', 0)",
-        "import os; os.chmod('autogen_files/chat/{}', 0o600)",
-        "import shutil; shutil.copyfile('data.csv', 'autogen_files/chat/{}')",
+        "os.truncate('autogen_files/chat/{}', 0)",
+        "os.chmod('autogen_files/chat/{}', 0o600)",
+        "shutil.copyfile('data.csv', 'autogen_files/chat/{}')",
     ],
 )
 def test_hard_link_in_the_own_folder_is_asked_about_before_it_is_written(kernel: GuardedKernel, code: str) -> None:
@@ -251,7 +235,7 @@ def test_words_disguise_nothing(kernel: GuardedKernel) -> None:
 
 def test_database_that_is_only_read(kernel: GuardedKernel) -> None:
     """Where the block was read as one that only reads a database, it may be opened."""
-    code = "import sqlite3; sqlite3.connect('read.db').execute('select 1')"
+    code = "sqlite3.connect('read.db').execute('select 1')"
 
     assert kernel.kinds(code, Effect("read", "read.db")) == []
     assert kernel.kinds(code, Effect("read", "other.db")) == ["write"]
@@ -263,14 +247,14 @@ def test_deletion_of_a_folder_is_one_question(kernel: GuardedKernel) -> None:
     (kernel.folder / "old" / "deep").mkdir(parents=True)
     (kernel.folder / "old" / "deep" / "file").touch()
 
-    assert kernel.kinds("import shutil; shutil.rmtree('old')", answer=ALLOWED) == ["delete"]
+    assert kernel.kinds("shutil.rmtree('old')", answer=ALLOWED) == ["delete"]
     assert not (kernel.folder / "old").exists()
 
 
 def test_move_deletes_and_writes(kernel: GuardedKernel) -> None:
     """Leave to delete a file is none to write over another, and the other way round."""
-    code = "import os; open('autogen_files/chat/moving', 'w').close(); os.rename('autogen_files/chat/moving', 'moved')"
-    back = "import os; os.rename('moved', 'again'); os.remove('again')"
+    code = "open('autogen_files/chat/moving', 'w').close(); os.rename('autogen_files/chat/moving', 'moved')"
+    back = "os.rename('moved', 'again'); os.remove('again')"
 
     assert kernel.kinds(code, Effect("delete"), answer=ALLOWED) == ["write"]
     assert kernel.kinds(back, Effect("delete", "moved")) == ["write"]
@@ -281,18 +265,12 @@ def test_move_deletes_and_writes(kernel: GuardedKernel) -> None:
 
 def test_name_that_was_let_through_stands_for_its_addresses(kernel: GuardedKernel) -> None:
     """A connection to a host is one question; a connection to another address is another one."""
-    kernel.run(
-        "import socket\nserver = socket.socket()\nserver.bind(('127.0.0.1', 0))\nserver.listen()", answer=ALLOWED
-    )
+    kernel.run("server = socket.create_server(('127.0.0.1', 0))", answer=ALLOWED)
     code = """
 socket.create_connection(('localhost', server.getsockname()[1])).close()
 try: socket.create_connection(('127.0.0.2', 9), 1)
 except OSError: pass
 """
 
-    kernel.run(code, Effect("network", "localhost"))
-    let = [effect.target for effect, _ in kernel.asked]
-    kernel.run(code, answer=ALLOWED)
-
-    assert let == ["127.0.0.2"]
-    assert [effect.target for effect, _ in kernel.asked] == ["localhost", "127.0.0.2"]
+    assert kernel.targets(code, Effect("network", "localhost")) == ["127.0.0.2"]
+    assert kernel.targets(code, answer=ALLOWED) == ["localhost", "127.0.0.2"]
