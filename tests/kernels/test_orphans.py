@@ -32,6 +32,15 @@ pids.append(int(subprocess.check_output("setsid sleep 321 >&- 2>&- & echo $!", s
 folder = pathlib.Path(os.environ["IPYTHONDIR"]).parent
 print(os.getpid(), *pids, folder)
 """
+SHARED = """
+import os
+from multiprocessing.shared_memory import SharedMemory
+from joblib import Parallel, delayed
+memory = SharedMemory(create=True, size=100)
+Parallel(n_jobs=2)(delayed(abs)(number) for number in range(4))
+loky = [name for name in os.listdir("/dev/shm") if name.startswith(f"sem.loky-{os.getpid()}-")]
+print(memory.name, *loky)
+"""
 OWNER = f"""
 import asyncio, os, sys, time
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
@@ -157,6 +166,24 @@ def test_a_crash_takes_what_the_kernel_started(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["asked", "killed"])
+def test_shared_memory_is_given_back(end: str, tmp_path: Path) -> None:
+    """What multiprocessing and loky keep in memory under names goes with the kernel, by their own processes."""
+    with shared_kernel(tmp_path, grace=3.0) as kernel:
+        ran = kernel.execute(SHARED)
+        names = ran.stdout.split()
+        there = [name for name in names if Path("/dev/shm", name).exists()]
+        if end == "killed":
+            kernel.execute("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+
+    assert len(there) > 1, ran
+    deadline = time.monotonic() + 30
+    while any(Path("/dev/shm", name).exists() for name in names):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
     """Code that kills the process above it has killed its kernel, which is noticed and replaced."""
     with shared_kernel(tmp_path) as agent:

@@ -26,6 +26,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 _LIFELINE = 0
 _PATIENCE = 10.0
 _PAUSE = 0.005
+_TIDYING = 2.0
+_TRACKER = b"resource_tracker import main"
+_FEW = 100
 
 
 def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[str], command: list[str]) -> int:
@@ -153,11 +156,16 @@ def _reaped() -> dict[int, int]:
 
 
 def _end_all() -> dict[int, int]:
-    """Kills all below, and returns the codes of those that were ours to reap."""
+    """Kills all below, and returns the codes of those that were ours to reap.
+
+    What multiprocessing and loky start to remove semaphores and shared memory does so when the others have ended.
+    """
     found = {}
     seen: set[int] = set()
-    until = time.monotonic() + _PATIENCE
-    while (alive := _below()) and time.monotonic() < until:
+    begun = time.monotonic()
+    while (alive := _below()) and time.monotonic() < begun + _PATIENCE:
+        if len(alive) <= _FEW and time.monotonic() < begun + _TIDYING:
+            alive = {pid for pid in alive if not _is_tracker(pid)}
         fresh = alive - seen
         # First all are stopped: what forks faster than it is killed would never end.
         for pid in fresh or alive:
@@ -168,6 +176,12 @@ def _end_all() -> dict[int, int]:
         if not fresh:
             time.sleep(_PAUSE)
     return found | _reaped()
+
+
+def _is_tracker(pid: int) -> bool:
+    with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 - as above
+        return _TRACKER in file.read()
+    return False
 
 
 def _below() -> set[int]:
