@@ -83,6 +83,8 @@ def _overview(state: State, table: Table) -> list[str]:
         if column.lost:
             lost = f"{count(column.lost, 'value')} could not be taken as a {column.kind}"
             found.append(f"Of {span(column.name)}, {lost} and became missing.")
+    if table.rows > 1 and (alike := [column.name for column in table.columns if column.distinct == 1]):
+        found.append(f"There is only one value in {spans(alike)}.")
     aside = [column.name for column in table.of_kind("empty", "other")]
     return [*found, f"Not looked into: {spans(aside)}."] if aside else found
 

@@ -37,6 +37,16 @@ def test_a_table_is_explored_in_four_blocks(penguins: pd.DataFrame) -> None:
     assert f"`flipper_length_mm` with `body_mass_g`: r = {r:+.2f} (strong)" in answer
 
 
+def test_what_holds_one_value_is_told() -> None:
+    """No distribution says anything of it, and it is not passed over in silence."""
+    table = pd.DataFrame({"year": [2024] * 9, "unit": ["kg"] * 9, "void": [None] * 9})
+    chat = Chat({"table": table})
+    answer = chat.say(with_frames("What stands out?", table=table))
+
+    assert "There is only one value in `year` and `unit`." in answer
+    assert "Not looked into: `void`." in answer
+
+
 def test_a_table_with_dates_is_followed_over_time(weather: pd.DataFrame) -> None:
     """Dates in text are read, and the exploration ends with the trend."""
     chat = Chat({"weather": weather})
