@@ -5,6 +5,7 @@ import pytest
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.address import (
     basic_auth,
+    checked_base,
     checked_url,
     host_of,
     is_loopback,
@@ -45,7 +46,7 @@ def test_loopback_is_this_machine_only(url: str, expected: bool) -> None:
         ("http://localhost:80o0/v1", "is 'http://localhost:80o0/v1'; give an address such as"),
         ("http://[::1/v1", "give an address such as"),
         ("http://my host/v1", "give an address such as"),
-        ("", "is ''; give an address such as"),
+        ("", "is empty; give an address such as"),
         ("sk-proj-0123456789abcdef01", "Base URL is no address; give an address such as"),
         ("htp://me:secret@host/v1", r"is 'htp://\*\*\*\*@host/v1'"),
         ("http://me:sec/ret@host/v1", r"is 'http://\*\*\*\*@host/v1'"),
@@ -58,6 +59,24 @@ def test_what_is_no_address_is_told_with_a_way_out(typed: str, said: str) -> Non
         checked_url(typed, "Base URL")
 
     assert not any(secret in str(caught.value) for secret in ("secret", "ret@", "sk-"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (
+            "https://mine.openai.azure.com/openai/deployments/d/chat/completions?api-version=1",
+            "give 'https://mine.openai.azure.com/openai/v1', or set it up in OAI_CONFIG_LIST with api_type 'azure'",
+        ),
+        ("http://me:secret@host/v1?key=secret", r"is no part of it; give 'http://me:\*\*\*\*@host/v1'"),
+    ],
+)
+def test_an_address_below_which_nothing_is_asked_is_told(typed: str, said: str) -> None:
+    """Azure's own address of a deployment and a query are named, with what to give in their place."""
+    with pytest.raises(ConfigError, match=said):
+        checked_base(typed)
+
+    assert checked_base("https://mine.openai.azure.com/openai/v1/") == "https://mine.openai.azure.com/openai/v1/"
 
 
 def test_spaces_around_an_address_are_no_part_of_it() -> None:

@@ -232,6 +232,18 @@ def test_environment_is_read_when_a_reply_is_asked_for(server: FakeOpenAI, monke
     assert sent == [f"Bearer {PLACEHOLDER}", f"Bearer {KEY}"]
 
 
+def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy of a kind that is not spoken is one sentence, without its password."""
+    monkeypatch.setenv("ALL_PROXY", "foo://me:secret@proxy.example:1")
+
+    error = error_of(OpenAIModel(model="m", base_url="http://models.invalid/v1"))
+
+    assert isinstance(error, ConfigError)
+    assert "the environment's proxy cannot be used" in str(error)
+    assert "unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY" in str(error)
+    assert "secret" not in str(error).replace("[secure]", "")
+
+
 @pytest.mark.parametrize("name", ["http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"])
 def test_loopback_is_never_sent_through_a_proxy(
     name: str, server: FakeOpenAI, model: OpenAIModel, monkeypatch: pytest.MonkeyPatch

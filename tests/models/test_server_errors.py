@@ -35,6 +35,32 @@ def test_refusal_tells_the_way_out(status: int, way: str) -> None:
     assert way in str(by_status(SERVER, status, {"message": "no"}, {}).error)
 
 
+def test_a_scheme_that_is_the_other_one_is_named() -> None:
+    """Plain HTTP to a server of TLS, and the other way round, is told with what the address is then."""
+    plain = ErrorContext("m", "http://models.example:8443/v1")
+
+    for failure in (
+        by_status(plain, 400, "Client sent an HTTP request to an HTTPS server.", {}),
+        by_cause(plain, OSError("illegal request line")),
+        by_cause(plain, OSError("Server disconnected without sending a response.")),
+    ):
+        assert str(failure).partition(". Where it speaks TLS")[2] == ", the address is https://…"
+    assert "the address is http://…" in str(by_cause(SERVER, ssl.SSLError(1, "wrong version number")))
+
+
+def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What keeps a server from being reached may be the proxy; its password is not told."""
+    for name in ("no_proxy", "NO_PROXY", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.example:3128")
+    refused = ConnectionRefusedError(111, "Connection refused")
+
+    told = str(by_cause(SERVER, refused).error)
+
+    assert told.endswith("is a server running there? (the environment names a proxy for it: proxy.example:3128)")
+    assert "proxy" not in str(by_cause(ErrorContext("m", "https://localhost:1/v1"), refused).error)
+
+
 def test_refusal_without_a_key_asks_for_one() -> None:
     """A server that wanted a key, and got none, is told as that."""
     server = ErrorContext("m", "http://localhost:1/v1")

@@ -114,6 +114,40 @@ def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenA
 
 
 @pytest.mark.slow
+def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: FakeOpenAI) -> None:
+    """Whatever is wrong with an address or a key, the form says what to do, and holds the address that was typed."""
+    model.add(FakeReply(status=401, error="wrong key"), "Yes.", "Fine.")
+    right = model.base_url
+    port = right.split(":")[2].removesuffix("/v1")
+    azure = "https://mine.openai.azure.com/openai/deployments/d"
+    # Each sentence differs from the one before, so that it is known to be new.
+    mistakes = [
+        ("", "", "Base URL is empty; give an address such as"),
+        (f"127.0.0.1:{port}", "", f"did you mean &#x27;{right}&#x27;?"),
+        (azure, "", "give &#x27;https://mine.openai.azure.com/openai/v1&#x27;"),
+        (f"{right}?api-version=1", "", f"give &#x27;{right}&#x27;"),
+        (right, "sk-one\nsk-two", "API key holds characters that no key has"),
+        (right.replace("http:", "https:"), "", "the address is http://…"),
+        (f"http://127.0.0.1:{free_port()}", "", "refused the connection; is a server running there?"),
+        (right, "sk-wrong-of-a-test", "answered 401: wrong key. Give a valid key"),
+    ]
+
+    cell = unset.start("%%autogen\nGo.")
+    told = []
+    for url, key, said in mistakes:
+        fill(unset, url, key)
+        unset.wait(lambda said=said: said in words(unset), said)  # type: ignore[misc]  # the default binds the sentence
+        told.append((unset.field("Base URL"), unset.field(KEY_FIELD), unset.field("Model")))
+    fill(unset, f" {right}/ ", f" {KEY}\n")
+    unset.finish(cell)
+
+    assert told == [(url, "", "local-model") for url, _, _ in mistakes]
+    assert cell.status == "ok", cell.error
+    assert [each.headers["authorization"] for each in model.requests[1:]] == [f"Bearer {KEY}"] * 2
+    assert {each.path for each in model.requests} == {"/v1/chat/completions"}
+
+
+@pytest.mark.slow
 def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
     """Without a name, or with one that the server does not know, its models are offered; what was typed stays."""
 

@@ -148,6 +148,6 @@ def checked_key(key: str | None, what: str) -> str | None:
         raise ConfigError(f"{what} is text, not {type(key).__name__}")
     stripped = key.strip() if key else ""
     # The value is a secret: the message does not quote it.
-    if not stripped.isascii() or not stripped.isprintable():
+    if not stripped.isascii() or not stripped.isprintable() or " " in stripped:
         raise ConfigError(f"{what} holds characters that no key has; was something else pasted?")
     return stripped or None

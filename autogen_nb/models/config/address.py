@@ -12,6 +12,7 @@ HIDDEN = "****"
 
 _LOGIN = re.compile(r"^([^/?#]*//)([^/?#]*)@")
 _ANY_LOGIN = re.compile(r"^([^/?#]*//)?.*@", re.DOTALL)
+_AZURE = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 _NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
 _NO_SCHEME = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w-]+(?=:\d))(?::\d+)?(?:/?|(/[\w./-]+))", re.ASCII)
 _KEY_LIKE = re.compile(r"[\w-]{20,}", re.ASCII)
@@ -28,13 +29,34 @@ def checked_url(url: str | None, what: str) -> str | None:
             return text
     except ValueError:
         pass
+    if not text:
+        said = "empty" if isinstance(url, str) else repr(url)
+        raise ConfigError(f"{what} is {said}; give an address such as 'http://localhost:11434/v1'")
     # What is no address may hold a password all the same, with a slash in it, or be a key.
-    said = "no address" if _KEY_LIKE.fullmatch(text) else repr(_ANY_LOGIN.sub(rf"\1{HIDDEN}@", text) if text else url)
+    said = "no address" if _KEY_LIKE.fullmatch(text) else repr(_ANY_LOGIN.sub(rf"\1{HIDDEN}@", text))
     near = _NO_SCHEME.fullmatch(text)
     if near is None:
         raise ConfigError(f"{what} is {said}; give an address such as 'http://localhost:11434/v1'")
     scheme = "http" if is_loopback(f"//{text}") else "https"
     raise ConfigError(f"{what} is {said}; did you mean '{scheme}://{text.rstrip('/')}{'' if near[1] else '/v1'}'?")
+
+
+def checked_base(url: str) -> str:
+    """The address that a person typed, if requests can be sent below it.
+
+    Raises
+    ------
+    ConfigError
+        When it is none, holds a query, or is Azure's of one deployment, which is asked in another way.
+    """
+    base = checked_url(url, "Base URL") or ""
+    parts = urlsplit(base)
+    if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
+        way = "or set it up in OAI_CONFIG_LIST with api_type 'azure'"
+        raise ConfigError(f"this address of Azure is not OpenAI's API; give 'https://{host_of(base)}/openai/v1', {way}")
+    if parts.query or parts.fragment:
+        raise ConfigError(f"Base URL ends in a query, which is no part of it; give {shown_url(base)!r}")
+    return base
 
 
 def server_of(url: str | None) -> tuple[str, str, int | None]:

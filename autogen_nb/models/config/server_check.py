@@ -63,7 +63,8 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
         host = host_of(connection.base_url)
     finally:
         await model.close()
-    raise ModelUnavailable(f"{host} did not answer within {within:.0f} s", model=connection.model)
+    ways = "check the address, or ask again once its model is loaded"
+    raise ModelUnavailable(f"{host} did not answer within {within:.0f} s: {ways}", model=connection.model)
 
 
 async def _checked(model: OpenAIModel, connection: ModelConnection) -> CheckedConnection:

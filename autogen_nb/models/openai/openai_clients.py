@@ -176,13 +176,19 @@ class OpenAIClients:
         # What the environment says of certificates may be wrong, and does not matter to a server at home.
         verify = True if at_home and url.startswith("http:") else context_for(self._ca_bundle)
         # A proxy cannot reach this machine's own loopback.
-        return openai.DefaultAsyncHttpxClient(
-            verify=verify,
-            trust_env=not at_home,
-            follow_redirects=False,
-            headers={"Accept-Encoding": ENCODINGS},
-            event_hooks={"response": [bound]},
-        )
+        try:
+            return openai.DefaultAsyncHttpxClient(
+                verify=verify,
+                trust_env=not at_home,
+                follow_redirects=False,
+                headers={"Accept-Encoding": ENCODINGS},
+                event_hooks={"response": [bound]},
+            )
+        # Whatever the transport cannot be made with is the environment's; of its errors not all are a ValueError.
+        except Exception as error:  # noqa: BLE001
+            why = ErrorContext("", url).clean(str(error)).rstrip(".")
+        ways = "mend or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
+        raise ConfigError(f"the environment's proxy cannot be used: {why}; {ways}")
 
     def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
         """What closes the client; one that sends by the user's own is left to the user."""

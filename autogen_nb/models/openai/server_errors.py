@@ -14,9 +14,10 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
 from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.address import basic_auth, login_of
+from autogen_nb.models.config.address import basic_auth, host_of, is_loopback, login_of
 
 LONGEST_WAIT = 60.0
 """Seconds; a server that asks for a longer pause is not asked again."""
@@ -58,12 +59,20 @@ _TOO_LONG = re.compile(
 """How servers say that a request is too long; few of them have a code for it."""
 
 _CAUSES: tuple[tuple[type[OSError], str, bool], ...] = (
-    (ssl.SSLError, "does not speak TLS as expected: {}", False),
+    (
+        ssl.SSLError,
+        "does not speak TLS as expected: {}; where it speaks plain HTTP, the address is http://…",
+        False,
+    ),
     (socket.gaierror, "is not a name that can be found (DNS): {}", True),
     (ConnectionRefusedError, "refused the connection; is a server running there?", True),
     (TimeoutError, "did not answer in time (timeout)", False),
 )
 """What broke a connection, in words, and whether asking again can help."""
+
+
+_TLS = "Where it speaks TLS, the address is https://…"
+_NO_HTTP = re.compile(r"illegal (?:status|request) line|without sending a response")
 
 
 class ServerFailed(Exception):
@@ -148,11 +157,19 @@ def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping
         return server.unavailable(f"answered {status}: {said}", again=again, wait=wait)
     if code == "content_filter":
         return server.refused(f"stopped the request by its content filter: {said}", ContentFiltered)
-    return server.refused(f"answered {status}: {said}. {_way_out(server, status)}".rstrip())
+    way_out = _TLS if status == 400 and "https" in said.lower() else _way_out(server, status)  # noqa: PLR2004 - HTTP's
+    return server.refused(f"answered {status}: {said.rstrip('.')}. {way_out}".rstrip())
 
 
 def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
-    """The failure for a connection that could not be made or that broke; names the root cause."""
+    """The failure for a connection that could not be made or that broke; names the root cause, and a proxy."""
+    failed = _by_cause(server, error)
+    if (proxy := _proxy_of(server.url)) and isinstance(failed.error, ModelUnavailable):
+        failed.error.args = (f"{failed.error} (the environment names a proxy for it: {proxy})",)
+    return failed
+
+
+def _by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
     chain = list(_chain(error))
     for cause in chain:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -167,7 +184,20 @@ def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
                 return failed
     told = [text for cause in chain if (text := server.clean(str(cause)))]
     root = told[-1] if told else type(chain[-1]).__name__
-    return server.unavailable(f"broke the connection: {root}")
+    hint = f". {_TLS}" if server.url.startswith("http:") and _NO_HTTP.search(root) else ""
+    return server.unavailable(f"broke the connection: {root.rstrip('.')}{hint}")
+
+
+def _proxy_of(url: str) -> str:
+    """The host and port of the proxy that the environment names for the address; "" for none."""
+    try:
+        parts, proxies = urlsplit(url), getproxies()
+        found = proxies.get(parts.scheme) or proxies.get("all") or ""
+        if not found or is_loopback(url) or proxy_bypass(parts.hostname or ""):
+            return ""
+    except ValueError:
+        return ""
+    return host_of(found if "//" in found else f"//{found}")
 
 
 def by_event(server: ErrorContext, error: object) -> ServerFailed:
@@ -248,6 +278,7 @@ def _way_out(server: ErrorContext, status: int) -> str:
     ways = {
         401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
         403: "This key may not use that model: choose another one, or ask for access.",
+        407: "The proxy that the environment names wants a login: http://NAME:PASSWORD@HOST in HTTP_PROXY.",
         404: "Check the model's name, and base_url (it usually ends in /v1).",
     }
     return ways.get(status, "")

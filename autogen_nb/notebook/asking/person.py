@@ -18,7 +18,7 @@ from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.account import OPENAI_URL, checked_key
-from autogen_nb.models.config.address import checked_url, host_of, login_of, revealed, server_of, shown_url
+from autogen_nb.models.config.address import checked_base, host_of, login_of, revealed, server_of, shown_url
 from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.captured_output import printing_to_page
@@ -213,7 +213,7 @@ def _typed_connection(kept: ModelConnection) -> ModelConnection:
     hint = "empty for the one that was given" if kept.api_key else "empty for none"
     typed = getpass.getpass(f"API key (kept in memory only; {hint}): ").strip()
     model = _typed(f"Model [{kept.model}]: " if kept.model else "Model: ").strip() or kept.model
-    checked_url(url, "Base URL")
+    url = checked_base(url)
     return ModelConnection(model, checked_key(typed, "API key") or key_for(url, kept), url)
 
 

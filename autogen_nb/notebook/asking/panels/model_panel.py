@@ -7,7 +7,7 @@ import ipywidgets as widgets
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import checked_key
-from autogen_nb.models.config.address import checked_url, host_of, revealed, shown_url
+from autogen_nb.models.config.address import checked_base, host_of, revealed, shown_url
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.panels import widget_parts
@@ -83,7 +83,7 @@ class ModelPanel(Panel):
         model = self._model.value.strip()
         self._offer(())
         try:
-            url = checked_url(revealed(self._url.value.strip(), self._kept.base_url), "Base URL") or ""
+            url = checked_base(revealed(self._url.value.strip(), self._kept.base_url))
             key = checked_key(typed, "API key") or key_for(url, self._kept)
         except ConfigError as error:
             self._say(str(error), "bad")
