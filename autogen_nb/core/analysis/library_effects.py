@@ -57,11 +57,15 @@ def plain(name: str) -> str:
     return name.replace("()", "").replace("[]", "")
 
 
+_DEEPEST = 16
+"""Parts of a name that are looked up together; no name in the tables has as many."""
+
+
 @cache
 def default(name: str) -> EffectKind | None:
     """What the use of a full name is where nothing more exact is known of it; None for what is in no table."""
     parts = plain(name).split(".")
-    for length in range(len(parts), 0, -1):
+    for length in range(min(len(parts), _DEEPEST), 0, -1):
         prefix = ".".join(parts[:length])
         # What a function of files gives back is no file.
         if (prefix in FILES and length < len(parts)) or prefix in _PLAIN:

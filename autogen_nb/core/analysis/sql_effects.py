@@ -7,7 +7,7 @@ from autogen_nb.core.analysis.found_effects import FoundEffects, local, one_line
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
 _LOOKS = re.compile(
-    r"(?is)\s*[(\s]*(select|with|values|explain|describe|desc|show|from|summarize|pivot|unpivot|"
+    r"(?is)[(\s]*+(select|with|values|explain|describe|desc|show|from|summarize|pivot|unpivot|"
     r"pragma\s+(table_info|table_list|index_list|database_list|show_tables|foreign_key_list|version|user_version\s*$|"
     r"integrity_check)|set\s+(threads|memory_limit)|begin|commit|rollback|end|;|$)"
 )
@@ -27,11 +27,17 @@ _FILE = re.compile(
     r"(?i)[^\s'%]+\.(csv|tsv|parquet|json|jsonl|ndjson|txt|xlsx|db|sqlite|duckdb|gz|zst|arrow|feather)|.*://.*"
 )
 
+_LONGEST = 10_000
+"""Characters of a statement that is read; a longer one may do anything."""
+
 
 def read_statement(text: str | None, found: FoundEffects) -> None:
     """Finds what a statement does, None for one that cannot be told; a database in memory may be changed freely."""
     if text is None:
         found.add_unknown("runs a statement of SQL that is not known before it runs")
+        return
+    if len(text) > _LONGEST:
+        found.add_unknown(f"runs a statement of SQL of {len(text):,} characters, which is too long to be read")
         return
     text = _COMMENT.sub(" ", text)
     plain = _TEXT.sub("''", text)
@@ -51,7 +57,7 @@ def read_statement(text: str | None, found: FoundEffects) -> None:
 
 def changes(text: str | None) -> bool:
     """Whether a statement changes the database, as far as can be told."""
-    if text is None:
+    if text is None or len(text) > _LONGEST:
         return True
     plain = _TEXT.sub("''", _COMMENT.sub(" ", text))
     return any(not _LOOKS.match(each) or _MUTATES.search(each) is not None for each in plain.split(";"))
@@ -59,6 +65,8 @@ def changes(text: str | None) -> bool:
 
 def asks(beginning: str) -> bool:
     """Whether a statement that begins like this asks, whatever follows in it."""
+    if len(beginning) > _LONGEST:
+        return False
     plain = _COMMENT.sub(" ", beginning)
     return _QUERY.match(plain) is not None and ";" not in plain
 

@@ -85,7 +85,7 @@ class WordFilter:
         self._line: list[str] = []
         self._unshown = ""
         self._is_shown = False
-        self._gap = ""
+        self._gap: list[str] = []
         self._fence = ""
 
     def add(self, text: str) -> str:
@@ -118,10 +118,13 @@ class WordFilter:
 
     def _shown(self) -> str:
         # White space before a line that is left out is not needed, either.
-        text, self._unshown = self._gap + self._unshown, ""
+        text, self._unshown = self._unshown, ""
         kept = text.rstrip()
-        self._gap = text[len(kept) :]
-        return kept
+        before = "".join(self._gap) if kept else ""
+        if kept:
+            self._gap.clear()
+        self._gap.append(text[len(kept) :])
+        return before + kept
 
     def _could_become(self, line: str) -> bool:
         rest = line.lstrip(_SIGNS)
@@ -129,4 +132,4 @@ class WordFilter:
 
 
 def _alone(word: str, line: str) -> bool:
-    return re.fullmatch(f"{_MARKS}{re.escape(word)}{_MARKS}", line) is not None
+    return word in line and re.fullmatch(f"{_MARKS}{re.escape(word)}{_MARKS}", line) is not None

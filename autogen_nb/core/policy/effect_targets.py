@@ -10,6 +10,8 @@ from posixpath import join, normpath
 _WEB = frozenset({"http", "https", "ws", "wss", "ftp"})
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|[0-9a-f:.]*:[0-9a-f:.]*")
 _PORT = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+):(\d{1,5})")
+_LONGEST_HOST = 300
+"""Characters; no name in the system of domain names is longer."""
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[\w,. -]*\])?((===?|[<>!~]=|[<>])[\w.*+!,<>=~]+)?"
 )
@@ -53,6 +55,8 @@ def address(text: str) -> tuple[str, str]:
         return "", ""
     if mark:
         rest = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    if len(rest) > _LONGEST_HOST:
+        return "", ""
     found = _PORT.fullmatch(rest)
     host, port = (found[1], found[2]) if found else (rest, "")
     host = host.strip("[]").rstrip(".")

@@ -11,7 +11,7 @@ _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of JPEG after which the size stands: SOF0 to SOF15, without DHT, JPG and DAC."""
 _ALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 """The markers that no length follows."""
-_MARKER = re.compile(rb"\xff+([^\x00\xff])")
+_MARKER = re.compile(rb"\xff([^\x00\xff])")
 _COLOURS = 0x80
 
 

@@ -49,7 +49,7 @@ _NAMES: Mapping[str, str] = {
 _JSON = "application/json"
 _MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}\Z", re.ASCII)
 _MOST_NOTES = 3
-_REPR = re.compile(r"\s*(?:<[^<>]{0,300}>)?\s*\Z")
+_REPR = re.compile(r"\s*(?:<[^<>]{0,300}>\s*)?\Z")
 _LARGEST_SIDE = 20_000
 
 _Bundle = dict[str, Any]

@@ -30,21 +30,59 @@ _NUMBER = re.compile(r"\d{1,4}\Z")
 _STYLER_ID = re.compile(r"\s*#(T_\w{1,80})\s*\Z")
 _STYLER_CELL = re.compile(r'\sid="(T_\w{1,80})"')
 _LONGEST_STYLE = 300
-_SEEN = re.compile(r">[^<]*[^<\s][^<]*<|^[^<]*[^<\s]|[^>\s][^>]*$")
+# Tags that are read the same by everybody: what is between them is text.
+_SIMPLE = re.compile(
+    r"<!(?!\[)[^<>]*>|</?[a-zA-Z][a-zA-Z0-9-]*+"
+    r"(?:\s++[a-zA-Z@:_][\w.:@-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?){0,30}\s*+/?>"
+)
+_FORMATTING = "a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
+"""What a parser begins anew in each paragraph until it is ended."""
+_NESTING = re.compile(r"<(?!(?:p|li|td|th|tr|thead|tbody|tfoot|dd|dt|br|hr|col|img)[\s/>])[a-z]", re.IGNORECASE)
+_FORMATS = re.compile(rf"<(?:{_FORMATTING})[\s/>]", re.IGNORECASE)
+_LEAF = re.compile(r"<([a-z][a-z0-9]*+)(?:[^<>\"']|\"[^\"<>]*+\"|'[^'<>]*+')*+>[^<]*+</\1>", re.IGNORECASE)
+"""An element that holds text alone."""
+_SMALL = 4_000
+"""Characters of HTML that is always cleaned."""
+_MOST_STEPS = 200_000_000
+"""Elements that may hold others, times tags: for each tag, a parser looks through what is open."""
+_MOST_COPIES = 2_000_000
+"""Formatting that may go on, times tags: a paragraph may begin each anew."""
+_MOST_ODD = 60_000
+"""Characters in which there may be a tag of as many attributes as fit; each is compared with all before it."""
+_DEEPEST_LEAF = 10
 
 
 def clean_html(html: str) -> str:
-    """The HTML without anything that could act; cleaning it again changes nothing."""
+    """The HTML without anything that could act; cleaning it again changes nothing.
+
+    It is "" where a parser would take very long, or much memory.
+    """
     import nh3
 
+    if _is_costly(html):
+        return ""
     cleaned = nh3.clean(_with_styler_colours(encodable(html)), **_net())
     # A parser drops the first newline in `pre`, and nh3 does not write it again.
-    return still_markup(re.sub(r"(<pre[^>]*>)\n", r"\1\n\n", cleaned))
+    return still_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
 
 def has_content(html: str) -> bool:
     """Whether cleaned HTML shows anything."""
-    return bool(_SEEN.search(html))
+    return any(part.partition(">")[2].strip() for part in f">{html}".split("<"))
+
+
+def _is_costly(html: str) -> bool:
+    """Whether elements within elements without end, or attributes by the ten thousand, may keep a parser busy."""
+    if len(html) <= _SMALL:
+        return False
+    tags = html.count("<")
+    nested, ended = html, 1
+    for _ in range(_DEEPEST_LEAF):
+        nested, ended = _LEAF.subn("", nested) if ended else (nested, 0)
+    if len(_NESTING.findall(nested)) * tags > _MOST_STEPS or len(_FORMATS.findall(nested)) * tags > _MOST_COPIES:
+        return True
+    odd = _SIMPLE.sub("", html)
+    return len(odd) - max(0, odd.find("<")) > _MOST_ODD if "<" in odd else False
 
 
 @cache
