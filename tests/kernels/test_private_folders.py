@@ -153,6 +153,38 @@ def test_a_folder_that_another_process_clears_as_it_is_made_is_made_again(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_kernel_on_a_server_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    """A folder that a kernel made for itself stays while it lives, for those that begin after it, too."""
+    code = "from autogen_nb.kernels.inside import remote_side; print(remote_side.make(), flush=True); input()"
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    def begun() -> "tuple[subprocess.Popen[str], Path]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        return process, Path(process.stdout.readline().strip())
+
+    first, left = begun()
+    second, ended = begun()
+    private_folders.clear(tmp_path)
+    while_they_live = left.is_dir(), ended.is_dir()
+    with first:
+        first.kill()
+    with second:
+        second.communicate("\n")
+    after_their_end = left.is_dir(), ended.is_dir()
+    third, _ = begun()
+    with third:
+        cleared = not left.exists()
+        third.communicate("\n")
+
+    assert while_they_live == (True, True)
+    assert after_their_end == (True, False)
+    assert cleared
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.kernel
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["slow", "killed"])

@@ -16,10 +16,53 @@ import tempfile
 
 
 def make() -> str:
-    """A fresh private folder, which is gone after the kernel."""
-    made = tempfile.mkdtemp(prefix="agn-")
+    """A fresh private folder, which is gone after the kernel; what killed ones left goes now."""
+    try:
+        import fcntl
+    except ImportError:
+        return _kept(tempfile.mkdtemp(prefix="agn-"))
+    # As `private_folders` names and locks its own, so that each clears what the other has left on one machine.
+    prefix = f"agn-{os.getuid()}-"
+    while True:
+        made = tempfile.mkdtemp(prefix=prefix)
+        try:
+            # It stays open, and locked, as long as the kernel lives.
+            fcntl.flock(os.open(made, os.O_RDONLY | os.O_NOFOLLOW), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (FileNotFoundError, BlockingIOError):
+            # Another process took it for one that was left.
+            continue
+        except OSError:
+            # A disk that knows no locks.
+            pass
+        if os.path.isdir(made):
+            break
+    for entry in list(os.scandir(tempfile.gettempdir())):
+        if entry.name.startswith(prefix) and entry.path != made:
+            _clear(entry.path)
+    return _kept(made)
+
+
+def _kept(made: str) -> str:
     atexit.register(shutil.rmtree, made, True)
     return made
+
+
+def _clear(path: str) -> None:
+    """Removes a folder of our user's that no living process holds."""
+    import fcntl
+
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(number).st_uid == os.getuid():
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        pass
+    finally:
+        os.close(number)
 
 
 def folder(path: str) -> str:
