@@ -11,9 +11,11 @@ It runs inside the agent's kernel, where nothing else of this package is: it imp
 """
 
 import os
+import pathlib
 import re
 import sys
 from collections.abc import Callable, Iterator
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -68,6 +70,14 @@ _INTERPRETERS = frozenset(
     "_interpreters _xxsubinterpreters concurrent.interpreters concurrent.futures.interpreter".split()
 )
 """Modules that make interpreters: an audit hook of this one does not see what is done in others."""
+_A_PATH = pathlib.Path()
+_SLOTS: dict[str, Any] = {
+    name: slot
+    for kind in type(_A_PATH).__mro__
+    for name, slot in vars(kind).items()
+    if type(slot) is MemberDescriptorType
+}
+"""Where a path object holds its text, or the parts of it: each Python has some of these."""
 _LONG = 200
 
 
@@ -155,7 +165,9 @@ def _linked(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 
 
 def _database(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    path, told = _text(arguments[0]), []
+    path, told = _path(arguments[0]), []
+    if not path and not issubclass(type(arguments[0]), (str, bytes)):
+        yield "write", "", "opens a database by a name that cannot be read"
     if path.startswith("file:"):
         path, _, options = path.removeprefix("file:").partition("#")[0].partition("?")
         path, told = _unescaped(path), options.split("&")
@@ -289,6 +301,26 @@ def _text(value: Any) -> str:
     return ""
 
 
+def _path(value: Any) -> str:
+    """As `_text`, of one of Python's own path objects too, from what it holds: its methods may be the code's own."""
+    if type(value) is not type(_A_PATH):
+        return _text(value)
+    for name in ("_str", "_raw_paths", "_parts"):
+        slot = _SLOTS.get(name)
+        try:
+            held = slot.__get__(value) if slot is not None else None
+        except AttributeError:
+            continue
+        if type(held) is str:
+            return held
+        if type(held) is list:
+            text = "."
+            for part in map(_text, held):
+                text = part if part.startswith("/") else f"{text}/{part}"
+            return text
+    return ""
+
+
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _LONG else f"{text[:_LONG]}…"
@@ -306,7 +338,7 @@ def _changing(kind: str, place: int, folder: int, *, whole: bool) -> Reader:
     def read(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
         named = arguments[place]
         if not issubclass(type(named), int):
-            yield from _changed(kind, _text(named), look, _folder(arguments, folder), whole=whole)
+            yield from _changed(kind, _path(named), look, _folder(arguments, folder), whole=whole)
         elif not look.nameless(int.__int__(named)):
             yield from _changed(kind, f"/proc/self/fd/{int.__int__(named)}", look)
 
