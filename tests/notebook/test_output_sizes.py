@@ -91,11 +91,12 @@ def test_a_display_that_is_replaced_all_the_time_is_few_messages(notebook: Front
 def test_large_outputs_go_through_no_link(fresh: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
     """Where code makes the chat's own folder a link, what is too large for the page is kept nowhere else."""
     link = f"""
-import os, shutil
+import os
 from IPython.display import HTML, display
-own = os.path.join("autogen_files", os.listdir("autogen_files")[0])
-os.rename(own, own + "-away")
-os.symlink({str(tmp_path)!r}, own)
+for name in os.listdir("autogen_files"):
+    own = os.path.join("autogen_files", name)
+    os.rename(own, own + "-away")
+    os.symlink({str(tmp_path)!r}, own)
 """
     large = "print('x' * 3_000_000)\ndisplay(HTML('y' * 9_000_000))"
     model.add(python(link, large), python(large), "Shown.")
