@@ -296,15 +296,16 @@ class FrontEnd:
 
     def type(self, text: str, into: str) -> None:
         """Sets the text of the field with this placeholder or tooltip."""
-
-        def found() -> list[str]:
-            return [name for name, state in self.visible() if into in (state.get("placeholder"), state.get("tooltip"))]
-
-        self.wait(lambda: bool(found()), f"a field {into!r}")
-        widget = found()[-1]
+        widget = self._field(into)
         self.widgets[widget]["value"] = text
         # ipywidgets sends what is typed only when the kernel is through with what was typed before.
         self.wait(lambda: widget not in self._unhandled.values(), f"the kernel to take in what was typed into {into!r}")
+        self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
+
+    def enter(self, text: str, into: str) -> None:
+        """Types into the field and presses Enter: a page tells of the key, and then at once of what was typed."""
+        widget = self._field(into)
+        self._comm(widget, {"method": "custom", "content": {"event": "submit"}})
         self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
 
     def tick(self, label: str) -> None:
@@ -411,6 +412,15 @@ class FrontEnd:
             self.widgets[name] = {"states": data["states"]}
         elif data.get("method") in ("update", "echo_update"):
             self.widgets.setdefault(name, {}).update(data["state"])
+
+    def _field(self, into: str) -> str:
+        """The id of the last field with this placeholder or tooltip, as soon as there is one."""
+
+        def found() -> list[str]:
+            return [name for name, state in self.visible() if into in (state.get("placeholder"), state.get("tooltip"))]
+
+        self.wait(lambda: bool(found()), f"a field {into!r}")
+        return found()[-1]
 
     def _shown(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         state = self.widgets.get(name)

@@ -395,6 +395,19 @@ def test_line_for_running_code(either: FrontEnd) -> None:
 
 
 @pytest.mark.slow
+def test_enter_gives_all_that_was_typed(notebook: FrontEnd) -> None:
+    """What was typed comes behind the key, and is waited for; a page sends no field letter by letter."""
+    cell = start(notebook, "typed", TYPED)
+    notebook.asked("Send")
+    letter_by_letter = [state["continuous_update"] for _, state in notebook.visible() if "continuous_update" in state]
+    notebook.enter("Ada Lovelace", into="Goes to the code")
+    notebook.finish(cell)
+
+    assert letter_by_letter == [False]
+    assert "CodeInputGiven(text='Ada Lovelace', by='you')" in cell.text
+
+
+@pytest.mark.slow
 def test_input_of_running_code_ends(notebook: FrontEnd) -> None:
     """End of input is an answer too."""
     cell = start(notebook, "typed", TYPED)

@@ -1,5 +1,6 @@
 """What panels are made of: fields with labels, rows, and the styles that ipywidgets has no settings for."""
 
+import asyncio
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 
@@ -19,6 +20,12 @@ _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
 _FULL = {"width": "auto", "margin": "0 20px 0 0"}
 _LIST = {**_FIELD, "height": "auto"}
 _MOST_ROWS = 8
+_FOLLOWS = 0.3
+"""Seconds within which what was typed comes after Enter: the page sends it right behind."""
+
+# With each letter a page sends what is typed only when the kernel has heard of the letter before, and a click does not
+# wait for it: the last letters would be missing. What is sent when the field is left comes before any click.
+_WHOLE = {"continuous_update": False}
 _LABELLED = {"description_width": "5.5em"}
 _CODE, _LABEL, _NAMED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named"
 _TICKED, _CHOICE = "autogen-nb-ticked", "autogen-nb-choice"
@@ -65,7 +72,7 @@ def way(text: str, *members: widgets.Widget) -> widgets.VBox:
 
 def area(name: str, text: str = "", *, rows: int) -> widgets.Textarea:
     """A text area; its name is heard, and seen while it is empty."""
-    field = widgets.Textarea(text, description=name, placeholder=name, tooltip=name, rows=rows, layout=_FULL)
+    field = widgets.Textarea(text, description=name, placeholder=name, tooltip=name, rows=rows, layout=_FULL, **_WHOLE)
     field.add_class(_NAMED)
     return field
 
@@ -88,6 +95,7 @@ def field(
         tooltip=name or label,
         layout=_WIDE if wide else _FIELD,
         style=_LABELLED,
+        **_WHOLE,
     )
     made.add_class(_LABEL)
     return made
@@ -123,11 +131,24 @@ def whole(button: widgets.Button) -> widgets.Button:
 
 
 def on_enter(made: widgets.Text, then: Callable[[], None]) -> None:
-    """Has Enter in the field do something."""
+    """Has Enter in the field do something, with all that was typed."""
+    loop = asyncio.get_running_loop()
+    waiting: list[asyncio.TimerHandle] = []
+
+    def go() -> None:
+        if waiting:
+            waiting.pop().cancel()
+            then()
+
+    def wait() -> None:
+        if not waiting:
+            waiting.append(loop.call_later(_FOLLOWS, go))
+
+    made.observe(lambda _: loop.call_soon_threadsafe(go), "value")
     with warnings.catch_warnings():
         # ipywidgets 8 has no other name for it.
         warnings.simplefilter("ignore", DeprecationWarning)
-        made.on_submit(lambda _: then())
+        made.on_submit(lambda _: loop.call_soon_threadsafe(wait))
 
 
 def close(widget: widgets.Widget) -> None:
