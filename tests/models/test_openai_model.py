@@ -234,6 +234,8 @@ def test_environment_is_read_when_a_reply_is_asked_for(server: FakeOpenAI, monke
 
 def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy of a kind that is not spoken is one sentence, without its password."""
+    for name in ("no_proxy", "NO_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ALL_PROXY", "foo://me:secret@proxy.example:1")
 
     error = error_of(OpenAIModel(model="m", base_url="http://models.invalid/v1"))
