@@ -125,6 +125,7 @@ class FrontEnd:
         self.messages: list[str] = []
         self.widgets: dict[str, dict[str, Any]] = {}
         self._page = ""
+        self._comm_infos: dict[str, list[str]] = {}
         self._unhandled: dict[str, str] = {}
         self._runs: dict[str, Run] = {}
         self._cells: dict[str, Run] = {}
@@ -294,6 +295,18 @@ class FrontEnd:
         self.wait(lambda: "states" in self.widgets.get(name, {}), "the states of the widgets")
         return dict(self.widgets.pop(name)["states"])
 
+    def load_again_one_by_one(self) -> None:
+        """The states of all widgets, as a slow page asks for them: the main shell lists them, each is asked for."""
+        message = self._client.session.msg("comm_info_request", {"target_name": "jupyter.widget"})
+        self._client.shell_channel.send(message)
+        request = str(message["header"]["msg_id"])
+        self.wait(lambda: request in self._comm_infos, "the list of comms")
+        self.widgets.clear()
+        names = self._comm_infos.pop(request)
+        for name in names:
+            self._send("comm_msg", {"comm_id": name, "data": {"method": "request_state"}})
+        self.wait(lambda: set(names) <= set(self.widgets), "the state of each widget")
+
     def type(self, text: str, into: str) -> None:
         """Sets the text of the field with this placeholder or tooltip."""
         widget = self._field(into)
@@ -354,8 +367,10 @@ class FrontEnd:
             client.input(self.answers.pop(0))
 
     def _on_shell(self, message: dict[str, Any]) -> None:
-        run = self._runs.get(message["parent_header"].get("msg_id", ""))
-        if run is not None:
+        request = message["parent_header"].get("msg_id", "")
+        if message["msg_type"] == "comm_info_reply":
+            self._comm_infos[request] = list(message["content"]["comms"])
+        elif (run := self._runs.get(request)) is not None:
             run.reply = message["content"]
 
     def _on_stdin(self, message: dict[str, Any]) -> None:

@@ -318,6 +318,22 @@ def test_page_that_hears_the_cell_shows_it_once(fresh: FrontEnd, model: FakeOpen
 
 
 @pytest.mark.slow
+def test_slow_page_has_every_widget_while_a_chat_waits(either: FrontEnd, model: FakeOpenAI) -> None:
+    """A page that got no answer in time asks in another way, and shows nothing before it has all it was told of."""
+    model.add(python("print('ran')"), "Fine.")
+    either.run("import ipywidgets\nmine = ipywidgets.Button(description='mine')", "mine")
+    chat = either.start("%%autogen --new\nGo.")
+    either.asked("Run")
+    either.load_again_one_by_one()
+    loaded = {state.get("description") for state in either.widgets.values()}
+    either.click("Run")
+    either.finish(chat)
+
+    assert {"mine", "Run"} <= loaded
+    assert chat.about("stream") == ["ran\n"]
+
+
+@pytest.mark.slow
 def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeOpenAI) -> None:
     """The chat's own cell gives way to its next run, which the cells sent after it do not overtake."""
     model.add(python("print('ran')"), "Fine.")

@@ -6,8 +6,9 @@
 2. In every release the channel is one stream of pyzmq with one callback. While somebody is asked, a callback of ours
    stands before it: it hands the messages of comms that were opened since to the loop on which the question waits,
    and everything else on, untouched. Afterwards the stream has its own callback back.
-3. The comms that the person had open before are not touched. The one exception is a comm by which a page that was
-   loaded again asks for the state of its widgets.
+3. The comms that the person had open before are not touched. The one exception is what a page that was loaded again
+   asks: for the state of all widgets by a comm of its own or, where that takes it more than four seconds, for the list
+   of comms and then for the state of each. Without all of these answers it shows no widget.
 4. Each message is answered by "busy" and "idle", as all others are: front ends hold back what is typed until the
    letter before is through, and 7.4 does not say when one is.
 5. A cell that asks for what runs, such as ``%autogen show``, would wait for its end as well: who listens may take it.
@@ -139,9 +140,11 @@ class CommInterceptor:
         kind = message["header"]["msg_type"]
         if kind == "execute_request":
             return self._takes_cell(frames, idents, message)
-        if kind not in _COMMS:
-            return False
-        content = session.unpack(message["content"])
+        if kind == "comm_info_request":
+            return self._lists_comms(idents, message)
+        return kind in _COMMS and self._takes_comm(kind, idents, parts, session.unpack(message["content"]))
+
+    def _takes_comm(self, kind: str, idents: Sequence[bytes], parts: Sequence[Any], content: dict[str, Any]) -> bool:
         name = content["comm_id"]
         if kind == "comm_open":
             if content["target_name"] != _CONTROL:
@@ -153,12 +156,26 @@ class CommInterceptor:
         for listener in reversed(self._listeners):
             if listener.known is None:
                 continue
-            if name in self._controls or (name not in listener.known and name in self._comms.comms):
+            is_open = name in self._comms.comms
+            if name in self._controls or (is_open and (name not in listener.known or _asks_state(content))):
                 # Where the loop is closed, whoever waited there is gone.
                 with suppress(RuntimeError):
                     listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))
                     return True
         return False
+
+    def _lists_comms(self, idents: Sequence[bytes], message: dict[str, Any]) -> bool:
+        if all(listener.known is None for listener in self._listeners):
+            return False
+        wanted = self._kernel.session.unpack(message["content"]).get("target_name")
+        opened = [(name, comm.target_name) for name, comm in list(self._comms.comms.items())]
+        comms = {name: {"target_name": target} for name, target in opened if wanted in (None, target)}
+        self._tell("busy", message)
+        self._kernel.session.send(
+            self._stream, "comm_info_reply", {"comms": comms, "status": "ok"}, parent=message, ident=idents
+        )
+        self._tell("idle", message)
+        return True
 
     def _takes_cell(self, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> bool:
         message["content"] = self._kernel.session.unpack(message["content"])
@@ -249,6 +266,10 @@ def _known(kernel: Any) -> bool:
         return False
     # A stream whose callback wants copies would need another one of ours.
     return callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False
+
+
+def _asks_state(content: dict[str, Any]) -> bool:
+    return bool(content.get("data", {}).get("method") == "request_state")
 
 
 def _callback(stream: Any) -> Any:
