@@ -18,33 +18,41 @@ print("en" + "ded")
 UNASKED = "%%autogen --confirm never\nGo."
 
 
-def test_question_is_asked_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The page was not saved; `%autogen show` does not wait for the chat, and the chat goes on below it."""
-    fake.add(code("print(6 * 7)", says="First words."), "It is done.")
-    notebook.create(connected(fake), "%%autogen\nMultiply.", "%autogen show")
+def begin(notebook: NotebookPage, fake: FakeOpenAI, *cells: str) -> None:
+    """A notebook of these cells is open, and the first of them, which stands below the one that loads, runs."""
+    notebook.create(connected(fake), *cells)
     notebook.run_cell(0)
     notebook.run_cell(1)
+
+
+def show_and_answer(notebook: NotebookPage, fake: FakeOpenAI, cell: str, picture: str) -> None:
+    """The cell asks, its page is loaded again without a word, and another cell shows the chat to its end."""
+    fake.add(code("print(6 * 7)", says="First words."), "It is done. TERMINATE")
+    begin(notebook, fake, cell, "%autogen show")
     expect(notebook.button(1, "Run")).to_be_visible()
     notebook.reload(busy=True)
     notebook.run_cell(2)
     expect(notebook.output(2)).to_contain_text("First words.")
     expect(notebook.button(2, "Run")).to_be_visible()
-    notebook.screenshot("shown-while-it-waits", 2)
+    notebook.screenshot(f"{picture}-while-it-waits", 2)
     notebook.click_until(2, "Run", lambda: len(fake.requests) == 2)
     notebook.await_idle()
 
     expect(notebook.output(2)).to_contain_text("42")
     expect(notebook.output(2)).to_contain_text("It is done.")
     expect(notebook.button(2, "Run")).to_have_count(0)
-    notebook.screenshot("shown-while-it-waited", 2)
+    notebook.screenshot(f"{picture}-while-it-waited", 2)
+
+
+def test_question_is_asked_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    """The page was not saved; `%autogen show` does not wait for the chat, and the chat goes on below it."""
+    show_and_answer(notebook, fake, "%%autogen\nMultiply.", "shown")
 
 
 def test_output_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
     """The page was loaded again while a block ran: what it printed before and after is there."""
     fake.add(code(WAITS), "It is done.")
-    notebook.create(connected(fake), UNASKED, "%autogen show")
-    notebook.run_cell(0)
-    notebook.run_cell(1)
+    begin(notebook, fake, UNASKED, "%autogen show")
     expect(notebook.output(1)).to_contain_text("began")
     notebook.save()
     notebook.reload(busy=True)
@@ -62,9 +70,7 @@ def test_output_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: Fak
 def test_cell_that_runs_is_run_again(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
     """The front end has cleared its outputs; they come back, nothing runs twice, and a line says what happened."""
     fake.add(code(WAITS), "It is done.", "Never.")
-    notebook.create(connected(fake), UNASKED)
-    notebook.run_cell(0)
-    notebook.run_cell(1)
+    begin(notebook, fake, UNASKED)
     expect(notebook.output(1)).to_contain_text("began")
     notebook.run_cell(1)
     expect(notebook.output(1)).to_contain_text("This cell runs already")
@@ -81,9 +87,7 @@ def test_cell_that_runs_is_run_again(notebook: NotebookPage, fake: FakeOpenAI, f
 def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
     """The cell has the id that it had, so that its chat is found again."""
     fake.add(code(WAITS), "It is done.", "Never.")
-    notebook.create(connected(fake), UNASKED)
-    notebook.run_cell(0)
-    notebook.run_cell(1)
+    begin(notebook, fake, UNASKED)
     expect(notebook.output(1)).to_contain_text("began")
     notebook.save()
     notebook.reload(busy=True)
@@ -99,9 +103,7 @@ def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake:
 def test_follow_up_after_a_restart_says_what_is_gone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     """The conversation went with the kernel; the cell begins a new one, and a line says so."""
     fake.add("The first answer.", "The second answer.")
-    notebook.create(connected(fake), "%%autogen\nFirst.", "%%autogen\nSecond.")
-    notebook.run_cell(0)
-    notebook.run_cell(1)
+    begin(notebook, fake, "%%autogen\nFirst.", "%%autogen\nSecond.")
     notebook.await_idle()
     notebook.restart()
     notebook.run_cell(0)
@@ -116,20 +118,4 @@ def test_follow_up_after_a_restart_says_what_is_gone(notebook: NotebookPage, fak
 
 def test_chat_of_a_plain_cell_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     """`initiate_chat()` blocks the kernel; the question comes to the cell that shows it, and so does what follows."""
-    fake.add(code("print(6 * 7)", says="First words."), "It is done. TERMINATE")
-    notebook.create(connected(fake), CHAT, "%autogen show")
-    notebook.run_cell(0)
-    notebook.run_cell(1)
-    expect(notebook.button(1, "Run")).to_be_visible()
-    notebook.reload(busy=True)
-    notebook.run_cell(2)
-    expect(notebook.output(2)).to_contain_text("First words.")
-    expect(notebook.button(2, "Run")).to_be_visible()
-    notebook.screenshot("plain-cell-shown-while-it-waits", 2)
-    notebook.click_until(2, "Run", lambda: len(fake.requests) == 2)
-    notebook.await_idle()
-
-    expect(notebook.output(2)).to_contain_text("42")
-    expect(notebook.output(2)).to_contain_text("It is done.")
-    expect(notebook.button(2, "Run")).to_have_count(0)
-    notebook.screenshot("plain-cell-shown-while-it-waited", 2)
+    show_and_answer(notebook, fake, CHAT, "plain-cell-shown")
