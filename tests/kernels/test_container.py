@@ -4,7 +4,9 @@ import datetime as dt
 import json
 import math
 import random
+import re
 import tempfile
+import tracemalloc
 import zoneinfo
 from contextlib import suppress
 from decimal import Decimal
@@ -341,6 +343,31 @@ def test_broken_manifests_are_refused(tmp_path: Path, text: bytes) -> None:
 
     with pytest.raises(TransferError):
         decode(HeldFolder(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["DataFrame", R, R, []]',
+        '["DataFrame", ["RangeIndex", 0, 0, 1, null], R, []]',
+        '["Series", R, ["interval", R, R, "left"], null]',
+        '["Series", R, ["categorical", "0.npy", R, false], null]',
+    ],
+)
+def test_a_range_of_a_few_bytes_takes_no_memory(tmp_path: Path, text: str) -> None:
+    """A range is written as its ends: what would need each of its values is refused before they are made."""
+    np.save(tmp_path / "0.npy", np.array([0]))
+    (tmp_path / "manifest.json").write_text(re.sub(r"\bR\b", '["RangeIndex", 0, 20000000, 1, null]', text))
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(TransferError):
+            decode(HeldFolder(tmp_path))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 50_000_000
 
 
 def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import base64
 import datetime as dt
 import json
 import math
+import os
 import zoneinfo
 from collections.abc import Callable
 from decimal import Decimal
@@ -34,8 +35,10 @@ def decode(folder: HeldFolder) -> Any:
     """
     try:
         with folder.open("manifest.json") as file:
-            text = file.read(_MAX_MANIFEST + 1)
-        require(len(text) <= _MAX_MANIFEST)
+            size = os.fstat(file.fileno()).st_size
+            require(size <= _MAX_MANIFEST)
+            # A read sets aside as much memory as it is told.
+            text = file.read(size)
         return ValueReader(folder, _FORMS).value(json.loads(text, parse_constant=_refuse_constant))
     except TransferError:
         raise

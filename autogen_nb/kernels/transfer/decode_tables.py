@@ -18,6 +18,10 @@ _SAFE = 15
 """The first pyarrow that does not unpickle types it finds in a file is 14.0.1 (CVE-2023-47248)."""
 
 
+_LONGEST_RANGE = 10_000_000
+"""Values of a range that are made, each of which a few bytes stand for."""
+
+
 def _pd() -> Any:
     return import_module("pandas")
 
@@ -39,13 +43,15 @@ def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
         if kind == "table":
             table = reader.npy(content)
             require(table.ndim == 2 and table.shape[1] == len(place))  # noqa: PLR2004 - rows and columns
-            if place == list(range(len(names))) and place:
+            if place and len(place) == len(names) and place == list(range(len(names))):
                 return _pd().DataFrame(table, index=rows, columns=names, copy=False)
             found.update((position, _of(table[:, at])) for at, position in enumerate(place))
         else:
             require(kind == "column")
             found[place] = _of(_column(reader, content))
-    require(set(found) == set(range(len(names))) and all(len(column) == len(rows) for column in found.values()))
+    # A range of a few bytes may stand for more names than there is memory for.
+    require(len(found) == len(names) and set(found) == set(range(len(names))))
+    require(all(len(column) == len(rows) for column in found.values()))
     frame = _pd().DataFrame({place: found[place] for place in range(len(names))}, index=range(len(rows)), copy=False)
     return frame.set_axis(rows, axis=0).set_axis(names, axis=1)
 
@@ -53,6 +59,13 @@ def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
 def _index(reader: ValueReader, part: Any) -> Any:
     found = reader.value(part)
     require(isinstance(found, _pd().Index))
+    return found
+
+
+def _stored_index(reader: ValueReader, part: Any) -> Any:
+    """An index each of whose values takes memory."""
+    found = _index(reader, part)
+    require(not isinstance(found, _pd().RangeIndex) or len(found) <= _LONGEST_RANGE)
     return found
 
 
@@ -72,7 +85,7 @@ def _range(reader: ValueReader, start: Any, stop: Any, step: Any, name: Any) -> 
 
 def _multi(reader: ValueReader, levels: Any, codes: Any, names: Any) -> Any:
     return _pd().MultiIndex(
-        levels=[_index(reader, level) for level in levels],
+        levels=[_stored_index(reader, level) for level in levels],
         codes=[reader.npy(code) for code in codes],
         names=reader.values(names),
     )
@@ -98,7 +111,7 @@ def _zoned(reader: ValueReader, name: Any, unit: Any, zone: Any) -> Any:
 
 def _categorical(reader: ValueReader, name: Any, categories: Any, ordered: Any) -> Any:
     return _pd().Categorical.from_codes(
-        _numpy(reader, name), categories=_index(reader, categories), ordered=ordered is True
+        _numpy(reader, name), categories=_stored_index(reader, categories), ordered=ordered is True
     )
 
 
@@ -115,7 +128,9 @@ def _masked(reader: ValueReader, values: Any, mask: Any) -> Any:
 
 
 def _interval(reader: ValueReader, left: Any, right: Any, closed: Any) -> Any:
-    return _pd().arrays.IntervalArray.from_arrays(_index(reader, left), _index(reader, right), closed=closed)
+    return _pd().arrays.IntervalArray.from_arrays(
+        _stored_index(reader, left), _stored_index(reader, right), closed=closed
+    )
 
 
 def _period(reader: ValueReader, ordinals: Any, frequency: Any) -> Any:
