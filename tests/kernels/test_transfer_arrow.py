@@ -1,6 +1,7 @@
 """Arrow tables and polars frames on their way back: exact, and safe to read whatever the file holds."""
 
 import datetime as dt
+import json
 import random
 import tempfile
 from contextlib import suppress
@@ -89,8 +90,6 @@ def test_without_the_library_an_error_names_it(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("name", ["../x.arrow", "0.npy", "/etc/passwd", "0.arrow", None, 5])
 def test_no_other_file_is_read(tmp_path: Path, name: Any) -> None:
     """Only a file of the folder by a name of ours is read."""
-    import json
-
     (tmp_path / "manifest.json").write_text(json.dumps(["polars.DataFrame", name]))
 
     with pytest.raises(TransferError):
@@ -114,3 +113,42 @@ def test_no_arrow_file_does_harm(library: str) -> None:
             (folder / "0.arrow").write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
             with suppress(TransferError):
                 decode(HeldFolder(folder))
+
+
+def compressed(library: str, path: Path, rows: int) -> None:
+    """Writes zeros in a form that `encode` does not write."""
+    if library == "pyarrow":
+        arrow = pytest.importorskip("pyarrow")
+        table = arrow.table({"n": arrow.nulls(rows, arrow.int64()).fill_null(0)})
+        options = arrow.ipc.IpcWriteOptions(compression="zstd")
+        with arrow.ipc.new_file(str(path), table.schema, options=options) as writer:
+            writer.write_table(table)
+    else:
+        polars = pytest.importorskip("polars")
+        polars.DataFrame({"n": polars.zeros(rows, dtype=polars.Int64, eager=True)}).write_ipc(path, compression="zstd")
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_a_compressed_table_is_refused(tmp_path: Path, library: str) -> None:
+    """It may unpack to any size, and is refused before that: the kernel's own writing compresses nothing."""
+    compressed(library, tmp_path / "0.arrow", 4_000_000)
+    form = "pyarrow.Table" if library == "pyarrow" else "polars.DataFrame"
+    (tmp_path / "manifest.json").write_text(json.dumps([form, "0.arrow"]))
+    assert (tmp_path / "0.arrow").stat().st_size < 32_000
+
+    with pytest.raises(TransferError, match="its table is compressed"):
+        decode(HeldFolder(tmp_path))
+
+
+def test_a_compressed_dictionary_is_refused(tmp_path: Path) -> None:
+    """The values that a dictionary stands for are looked at as well."""
+    arrow = pytest.importorskip("pyarrow")
+    words = arrow.array(["a" * 100_000])
+    table = arrow.table({"w": arrow.DictionaryArray.from_arrays(arrow.array([0], arrow.int8()), words)})
+    options = arrow.ipc.IpcWriteOptions(compression="zstd")
+    with arrow.ipc.new_file(str(tmp_path / "0.arrow"), table.schema, options=options) as writer:
+        writer.write_table(table)
+    (tmp_path / "manifest.json").write_text('["pyarrow.Table", "0.arrow"]')
+
+    with pytest.raises(TransferError, match="its table is compressed"):
+        decode(HeldFolder(tmp_path))
