@@ -99,7 +99,8 @@ def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenA
     fill(unset, "localhost:1234")
     unset.wait(lambda: "did you mean" in words(unset), "the complaint about the address")
     fill(unset, f"http://127.0.0.1:{port}/v1", KEY)
-    unset.wait(lambda: f"127.0.0.1:{port} refused the connection" in words(unset), "the refused connection")
+    said = f"The model &#x27;local-model&#x27; is not available: 127.0.0.1:{port} refused the connection"
+    unset.wait(lambda: said in words(unset), "the refused connection")
     kept = unset.field("Base URL"), unset.field("Model"), unset.field(KEY_FIELD)
     fill(unset, model.base_url, KEY, "wrong")
     unset.wait(lambda: "no such model" in words(unset), "what the server said")
@@ -123,7 +124,7 @@ def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: Fak
     # Each sentence differs from the one before, so that it is known to be new.
     mistakes = [
         ("", "", "Base URL is empty; give an address such as"),
-        (f"127.0.0.1:{port}", "", f"did you mean &#x27;{right}&#x27;?"),
+        (f"127.0.0.1:{port}", KEY, f"did you mean &#x27;{right}&#x27;? The API key was not kept: type it again."),
         (azure, "", "give &#x27;https://mine.openai.azure.com/openai/v1&#x27;"),
         (f"{right}?api-version=1", "", f"give &#x27;{right}&#x27;"),
         (right, "sk-one\nsk-two", "API key holds characters that no key has"),
@@ -195,7 +196,7 @@ def test_a_password_in_an_address_is_sent_and_never_shown(unset: FrontEnd) -> No
         failed = unset.start("%%autogen\nAgain.", "again")
         unset.asked("Use this server")
         fill(unset, hidden.replace("127.0.0.1", "localhost"))
-        unset.wait(lambda: "the hidden password goes to no other server" in words(unset), "the error")
+        unset.wait(lambda: "The hidden password goes to no other server" in words(unset), "the error")
         fill(unset, hidden.replace("me:****@", ""))
         unset.wait(lambda: "answered 401" in words(unset), "the refusal")
         unset.click("Stop")

@@ -71,10 +71,15 @@ def key_for(url: str, kept: ModelConnection) -> str | None:
 
 def not_answered(error: BaseException, asked: ModelConnection, kept: ModelConnection) -> str:
     """What was wrong, and whether a key that was given for another server was left out."""
-    said = str(error) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
+    said = sentence(str(error)) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
     if kept.api_key and not asked.api_key:
         said += f" The key for `{host_of(kept.base_url)}` was not sent to `{host_of(asked.base_url)}`."
     return said
+
+
+def sentence(text: str) -> str:
+    """The text of an error as a sentence of its own, which another one may follow."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def keeps(kept: ModelConnection, asked: ModelConnection) -> bool:

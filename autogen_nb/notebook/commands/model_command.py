@@ -56,7 +56,7 @@ def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, 
     if len(rest) > 1 or any(word.startswith("-") for word in rest):
         # A key in a cell would be saved with the notebook.
         raise ConfigError("%autogen model set takes a model's name and --url; the key is typed in the form")
-    head = "Which model do cells ask that name none?"
+    head = "Which model is asked by cells that name none?"
     return ModelForm(head, replace(proposed, model=rest[0]) if rest else proposed, offline=False, stop="Change nothing")
 
 

@@ -12,12 +12,13 @@ from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import Panel
-from autogen_nb.notebook.asking.person import ModelForm, keeps, key_for, not_answered, to_choose
+from autogen_nb.notebook.asking.person import ModelForm, keeps, key_for, not_answered, sentence, to_choose
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.run import engine
 
 _KEPT = "kept; type another to replace it"
+_KEY_AGAIN = " The API key was not kept: type it again."
 
 
 class ModelPanel(Panel):
@@ -86,7 +87,8 @@ class ModelPanel(Panel):
             url = checked_base(revealed(self._url.value.strip(), self._kept.base_url))
             key = checked_key(typed, "API key") or key_for(url, self._kept)
         except ConfigError as error:
-            self._say(str(error), "bad")
+            # Nobody knows yet which server the key is for, so it is not kept.
+            self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
         asked = ModelConnection(model, key, url)
         if not keeps(self._kept, asked):
