@@ -142,26 +142,35 @@ class HeldFolder:
         tried = set[str]()
         # Whoever goes on making files must not keep us for ever.
         while len(tried) < _MOST and (fresh := [name for name in self.names() if name not in tried]):
-            tried.update(fresh)
-            for name in fresh:
+            # A folder that held much is slow to list, so it is not listed again for each level of a deep tree.
+            while fresh:
+                name = fresh.pop()
+                tried.add(name)
                 with suppress(OSError):
-                    self._remove_flatly(name)
+                    beside = self._remove_flatly(name)
+                    fresh += beside if len(tried) < _MOST else []
 
-    def _remove_flatly(self, name: str) -> None:
-        """Removes a file, or a folder whose own folders come to lie beside it, to be found there."""
+    def _remove_flatly(self, name: str) -> list[str]:
+        """Removes a file, or a folder whose own folders come to lie beside it; the names that they have there."""
         if not _is_folder(name, self.descriptor):
             self.remove(name)
-            return
+            return []
         _make_accessible(name, self.descriptor)
+        beside = list[str]()
         with self.folder(name) as folder:
             for inner in folder.names():
                 with suppress(OSError):
                     if _is_folder(inner, folder.descriptor):
                         _make_accessible(inner, folder.descriptor)
-                        os.rename(inner, uuid.uuid4().hex, src_dir_fd=folder.descriptor, dst_dir_fd=self.descriptor)
+                        fresh = uuid.uuid4().hex
+                        os.rename(inner, fresh, src_dir_fd=folder.descriptor, dst_dir_fd=self.descriptor)
+                        beside.append(fresh)
                     else:
                         folder.remove(inner)
-        self.remove_empty(name)
+        # One that somebody filled meanwhile stays, and those that lie beside it go all the same.
+        with suppress(OSError):
+            self.remove_empty(name)
+        return beside
 
     @contextmanager
     def _parent(self, name: str, *, make: bool = False) -> Iterator[tuple["HeldFolder", str]]:

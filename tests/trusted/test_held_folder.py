@@ -137,6 +137,24 @@ def test_clearing_ends_well(held: HeldFolder, tmp_path: Path, outside: Path) -> 
     assert untouched(outside)
 
 
+def test_a_deep_tree_is_cleared_without_a_list_for_each_level(tmp_path: Path) -> None:
+    """A folder that held much stays slow to list: it is listed to begin with, and to see that nothing is left."""
+    listed = []
+
+    class Counted(HeldFolder):
+        def names(self) -> list[str]:
+            listed.append(super().names())
+            return listed[-1]
+
+    (tmp_path / "/".join("d" * 100)).mkdir(parents=True)
+    (tmp_path / "file").touch()
+    with Counted(tmp_path) as held:
+        held.empty()
+
+    assert [sorted(names) for names in listed] == [["d", "file"], []]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_that_is_swapped_while_blocks_are_saved(tmp_path: Path, outside: Path) -> None:
     """A named block lands in the working directory or nowhere, at whatever moment its folder becomes a link."""
     work = tmp_path / "work"
