@@ -19,6 +19,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.models.wrappers.wrapper import ModelWrapper
+from autogen_nb.trusted import plain_file
 from autogen_nb.trusted.held_folder import HeldFolder
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def read_recording(path: Path) -> list[RecordingEntry]:
         When the file cannot be read, or a line of it is not a recorded reply; the message names the line.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        lines = plain_file.read(path).splitlines()
     except OSError as error:
         raise ConfigError(f"the recording {str(path)!r} cannot be read: {error.strerror or error}") from error
     return [_entry(line, number, path) for number, line in enumerate(lines, 1)]
