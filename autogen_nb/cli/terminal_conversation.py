@@ -131,7 +131,7 @@ class TerminalConversation:
             TerminalHuman(),
             RulesFile(),
             scope=None if self._user.code is None else self._user.code.scope,
-            onwards=ApproveAll(offered=not self._every_block),
+            onwards=ApproveAll(offered=not self._every_block, always_said=False),
             tell=self._tell,
         )
 

@@ -3,12 +3,12 @@
 1. A rule answers a question about a block only where the block is asked about for what it does. Who wants to see
    every block sees every block, and is offered no rules there; what code does while it runs is covered all the same.
 2. "Run all from here" answers everything about code until the answer that is being worked on, and is never stored.
-   Who has said that every block is to be shown is not offered it.
+   Who has said that every block is to be shown, of all code or of an agent's, is not offered it, and is asked anyway.
 3. What a rule answered is an answer like any other: the log holds it, so a rule that is revoked breaks no replay.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
@@ -39,10 +39,21 @@ RULED = "your rule: "
 
 @dataclass(slots=True)
 class ApproveAll:
-    """Whether the person lets all that follows up to one answer run unasked, and whether they may."""
+    """Whether the person lets all that follows up to one answer run unasked, and whether they may.
+
+    Parameters
+    ----------
+    always_said
+        Whether an agent that asks about every block does so because that was said; else it is what holds where
+        nothing is said.
+    excepted
+        The agents of which that was said: their code is asked about all the same.
+    """
 
     chosen: bool = False
     offered: bool = True
+    always_said: bool = True
+    excepted: set[str] = field(default_factory=set)
 
 
 class RuleBasedApprover:
@@ -91,11 +102,13 @@ class RuleBasedApprover:
         """The rules' decision about a block, or the person's."""
         question = self._offering(question)
         by = self._by(question)
-        return ApprovalGiven("run", by=by) if by else _then(self._human.approve(question), self._keep)
+        if by:
+            return ApprovalGiven("run", by=by)
+        return _then(self._human.approve(question), lambda given: self._keep(self._as_offered(question, given)))
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         """The rules' decision about what running code is about to do, or the person's."""
-        if self._onwards.chosen:
+        if self._lets(question.agent):
             return EffectJudged(allowed=True, by=ONWARDS)
         (effect,) = self._placed((question.effect,))
         by = self._by_rule((effect,))
@@ -111,14 +124,21 @@ class RuleBasedApprover:
 
     def _offering(self, question: ApprovalAsked) -> ApprovalAsked:
         """The question with all that the person may be offered in it, and no more."""
-        return replace(question, effects=self._placed(question.effects), onwards=self._onwards.offered)
+        if question.always and self._onwards.always_said:
+            self._onwards.excepted.add(question.agent)
+        offered = self._onwards.offered and question.agent not in self._onwards.excepted
+        return replace(question, effects=self._placed(question.effects), onwards=offered)
+
+    def _lets(self, agent: str) -> bool:
+        """Whether the person lets all later code run unasked, and may do so for this agent's."""
+        return self._onwards.chosen and agent not in self._onwards.excepted
 
     def _placed(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(placed(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _by(self, question: ApprovalAsked) -> str:
         """Who lets the block run without a question; "" where nobody does."""
-        if self._onwards.chosen:
+        if self._lets(question.agent):
             return ONWARDS
         return "" if question.always else self._by_rule(question.effects)
 
@@ -131,11 +151,14 @@ class RuleBasedApprover:
             return ""
         return f"{RULED}{'; '.join(map(str, used))}" if used else ""
 
+    def _as_offered(self, question: ApprovalAsked, given: ApprovalGiven) -> ApprovalGiven:
+        return replace(given, onwards=given.onwards and question.onwards)
+
     def _keep(self, given: G) -> G:
         """The person's answer, once what it lets pass from now on is kept."""
         lets = given.allowed if isinstance(given, EffectJudged) else given.decision == "run"
         if lets and isinstance(given, ApprovalGiven):
-            self._onwards.chosen |= given.onwards and self._onwards.offered
+            self._onwards.chosen |= given.onwards
         if lets and given.rules:
             try:
                 self._rules.add(*map(parse, given.rules))

@@ -96,9 +96,12 @@ class CellStage:
     aside: Callable[[str], Coroutine[Any, Any, StopAnswer]] | None = None
     every_block: bool = False
 
-    def approver(self, scope: PathScope | None) -> RuleBasedApprover:
-        """The person, with their rules and with what they choose for the rest of the cell."""
-        onwards = ApproveAll(offered=not self.every_block)
+    def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:
+        """The person, with their rules and with what they choose for the rest of the cell.
+
+        With `own_agents`, the person's own agents speak, and each says by itself that its blocks are all to be shown.
+        """
+        onwards = ApproveAll(offered=not self.every_block, always_said=own_agents)
         self.view.unasked(lambda: onwards.chosen)
         return RuleBasedApprover(
             self.person,

@@ -64,7 +64,7 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
     task, name = notebook.task(options), options.team or ""
     scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))
     with closing(view):
-        exchange = team.exchange(task, human=stage.approver(scope), waits=stage.waits)
+        exchange = team.exchange(task, human=stage.approver(scope, own_agents=True), waits=stage.waits)
         notebook.teams[name] = team
         before = len(team.messages)
         kept = f" It remembers {before} messages; `await {name}.reset()` begins afresh." if before else ""

@@ -14,10 +14,10 @@ from autogen_nb import TextMentionTermination
 from autogen_nb.testing import ScriptedModel
 
 BLOCK = "Here:\\n```python\\n{{}}\\n```"
-FIRST = BLOCK.format("print('computed', 6 * 7)")
+FIRST = BLOCK.format("import os\\nos.system('true')\\nprint('computed', 6 * 7)")
 WAITS = BLOCK.format("import os, time\\nwhile not os.path.exists('go'):\\n    time.sleep(0.05)\\nprint('went', 'on')")
 coder = AssistantAgent("coder", model_client=ScriptedModel([FIRST, WAITS, "It is 42. DONE"]))
-runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="always")
+runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="risky")
 pair = RoundRobinGroupChat([coder, runner], termination_condition=TextMentionTermination("DONE"), max_turns=9)
 """.strip()
 

@@ -212,7 +212,7 @@ def test_rule_accepted_while_code_runs_is_kept(rules: RulesFile) -> None:
 def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
     """From then on nothing about code is asked up to the answer, every block shown or not; nothing is stored."""
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
-    here = ApproveAll()
+    here = ApproveAll(always_said=False)
     ruled = RuleBasedApprover(person, rules, onwards=here, tell=print)
 
     ruled.approve(asked(WRITE, always=True))
@@ -235,6 +235,26 @@ def test_run_all_from_here_is_nothing_where_every_block_is_to_be_shown(rules: Ru
 
     assert ruled.approve(asked(WRITE, always=True)) == ApprovalGiven("stop")
     assert [each.onwards for each in person.seen if isinstance(each, ApprovalAsked)] == [False, False]
+
+
+def test_an_agent_that_says_always_is_asked_about_all_the_same(rules: RulesFile) -> None:
+    """Neither the click at another agent's code nor one at its own lets its blocks, or what they do, run unasked."""
+    click = ApprovalGiven("run", by="you", onwards=True)
+    person = Attentive(
+        approvals=[click, click, ApprovalGiven("stop")], judged=[EffectJudged(allowed=False, by="you")] * 4
+    )
+    ruled = RuleBasedApprover(person, rules, tell=print)
+
+    ruled.approve(replace(asked(WRITE), agent="other"))
+    ruled.approve(asked(WRITE, always=True))
+    again = ruled.approve(asked(WRITE, always=True))
+    effect = ruled.allow(EffectAsked(asked().agent, Effect("unknown")))
+    other = ruled.approve(replace(asked(WRITE), agent="other"))
+
+    assert [each.onwards for each in person.seen if isinstance(each, ApprovalAsked)] == [True, False, False]
+    assert again == ApprovalGiven("stop")
+    assert effect == EffectJudged(allowed=False, by="you")
+    assert other == ApprovalGiven("run", by=ONWARDS)
 
 
 def test_skip_is_no_run_all(rules: RulesFile) -> None:
@@ -294,7 +314,7 @@ def test_words_are_the_persons(rules: RulesFile) -> None:
     ("then", "left"),
     [
         (asked(NET), None),
-        (asked(NET, always=True), asked(NET, always=True)),
+        (asked(NET, always=True), replace(asked(NET, always=True), onwards=False)),
         (asked(WRITE), asked(Effect("write", "/home/ann/out.csv", "writes ../out.csv"))),
     ],
     ids=["covered", "always asked", "not covered"],

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -107,10 +108,11 @@ def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None
 def test_run_all_from_here_in_a_plain_cell_is_said_up_to_the_end(team: Callable[[str], FrontEnd]) -> None:
     """While nobody is asked the status line says so, and the next run asks again."""
     block = "```python\\n{}\\n```"
+    asks = "import os\\nos.system('true')"
     waits = "import os, time\\nwhile not os.path.exists('go'): time.sleep(0.02)"
     notebook = team(
-        'runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="always")\n'
-        f'coder = says("coder", "{block.format("1")}", "{block.format(waits)}", "DONE", "{block.format("2")}")\n'
+        'runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="risky")\n'
+        f'coder = says("coder", "{block.format(asks)}", "{block.format(waits)}", "DONE", "{block.format(asks)}")\n'
         'pair = RoundRobinGroupChat([coder, runner], termination_condition=TextMentionTermination("DONE"))'
     )
 
@@ -128,6 +130,31 @@ def test_run_all_from_here_in_a_plain_cell_is_said_up_to_the_end(team: Callable[
 
     assert cell.status == "ok", cell.error
     assert "without asking" not in cell.text + "".join(status)
+
+
+def _is_in_panel(ran: Run, words: str) -> bool:
+    return words in "".join(ran.about("panel"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", ["await pair.run(task='Go.')", "%%autogen --team pair\nGo."])
+def test_an_agent_that_says_always_offers_no_run_all(team: Callable[[str], FrontEnd], cell: str) -> None:
+    """Each block of the agent is asked about, and the button is not there."""
+    two = "```python\\nprint('one')\\n```\\n```python\\nprint('two')\\n```"
+    notebook = team(coding(two, confirm="always"))
+
+    ran = notebook.start(cell, "run")
+    labels = []
+    for number in (1, 2):
+        notebook.wait(partial(_is_in_panel, ran, f"block {number} of 2"), "the question")
+        notebook.asked("Run")
+        labels += [state.get("description") for _, state in notebook.visible()]
+        notebook.click("Run")
+    notebook.finish(ran)
+
+    assert "Skip" in labels
+    assert "Run all from here" not in labels
+    assert "".join(ran.about("stream")) == "one\ntwo\n"
 
 
 def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
