@@ -54,15 +54,21 @@ def exit_code(evalue: str) -> int | None:
 
 
 def size(output: Output) -> int:
-    """About how many bytes an output takes; images and other bundles by the length of their text."""
+    """About how many bytes an output takes, all names in it among them; bundles by the length of their text."""
     match output:
         case Stream(text=text):
             return len(text)
-        case Display(data=data) | Result(data=data):
-            return sum(len(value) if isinstance(value, str) else len(str(value)) for value in data.values())
-        case Failure(evalue=evalue, traceback=lines):
-            return len(evalue) + sum(map(len, lines))
+        case Display(data=data, metadata=metadata, display_id=display_id):
+            return _length(data) + _length(metadata) + len(display_id or "")
+        case Result(data=data, metadata=metadata):
+            return _length(data) + _length(metadata)
+        case Failure(ename=ename, evalue=evalue, traceback=lines):
+            return len(ename) + len(evalue) + sum(map(len, lines))
     return 0
+
+
+def _length(bundle: Mapping[str, Any]) -> int:
+    return sum(len(mime) + len(value if isinstance(value, str) else str(value)) for mime, value in bundle.items())
 
 
 def _text(value: Any) -> str:

@@ -106,3 +106,21 @@ for name in os.listdir("autogen_files"):
     assert cell.status == "ok", cell.error
     assert len(cell.about("stream")) == 2, cell.text[-2000:]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise type('N' * 30_000_000, (Exception,), {})('v' * 30_000_000)",
+        "display({'text/plain': 'x', 'a/' + 'k' * 30_000_000: 'y'}, metadata={'m' * 30_000_000: 'n'}, raw=True)",
+    ],
+)
+def test_names_of_any_length_do_not_reach_the_page(code: str, notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """What an exception, a MIME type or metadata is called is bounded as what they hold is."""
+    model.add(python(code), "Shown.")
+
+    cell = notebook.run("%%autogen --confirm never\nShow.")
+
+    assert cell.status == "ok"
+    assert sum(map(len, notebook.messages)) < 5_000_000
+    assert sum(len(str(request)) for request in model.requests) < 1_000_000
