@@ -52,6 +52,16 @@ def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> N
     assert memory(notebook.pid) - before < 150 * 2**20
 
 
+def test_a_picture_is_sent_once(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    """A picture of 1 MB takes 1.3 MB of messages; it is not sent again as the chat goes on or ends."""
+    model.add(python(PICTURES.format(count=1, side=10, size=1_000_000)), python("print('on')"), "Shown.")
+
+    cell = notebook.run("%%autogen --confirm never\nShow.")
+
+    assert cell.status == "ok"
+    assert 1_300_000 < sum(map(len, notebook.messages)) < 2_000_000
+
+
 def test_a_picture_that_would_unpack_to_gigabytes_is_not_shown(notebook: FrontEnd, model: FakeOpenAI) -> None:
     """A small picture of too many pixels is in a file; no page is made to unpack it."""
     model.add(python(PICTURES.format(count=1, side=40_000, size=40_000)), "Shown.")
