@@ -93,7 +93,7 @@ def test_a_chat_of_the_persons_own(console: Terminal, model: FakeOpenAI) -> None
     console.cell(CHAT)
     console.prompt()
     console.cell("result = me.initiate_chat(bot, message='Go.')")
-    before = console.until(CHOICES)
+    before = console.until(r"\[r\]un, \[e\]dit, \[s\]kip, s\[t\]op\? ")
     console.type("r")
     after = console.prompt()
 

@@ -138,7 +138,7 @@ def test_who_wants_words_gets_them_in_plain_cells_too(fresh: FrontEnd, model: Fa
 
     cell = fresh.run(TALK)
 
-    assert fresh.prompts == ["[r]un, [e]dit, [s]kip, [a]ll from here, s[t]op? "]
+    assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
     assert IN_WORDS not in cell.text
 
 
