@@ -69,7 +69,7 @@ def _register_surface() -> None:
 def _surface() -> "Surface":
     """Where chats are shown: in the notebook that this process serves, or in a terminal."""
     if _in_a_kernel():
-        from autogen_nb.notebook.view.notebook_surface import surface
+        from autogen_nb.notebook.surface.notebook_surface import surface
 
         return surface()
     from autogen_nb.human.terminal_human import TerminalHuman

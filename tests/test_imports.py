@@ -40,7 +40,11 @@ ROOMS = {
 }
 """Where a library may be imported: files, and folders."""
 
-FLOORS = {"agents": ("parts", "chats", "teams"), "core": ("text", "policy", "analysis", "chats")}
+FLOORS = {
+    "agents": ("parts", "chats", "teams"),
+    "core": ("text", "policy", "analysis", "chats"),
+    "notebook": ("rendering", "view"),
+}
 """The rooms of a folder, from the bottom; what lies in the folder itself stands above them all."""
 
 PURE = {**dict.fromkeys(ROWS[0], frozenset[str]()), "core": frozenset({"markdown_it"})}

@@ -104,7 +104,11 @@ class RuleBasedApprover:
         by = self._by(question)
         if by:
             return ApprovalGiven("run", by=by)
-        return _then(self._human.approve(question), lambda given: self._keep(self._as_offered(question, given)))
+
+        def keep(given: ApprovalGiven) -> ApprovalGiven:
+            return self._keep(replace(given, onwards=given.onwards and question.onwards))
+
+        return _then(self._human.approve(question), keep)
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         """The rules' decision about what running code is about to do, or the person's."""
@@ -150,9 +154,6 @@ class RuleBasedApprover:
             self._complain(f"Your rules are not used, so you are asked: {error}")
             return ""
         return f"{RULED}{'; '.join(map(str, used))}" if used else ""
-
-    def _as_offered(self, question: ApprovalAsked, given: ApprovalGiven) -> ApprovalGiven:
-        return replace(given, onwards=given.onwards and question.onwards)
 
     def _keep(self, given: G) -> G:
         """The person's answer, once what it lets pass from now on is kept."""

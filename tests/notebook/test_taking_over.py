@@ -11,6 +11,11 @@ WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    t
 AGENTS = CHAT.partition("if __name__")[0]
 KEPT = "`%autogen show` in a cell does"
 """The end of what is said last in a page that was loaded again."""
+TALKS = pytest.mark.parametrize(
+    "talk",
+    ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
+    ids=["sync", "async"],
+)
 
 FAILS = """
 import asyncio, os
@@ -180,11 +185,7 @@ def test_model_form_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "talk",
-    ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
-    ids=["sync", "async"],
-)
+@TALKS
 def test_chats_of_a_plain_cell_come_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI, talk: str) -> None:
     """The question, what comes of the answer, and the cell's next chat."""
     model.add(python("print('one', 'ran')"), "TERMINATE", python("print('two', 'ran')"), "TERMINATE")
@@ -205,11 +206,7 @@ def test_chats_of_a_plain_cell_come_to_the_cell_that_shows(either: FrontEnd, mod
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "talk",
-    ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
-    ids=["sync", "async"],
-)
+@TALKS
 def test_block_of_a_plain_cell_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI, talk: str) -> None:
     """While it runs, another chat is shown at once; its own goes on to the end of the cell, and ends as that does."""
     model.add("Earlier.", python(WAITS), "TERMINATE")

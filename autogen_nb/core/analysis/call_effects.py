@@ -130,7 +130,7 @@ class CallReader:
             self._found.add_file("write", folder)
         elif stays:
             # Where they usually are; elsewhere, running code is asked about.
-            self._found.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108
+            self._found.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108 - none is made here
 
     def _read_display(self, call: ast.Call) -> None:
         """What is shown may be a file, or be fetched."""

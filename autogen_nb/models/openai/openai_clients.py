@@ -184,8 +184,7 @@ class OpenAIClients:
                 headers={"Accept-Encoding": ENCODINGS},
                 event_hooks={"response": [bound]},
             )
-        # Whatever the transport cannot be made with is the environment's; of its errors not all are a ValueError.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - what it cannot be made with is the environment's, a ValueError or not
             why = ErrorContext("", url).clean(str(error)).rstrip(".")
         ways = "mend or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
         raise ConfigError(f"the environment's proxy cannot be used: {why}; {ways}")
@@ -233,8 +232,7 @@ async def _names(answer: "Response") -> tuple[str, ...]:
             body += piece
             if len(body) > MOST_BYTES:
                 return ()
-    # The transport is httpx or httpx2, whichever the openai library brought: any failure to read says nothing.
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001 - httpx's or httpx2's, whichever openai brought: any failure to read says nothing
         return ()
     finally:
         await answer.close()

@@ -25,8 +25,8 @@ from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking.delivery import QuestionDelivery, delivery
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.view import cell_chats
-from autogen_nb.notebook.view.cell_chats import CellChats
+from autogen_nb.notebook.surface import cell_chats
+from autogen_nb.notebook.surface.cell_chats import CellChats
 from autogen_nb.notebook.view.decision_line import PersonAsked
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish, publish_here
