@@ -15,7 +15,6 @@ async def where() -> str:
 
 
 def test_without_a_loop_it_is_over_when_the_call_returns() -> None:
-    """A script need not await; where it does, it gets the result."""
     done: list[str] = []
 
     async def work() -> int:
@@ -29,8 +28,6 @@ def test_without_a_loop_it_is_over_when_the_call_returns() -> None:
 
 
 def test_without_a_loop_errors_come_at_once() -> None:
-    """What fails, raises where it was called."""
-
     async def fails() -> None:
         raise ValueError(7)
 
@@ -39,7 +36,6 @@ def test_without_a_loop_errors_come_at_once() -> None:
 
 
 def test_with_a_loop_it_runs_whether_or_not_it_is_awaited() -> None:
-    """In a notebook the call returns at once, and the work goes on; nothing complains that it was not awaited."""
     over = threading.Event()
 
     async def work() -> str:
@@ -63,7 +59,6 @@ def test_with_a_loop_it_runs_whether_or_not_it_is_awaited() -> None:
 @pytest.mark.parametrize("as_task", [False, True])
 @pytest.mark.parametrize("steps", [0, 1])
 def test_who_gives_up_cancels_it(as_task: bool, steps: int) -> None:
-    """Cancelling what is awaited cancels the work, even a task that has not had its first turn."""
     begins, ended = threading.Event(), threading.Event()
 
     async def work() -> None:
@@ -89,8 +84,6 @@ def test_who_gives_up_cancels_it(as_task: bool, steps: int) -> None:
 
 
 def test_on_the_engine_it_is_the_work_itself() -> None:
-    """The engine does not wait for itself."""
-
     async def outer() -> str:
         return await in_background(where())
 
@@ -98,8 +91,6 @@ def test_on_the_engine_it_is_the_work_itself() -> None:
 
 
 def test_it_can_be_closed() -> None:
-    """Closing what nobody awaits is no matter."""
-
     async def program() -> None:
         in_background(where()).close()
 

@@ -23,7 +23,6 @@ CODE = "Here:\n```python\nprint(1)\n```"
 
 @BOTH_WAYS
 def test_a_person_is_asked_once_at_the_limit(way: Way) -> None:
-    """At the limit each message asks once, and each Enter counts once."""
     proxy = user(Typing, human_input_mode="TERMINATE", max_consecutive_auto_reply=1)
     proxy.words = ["", "", "exit"]
     teacher = assistant("One.", "Two.", "Three.", "Four.", "Five.")
@@ -38,7 +37,6 @@ def test_a_person_is_asked_once_at_the_limit(way: Way) -> None:
 
 @BOTH_WAYS
 def test_summary_args_belong_to_one_chat(way: Way) -> None:
-    """A summary method that changes its arguments changes neither the next chat's nor the caller's."""
     seen: list[dict[str, Any]] = []
     given = {"length": 3}
 
@@ -56,7 +54,6 @@ def test_summary_args_belong_to_one_chat(way: Way) -> None:
 
 @BOTH_WAYS
 def test_a_block_that_ran_is_not_run_again(way: Way) -> None:
-    """With `last_n_messages=3`, a message without code does not bring back the block before it."""
     executor = ScriptedExecutor({"print(1)": "1\n"})
     proxy = user(code_execution_config={"executor": executor, "last_n_messages": 3})
 
@@ -68,8 +65,6 @@ def test_a_block_that_ran_is_not_run_again(way: Way) -> None:
 
 @BOTH_WAYS
 def test_async_functions_work_inside_a_running_loop(way: Way) -> None:
-    """A cell's loop is no obstacle: the function is awaited, and its answer told, in either kind of chat."""
-
     async def double(number: int) -> int:
         await asyncio.sleep(0)
         return 2 * number
@@ -98,7 +93,6 @@ def names_in(file: str) -> set[str]:
 
 @pytest.mark.parametrize("row", rows())
 def test_every_defect_has_a_test_that_exists(row: str) -> None:
-    """Each row of the table names tests, and each of them is there."""
     named = _TEST.findall(row)
 
     assert named
@@ -106,5 +100,4 @@ def test_every_defect_has_a_test_that_exists(row: str) -> None:
 
 
 def test_no_defect_is_left_out() -> None:
-    """The table has a row for each defect of single agents, models and groups that was measured."""
     assert len(rows()) == MEASURED

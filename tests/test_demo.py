@@ -75,43 +75,35 @@ class TestOnItsOwnTable:
     """A run without arguments."""
 
     def test_ends_well_and_silently(self, penguins: Ran) -> None:
-        """A run in which every cell ran ends with 0 and writes no warning."""
         assert (penguins.code, penguins.err) == (0, "")
 
     def test_says_first_that_code_runs_unasked(self, penguins: Ran) -> None:
-        """Nobody is there to press Run, and the transcript says so before anything else happens."""
         assert penguins.out.index("AUTOGEN_NB_CONFIRM=never") < penguins.out.index("%load_ext autogen_nb")
 
     def test_shows_each_message_once(self, penguins: Ran) -> None:
-        """What streams is printed when it stays: each message once."""
         assert penguins.out.count("I am the offline analyst") == 1
         assert len(re.findall(r"^Done · .* blocks? run", penguins.out, re.MULTILINE)) == 2
 
     def test_shows_no_passing_line(self, penguins: Ran) -> None:
-        """Status lines, which something else takes the place of, are not printed."""
         assert " is thinking" not in penguins.out
         assert "(writing)" not in penguins.out
 
     def test_shows_a_picture_as_a_line(self, penguins: Ran) -> None:
-        """A picture is one line that says what it is."""
         assert re.search(r"^\[picture: image/png, \d+ x \d+ pixels\] <Figure", penguins.out, re.MULTILINE)
 
     def test_leaves_the_executed_notebook(self, penguins: Ran) -> None:
-        """The notebook with its outputs is kept, and its path printed."""
         path = penguins.build / "01_quickstart.ipynb"
 
         assert nbformat.read(path, as_version=4).cells[-2].outputs
         assert str(path) in penguins.out
 
     def test_leaves_a_page_that_holds_every_plot(self, penguins: Ran) -> None:
-        """The page has each plot inside, and the transcript counts them."""
         told = re.search(r"with (\d+) plots?:", penguins.out)
 
         assert told is not None
         assert penguins.page.count('src="data:image/png;base64') == int(told[1]) >= 2
 
     def test_the_page_needs_no_network(self, penguins: Ran) -> None:
-        """Nothing is fetched to show the page."""
         fetched = Fetched()
         fetched.feed(penguins.page)
 
@@ -125,7 +117,6 @@ class TestOnItsOwnTable:
 @pytest.mark.kernel
 @pytest.mark.slow
 def test_takes_a_table_with_semicolons_and_dates_that_do_not_parse(tmp_path: Path) -> None:
-    """A CSV with semicolons, decimal commas, another encoding and odd dates is analysed, from a path with spaces."""
     days = [f"{day:02}.{month:02}.2024" for month in (1, 2, 3) for day in range(1, 26)]
     days[30] = "unbekannt"
     places = ("Köln", "Köln", "Ulm")
@@ -177,7 +168,6 @@ def ragged(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [missing, a_folder, empty, only_a_header, a_picture, ragged])
 def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Path) -> None:
-    """A path without a table gives one line and exit code 2 before anything starts or is written."""
     make(tmp_path / "table.csv")
 
     ran = demo(tmp_path / "build", "--data", "table.csv", cwd=tmp_path)
@@ -189,7 +179,6 @@ def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Pa
 
 @pytest.mark.slow
 def test_a_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kind of file whose reader is not installed is told with the command that installs it."""
     # An import of a name that is None in `sys.modules` fails as if it were not installed.
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules.update(pyarrow=None, fastparquet=None)")
     (tmp_path / "table.parquet").write_bytes(b"PAR1 \0 PAR1")
@@ -207,7 +196,6 @@ def test_a_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_a_chat_that_fails_ends_the_demo(tmp_path: Path) -> None:
-    """A chat that fails gives its one line and exit code 1, runs no later cell, and leaves what was executed."""
     (tmp_path / "empty.jsonl").touch()
     path = book(tmp_path / "n.ipynb", "%load_ext autogen_nb", "%%autogen -m replay:empty.jsonl\nHello", "print('late')")
 
@@ -224,7 +212,6 @@ def test_a_chat_that_fails_ends_the_demo(tmp_path: Path) -> None:
 @pytest.mark.kernel
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
 def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_path: Path) -> None:
-    """Ctrl-C ends the demo without a traceback, and no kernel of it lives on."""
     path = book(tmp_path / "n.ipynb", "import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")
     with started("demo", "--out", str(tmp_path / "build"), "--notebook", str(path), cwd=tmp_path) as process:
         assert process.stdout is not None
@@ -241,7 +228,6 @@ def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_a_cell_that_does_not_yield_is_killed(tmp_path: Path) -> None:
-    """Code that takes no notice of Ctrl-C ends with its kernel, and the demo says no more than that it was stopped."""
     stubborn = "while True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        pass"
     path = book(tmp_path / "n.ipynb", f"import os, time\nprint('kernel', os.getpid(), flush=True)\n{stubborn}")
     with started("demo", "--out", str(tmp_path / "build"), "--notebook", str(path), cwd=tmp_path) as process:
@@ -276,7 +262,6 @@ def told(*messages: dict[str, Any]) -> str:
 
 
 def test_text_is_printed_as_it_grows() -> None:
-    """Lines of running code are printed when they are whole, each once."""
     out = io.StringIO()
     transcript = Transcript(out)
 
@@ -287,26 +272,22 @@ def test_text_is_printed_as_it_grows() -> None:
 
 
 def test_text_that_is_written_over_is_printed_when_it_stays() -> None:
-    """Of a progress bar only the last state is printed."""
     steps = [display(f"head\n{step} %", "stream", "a") for step in (10, 50, 100)]
 
     assert told(*steps) == "head\n100 %\n\n"
 
 
 def test_what_takes_a_passing_place_is_printed() -> None:
-    """A message in the place of a status line and of its own beginning is printed once, as it is at the end."""
     shown = told(display("thinking", "status", "a"), display("He", "partial", "a"), display("Hello", "message", "a"))
 
     assert shown == "Hello\n\n"
 
 
 def test_signs_for_a_terminal_are_left_out() -> None:
-    """What a model wrote cannot move the cursor or change colours."""
     assert told(display("a\x1b[31mb\x1b[2Jc\x07", "message", "a")) == "abc\n\n"
 
 
 def test_what_takes_an_emptied_place_is_printed() -> None:
-    """A status line that was taken away leaves its place to the next message."""
     shown = told(display("copying", "status", "a"), display("", "empty", "a"), display("Hello", "message", "a"))
 
     assert shown == "Hello\n\n"
@@ -314,7 +295,6 @@ def test_what_takes_an_emptied_place_is_printed() -> None:
 
 @pytest.mark.parametrize("data", ["iVBORw0KGgo=", "no base64", "iVBORw0"], ids=["short", "none", "cut"])
 def test_a_picture_that_is_none_is_named(data: str) -> None:
-    """What code shows as a picture may be anything: its size is left out, and the run goes on."""
     shown = told(display("<Figure>", "output", "a", **{"image/png": data}), display("Done.", "message", "b"))
 
     assert shown == "[picture: image/png] <Figure>\n\nDone.\n\n"

@@ -23,7 +23,6 @@ PROGRAMS = tuple(page for page in PAGES if code(page) and not has_magics(page))
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PROGRAMS, ids=names(PROGRAMS))
 def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python blocks of a page run in order, as one program."""
     monkeypatch.chdir(tmp_path)
 
     # From a file, as a reader's own functions come: their source can be had.
@@ -36,13 +35,11 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_pages_with_code_are_found() -> None:
-    """The pages whose code is a program are run as such."""
     assert {page.stem for page in PROGRAMS} == {"agents", "executors", "teams", "testing"}
 
 
 @pytest.mark.parametrize("page", LINKING, ids=names(LINKING))
 def test_links_lead_somewhere(page: Path) -> None:
-    """What a page or a notebook links to within the project is there."""
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text(page))
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
@@ -50,7 +47,6 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_evidence_is_there(page: Path) -> None:
-    """Each file or folder of the project or the package that a page names exists."""
     package = PROJECT / "autogen_nb"
     tops = "|".join(
         path.name
@@ -65,7 +61,6 @@ def test_evidence_is_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_names_are_there(page: Path) -> None:
-    """Each module, class or function of the package that a page names by its path exists."""
     named = {*re.findall(r"`(autogen_nb(?:\.\w+)+)(?:\(\))?`", text(page))}
 
     # `autogen_nb.last` is None before the first cell.
@@ -73,7 +68,6 @@ def test_names_are_there(page: Path) -> None:
 
 
 def test_the_commands_are_those_of_the_makefile() -> None:
-    """Each `make` command on the pages is a target."""
     targets = set(re.findall(r"^([\w-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
     said = {name for page in PAGES for name in re.findall(r"(?:`|^)make ([\w-]+)", text(page), re.MULTILINE)}
 
@@ -82,7 +76,6 @@ def test_the_commands_are_those_of_the_makefile() -> None:
 
 
 def test_each_term_of_the_glossary_has_a_home() -> None:
-    """What the glossary names as a term's home is a module, or a class in one."""
     rows = re.findall(r"^\| ([a-z ]+) \| .* \| `(autogen_nb[\w.]*)` \|$", text(DOCS / "design.md"), re.MULTILINE)
 
     assert [term for term, home in rows if pydoc.locate(home) is None] == []
@@ -90,7 +83,6 @@ def test_each_term_of_the_glossary_has_a_home() -> None:
 
 
 def test_each_module_of_the_design_is_there() -> None:
-    """What the page on the design names as a file is one."""
     named = set(re.findall(r"`([\w/]+\.py)`", text(DOCS / "design.md")))
     there = {
         path.relative_to(PROJECT).as_posix()
@@ -103,7 +95,6 @@ def test_each_module_of_the_design_is_there() -> None:
 
 
 def test_the_options_are_those_of_the_magic() -> None:
-    """The table of options lists every option of `%%autogen`, and no other."""
     rows = re.findall(r"^\| (`-.*?) \|", text(DOCS / "magics.md"), re.MULTILINE)
     parser: Any = AutogenMagics.autogen_cell.parser
     told = re.findall(r"^  (-.*?)(?:  |$)", parser.format_help(), re.MULTILINE)
@@ -114,7 +105,6 @@ def test_the_options_are_those_of_the_magic() -> None:
 
 
 def test_the_defaults_are_those_of_the_settings() -> None:
-    """The page names every setting of `%config AutogenMagics`, and no other."""
     named = re.search(r"`%config AutogenMagics` sets defaults: (.*)\.", text(DOCS / "magics.md"))
 
     assert named is not None
@@ -122,7 +112,6 @@ def test_the_defaults_are_those_of_the_settings() -> None:
 
 
 def test_the_exit_codes_are_those_of_the_command() -> None:
-    """The table lists every exit code of the command's help, and no other."""
     rows = re.findall(r"^\| (\d[\d, ]*) \|", text(DOCS / "command-line.md"), re.MULTILINE)
     ours = {
         int(code) for row in re.findall(r"^  (\d[\d, ]*)", exit_codes.TABLE, re.MULTILINE) for code in row.split(", ")
@@ -133,7 +122,6 @@ def test_the_exit_codes_are_those_of_the_command() -> None:
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    """Each name of the package's front has one entry."""
     pages = [DOCS / "api.md", *(DOCS / "api").glob("*.md")]
     entry = re.compile(r"^\.\. auto(?!module)\w+:: (\w+)$", re.MULTILINE)
 

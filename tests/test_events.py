@@ -41,7 +41,6 @@ REPLIED = to_json(ModelReplied(Message("x")))
 @settings(max_examples=20)
 @given(data=st.data())
 def test_every_event_survives_json(cls: type, data: st.DataObject) -> None:
-    """What is written is read back as it was, down to the types of what it holds."""
     event = data.draw(instances(cls))
 
     read = from_json(json.loads(json.dumps(to_json(event))))
@@ -51,24 +50,20 @@ def test_every_event_survives_json(cls: type, data: st.DataObject) -> None:
 
 
 def test_json_form_is_tagged_and_versioned() -> None:
-    """The form that other programs may read."""
     assert to_json(Ended("exit", "Bye.")) == {"v": VERSION, "type": "Ended", "reason": "exit", "detail": "Bye."}
 
 
 def test_field_that_is_not_written_has_its_default() -> None:
-    """An older log lacks what was added since."""
     assert from_json({"v": VERSION, "type": "Ended", "reason": "exit"}) == Ended("exit")
 
 
 def test_version_1_is_read() -> None:
-    """A log from before models' reasoning was kept."""
     message = {"type": "Message", "content": "Hi."}
 
     assert from_json({"v": 1, "type": "ModelReplied", "message": message}) == ModelReplied(Message("Hi."))
 
 
 def test_float_may_be_written_as_an_integer() -> None:
-    """JSON makes no difference between them."""
     assert from_json({**RAN, "seconds": 2}) == CodeRan(0, (Stream("stdout", "x"),), seconds=2.0)
 
 
@@ -103,20 +98,17 @@ def test_float_may_be_written_as_an_integer() -> None:
     ],
 )
 def test_what_is_no_event_is_refused(value: Any, match: str) -> None:
-    """A log is refused and never guessed at, and the message says what is wrong."""
     with pytest.raises(SessionError, match=match):
         from_json(value)
 
 
 def test_every_question_has_its_answer() -> None:
-    """Each question takes one kind of answer, and each answer belongs to one question."""
     stems = {asked.__name__.removesuffix("Asked"): given.__name__ for asked, given in ANSWERS.items()}
 
     assert all(answer.startswith(stem) for stem, answer in stems.items())
 
 
 def test_events_are_facts_questions_answers_and_transients() -> None:
-    """No event is of two kinds, and a log keeps all but the transients."""
     kinds = [get_args(kind) for kind in (Fact, Question, Answer, Transient)]
 
     assert sorted(map(str, sum(kinds, ()))) == sorted(map(str, get_args(Event)))
@@ -124,7 +116,6 @@ def test_events_are_facts_questions_answers_and_transients() -> None:
 
 
 def test_tree_of_errors_is_the_one_that_is_drawn() -> None:
-    """The picture at the top of the module is true."""
     drawn = re.findall(
         r"^((?:[│├└]|──| )*)(\w+)(?: {2,}.*)?$", (errors.__doc__ or "").partition("\n\n")[2], re.MULTILINE
     )
@@ -139,7 +130,6 @@ def _depth(cls: type) -> int:
 
 
 def test_what_json_has_no_form_for_becomes_its_text() -> None:
-    """A caller's message may carry anything in its context; the log can be kept all the same."""
     day = date(2026, 11, 20)
     event = Said("a", "b", Message("hi", context={"day": day, 1: ("x", None)}))
 

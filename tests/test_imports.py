@@ -157,12 +157,10 @@ def _reached(name: str, needs: Mapping[str, set[str]]) -> set[str]:
 
 
 def test_no_modules_need_each_other(project: Path) -> None:
-    """There is no circle of imports."""
     assert circles(project / PACKAGE) == []
 
 
 def test_circle_is_found(tmp_path: Path) -> None:
-    """A circle is found through three modules, and where a type checker or a function closes it."""
     _write(tmp_path, "core/a.py", "from autogen_nb.core import b")
     _write(tmp_path, "core/b.py", "if TYPE_CHECKING:\n    from autogen_nb.core.c import C")
     _write(tmp_path, "core/c.py", "def f():\n    from autogen_nb.core.a import A")
@@ -172,7 +170,6 @@ def test_circle_is_found(tmp_path: Path) -> None:
 
 
 def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> None:
-    """A module imports from the rows below its own or from its own folder, in functions too."""
     assert complaints(project / PACKAGE) == []
 
 
@@ -223,7 +220,6 @@ def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> No
     ],
 )
 def test_wrong_import_is_found(tmp_path: Path, file: str, source: str, complaint: str) -> None:
-    """An import that points up or sideways, or takes a vendor out of its room, is found in every spelling."""
     _write(tmp_path, file, source)
 
     found = complaints(tmp_path)
@@ -247,26 +243,22 @@ def test_wrong_import_is_found(tmp_path: Path, file: str, source: str, complaint
     ],
 )
 def test_right_import_is_left_alone(tmp_path: Path, file: str, source: str) -> None:
-    """An import that points down, or stays in its own folder or room, is no matter."""
     _write(tmp_path, file, source)
 
     assert complaints(tmp_path) == []
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
-    """`import autogen_nb` costs no one a library that they did not ask for."""
     assert _loaded("import autogen_nb", HEAVY) == []
 
 
 def test_agents_of_a_chat_load_no_library_that_only_teams_and_tools_need() -> None:
-    """The agents of a cell wait for nothing that their chat may not need."""
     source = "import autogen_nb.agents.assistant, autogen_nb.agents.user_proxy, autogen_nb.agents.chats.initiated_chat"
 
     assert _loaded(source, ("pydantic", "autogen_nb.agents.teams.team_messages")) == []
 
 
 def test_loading_the_extension_loads_no_library_that_only_a_chat_needs() -> None:
-    """`%load_ext autogen_nb` loads neither a vendor's client nor what only the agent's kernel works with."""
     source = """
 from IPython.core.interactiveshell import InteractiveShell
 InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
@@ -275,7 +267,6 @@ InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
 
 
 def test_the_first_kernel_waits_for_little() -> None:
-    """What starts the first kernel needs nothing of chats, of models or of the driver, which take longer to load."""
     source = "import autogen_nb.notebook.extension, autogen_nb.executors.jupyter_executor"
 
     assert (

@@ -69,7 +69,6 @@ def world(question: EffectAsked | CodeInputAsked, answer: Inquired, seen: list[I
 
 @both
 def test_code_that_runs_asks_and_goes_on_with_the_answer(drive: Drive) -> None:
-    """The question is shown with its answer; the log has both once, within what came of the code."""
     log: list[Recorded] = []
     seen: list[Inquired] = []
     threads: list[int] = []
@@ -85,7 +84,6 @@ def test_code_that_runs_asks_and_goes_on_with_the_answer(drive: Drive) -> None:
 
 @both
 def test_every_question_of_many_is_answered(drive: Drive) -> None:
-    """Code that asks again and again is answered each time, also where a question has the place of an earlier one."""
     many, places = 50, set[int]()
 
     def inquiry(answer: "asyncio.Future[Inquired]") -> Inquiry:
@@ -115,7 +113,6 @@ def test_every_question_of_many_is_answered(drive: Drive) -> None:
 
 @both
 def test_password_is_given_to_the_code_alone(drive: Drive) -> None:
-    """Whoever shows or keeps the answer does not get it."""
     seen: list[Inquired] = []
 
     events = drive(flow(), world(PASSWORD, CodeInputGiven("hunter2"), seen, []))
@@ -126,7 +123,6 @@ def test_password_is_given_to_the_code_alone(drive: Drive) -> None:
 
 @both
 def test_replay_asks_nobody(drive: Drive) -> None:
-    """The answer that is in the log holds all that was asked meanwhile."""
     given = EffectJudged(allowed=False, reason="no")
     log: list[Recorded] = [CodeAsked("user", (CodeBlock("python", "x"),)), CodeRan(1, inner=(ACT, given))]
 
@@ -137,6 +133,5 @@ def test_replay_asks_nobody(drive: Drive) -> None:
 
 @both
 def test_wrong_kind_of_answer_is_an_error(drive: Drive) -> None:
-    """Code is not left waiting for an answer that it cannot take."""
     with pytest.raises(TypeError, match="cannot be answered"):
         drive(flow(), world(ACT, CodeInputGiven("yes"), [], []))

@@ -14,33 +14,28 @@ ELSEWHERE = "192.0.2.1"
 
 
 def test_no_connection_leaves_this_machine() -> None:
-    """A connection to another machine is refused before a packet leaves."""
     with socket.socket() as one, pytest.raises(NetworkUsed, match=r"socket\.connect"):
         one.connect((ELSEWHERE, 443))
 
 
 def test_no_datagram_leaves_this_machine() -> None:
-    """A datagram to another machine is refused too."""
     with socket.socket(type=socket.SOCK_DGRAM) as one, pytest.raises(NetworkUsed, match=r"socket\.sendto"):
         one.sendto(b"hello", (ELSEWHERE, 53))
 
 
 @pytest.mark.parametrize("name", ["api.example.com", "2001:db8::1"])
 def test_no_name_is_looked_up(name: str) -> None:
-    """Asking for a name's address would tell a name server what is being tested."""
     with pytest.raises(NetworkUsed, match=name):
         socket.getaddrinfo(name, 443)
 
 
 def test_asyncio_does_not_leave_either() -> None:
-    """The event loop's own way to a server is shut as well."""
     with pytest.raises(NetworkUsed):
         asyncio.run(asyncio.open_connection(ELSEWHERE, 443))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_loopback_is_open(host: str) -> None:
-    """A server in the test's own process can be reached."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.create_connection((host, server.getsockname()[1])) as one,
@@ -49,7 +44,6 @@ def test_loopback_is_open(host: str) -> None:
 
 
 def test_unix_sockets_are_open(tmp_path: Path) -> None:
-    """A path is no other machine."""
     path = f"{tmp_path}/s"
     with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as one:
         server.bind(path)
@@ -60,12 +54,10 @@ def test_unix_sockets_are_open(tmp_path: Path) -> None:
 
 
 def test_no_key_is_in_the_environment() -> None:
-    """What the machine's owner has set, keys above all, is not there."""
     ours = home_variables(Path.home())
 
     assert [name for name in os.environ if name.startswith(FOREIGN) and name not in ours] == []
 
 
 def test_home_is_a_folder_of_the_run() -> None:
-    """What writes to the home folder writes to one that is removed after the run."""
     assert Path.home().name.startswith("autogen-nb-tests-")

@@ -132,22 +132,18 @@ def _classes(path: Path) -> Iterator[str]:
 
 
 def test_no_folder_is_crowded(project: Path) -> None:
-    """A folder holds few enough modules to be read at a glance."""
     assert crowded(project / PACKAGE) == []
 
 
 def test_no_two_modules_have_one_name(project: Path) -> None:
-    """Who searches for a module finds one, and AutoGen's own paths lead to it."""
     assert doubled_modules(project / PACKAGE) == []
 
 
 def test_no_two_classes_have_one_name(project: Path) -> None:
-    """Who searches for a class finds one."""
     assert doubled_classes(project / PACKAGE) == []
 
 
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
-    """A folder that is too full, a module twice and a class twice are named with their places."""
     for number in range(MOST + 1):
         (tmp_path / f"module_{number}.py").write_text("")
     for room in ("core", "models"):
@@ -160,7 +156,6 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
 
 
 def test_nothing_is_changed_by_name_where_code_could_put_a_link(project: Path) -> None:
-    """What an agent's code can change is held (`HeldFolder`), or there is a reason; none stands there in vain."""
     found = changed_by_name(project / PACKAGE)
 
     assert {place: lines for place, lines in found.items() if place not in BY_NAME} == {}
@@ -194,7 +189,6 @@ def test_nothing_is_changed_by_name_where_code_could_put_a_link(project: Path) -
     ],
 )
 def test_changes_are_recognised(code: str, found: bool) -> None:
-    """A call by name is one, whatever it is made on."""
     (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
 
     assert _changes(call) is found

@@ -112,7 +112,6 @@ print(json.dumps([len(each) for each in (result.chat_history, one.chat_messages[
 @BOTH_WAYS
 @pytest.mark.parametrize("kind", KINDS)
 def test_5000_messages(way: str, kind: str) -> None:
-    """5,000 messages are exchanged with room for 150 frames, and both agents and the result have all of them."""
     assert came_to(way, kind, WHOLE) == [5_000] * 3
 
 
@@ -151,7 +150,6 @@ print(json.dumps([(more - few) / 40, (many - more) / 120]))
 @BOTH_WAYS
 @pytest.mark.parametrize("kind", [*KINDS, "single messages"])
 def test_work_is_linear(way: str, kind: str) -> None:
-    """A later message of a chat costs as many instructions as an early one, within a tenth."""
     early, late = came_to(way, kind, COUNTED)
 
     assert early > 100
@@ -173,7 +171,6 @@ grown(10, 10)
 
 @BOTH_WAYS
 def test_memory_grows_with_the_messages_alone(way: str) -> None:
-    """What is kept beside the words of a message does not grow with the chat, and is less than 4 kB."""
     few, many = came_to(way, "functions", GROWN + "print(json.dumps([grown(500, 1), grown(5_000, 1)]))")
 
     assert many < few * 1.2
@@ -182,7 +179,6 @@ def test_memory_grows_with_the_messages_alone(way: str) -> None:
 
 @BOTH_WAYS
 def test_words_are_held_once(way: str) -> None:
-    """The words of a message are held once by all who have them: both agents, the log and the result."""
     per_message = came_to(way, "functions", GROWN + "print(json.dumps(grown(1_000, 20_000)))")
 
     assert 20_000 < per_message < 20_000 * 1.2

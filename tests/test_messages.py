@@ -20,7 +20,6 @@ CALL = {"name": "f", "arguments": "{}"}
     ],
 )
 def test_message_is_made_of_what_autogen_takes(value: object, message: Message) -> None:
-    """Text, a mapping, of which unknown keys are dropped, or a message."""
     # The point of the test is that the forms of AutoGen are all taken.
     assert Message.of(value) == message  # type: ignore[arg-type]
 
@@ -28,7 +27,6 @@ def test_message_is_made_of_what_autogen_takes(value: object, message: Message) 
 @settings(max_examples=20)
 @given(instances(Message))
 def test_message_survives_its_mapping(message: Message) -> None:
-    """What a message holds stands in its mapping."""
     assert Message.of(message.to_dict()) == message
     assert "content" in message.to_dict()
 
@@ -47,7 +45,6 @@ def test_message_survives_its_mapping(message: Message) -> None:
     ],
 )
 def test_text_is_that_of_all_parts(content: str | list[object] | None, text: str) -> None:
-    """The text parts of a multimodal message are joined by line ends."""
     assert Message(content).text == text
 
 
@@ -62,10 +59,8 @@ def test_text_is_that_of_all_parts(content: str | list[object] | None, text: str
     ],
 )
 def test_message_carries_calls_or_not(message: Message, carries: bool) -> None:
-    """Only what asks for functions or tools to be called counts."""
     assert message.carries_calls is carries
 
 
 def test_total_is_both_kinds_of_tokens() -> None:
-    """Prompt and completion together."""
     assert Usage(2, 3).total_tokens == 5

@@ -75,7 +75,6 @@ def ends(book: Any) -> list[str]:
 
 
 def test_every_chat_comes_to_its_answer(executed: Any) -> None:
-    """A notebook runs top to bottom, and each of its chats is done at its end."""
     chats = [cell for cell in executed.cells if cell.source.startswith("%%autogen")]
     ended = [line.partition(" ")[0] for line in ends(executed)]
 
@@ -90,7 +89,6 @@ def test_every_chat_comes_to_its_answer(executed: Any) -> None:
     indirect=True,
 )
 def test_something_is_plotted(executed: Any) -> None:
-    """A notebook that asks for a plot shows it as a picture of its own."""
     assert [output for output in outputs(executed) if "image/png" in output.get("data", {})]
 
 
@@ -107,7 +105,6 @@ SHOWN = {
 
 @pytest.mark.parametrize("executed", books(*SHOWN), indirect=True)
 def test_it_shows_what_it_teaches(executed: Any, request: pytest.FixtureRequest) -> None:
-    """What a notebook is about has really happened in it."""
     texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs(executed)]
     shown = "\n".join(map(str, texts))
 
@@ -116,7 +113,6 @@ def test_it_shows_what_it_teaches(executed: Any, request: pytest.FixtureRequest)
 
 @pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
 def test_outputs_are_not_kept(path: Path) -> None:
-    """A notebook is valid and holds neither outputs nor execution numbers."""
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
 
@@ -126,7 +122,6 @@ def test_outputs_are_not_kept(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
 def test_it_says_what_it_is_for_and_what_comes_next(path: Path) -> None:
-    """A notebook opens with what you will be able to do and ends with what to read next."""
     book = nbformat.read(path, as_version=4)
 
     assert "you can" in book.cells[0].source

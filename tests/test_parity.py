@@ -13,7 +13,6 @@ RUN = ROOT / "tests" / "parity" / "measured" / "run.py"
 
 @pytest.mark.slow
 def test_same_as_autogen(tmp_path: Path) -> None:
-    """Messages, questions and results are those of AutoGen 0.2 in each of the scenarios."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
     done = subprocess.run(

@@ -43,7 +43,6 @@ def came_to(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_same_both_ways(came_to: dict[str, dict[str, Any]], name: str) -> None:
-    """Messages, questions, results and every event of the logs are the same, but for the seconds that things took."""
     sync, awaited = came_to[name]["sync"], came_to[name]["async"]
 
     assert sync["error"] is None or PRIVATE in sync["error"]
@@ -56,5 +55,4 @@ def test_same_both_ways(came_to: dict[str, dict[str, Any]], name: str) -> None:
 
 
 def test_every_scenario_is_named(came_to: dict[str, dict[str, Any]]) -> None:
-    """No scenario of the record is left out."""
     assert sorted(came_to) == sorted(SCENARIOS)

@@ -81,13 +81,11 @@ def as_on_macos(more: str = "") -> str:
 
 
 def test_every_module_can_be_imported_on_macos() -> None:
-    """No module of the package, those for the agent's kernel included, needs at its import what only Linux has."""
     assert as_on_macos("print('loaded', len(modules()) > 200)") == "loaded True\n"
 
 
 @pytest.mark.kernel
 def test_code_runs_without_what_only_linux_has() -> None:
-    """A kernel and a shell block run with neither supervisor nor cgroup, and the sandbox of Linux says that it is."""
     told = as_on_macos(RUN)
 
     assert "ran 42 shell\n" in told
@@ -95,7 +93,6 @@ def test_code_runs_without_what_only_linux_has() -> None:
 
 
 def test_windows_is_told_a_way() -> None:
-    """One sentence says where the package runs, before anything of it does."""
     program = "import os; os.name = 'nt'; import autogen_nb"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
 

@@ -44,14 +44,12 @@ def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
 
 
 def test_no_file_is_no_policy(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is none, nothing is laid down."""
     for path in (file, file.parent / "none" / "policy.toml"):
         monkeypatch.setattr(policy_file, "PATH", path)
         assert run.policy() == NO_POLICY
 
 
 def test_file_of_somebody_else_stops_everything(file: Path, lay: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is not root's is no policy, and passing it over would loosen it: nothing runs."""
     lay("[code]\nconfirm = 'always'")
 
     file.chmod(0o664)
@@ -65,7 +63,6 @@ def test_file_of_somebody_else_stops_everything(file: Path, lay: Lay, monkeypatc
 
 
 def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> None:
-    """So does a misspelt key; the message names the file and the key."""
     lay("[code]\nconfrim = 'always'")
 
     with pytest.raises(ConfigError, match=r"nothing runs, .*policy.toml': \[code\] holds 'confrim'"):
@@ -77,7 +74,6 @@ def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> N
 
 
 def test_changed_file_holds_at_once(lay: Lay) -> None:
-    """The file is read each time that something depends on it."""
     lay("[code]\nconfirm = 'risky'")
     before = run.policy()
     lay("[code]\nconfirm = 'always'")
@@ -86,7 +82,6 @@ def test_changed_file_holds_at_once(lay: Lay) -> None:
 
 
 def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
-    """A request to a host that is not allowed is never sent; one to an allowed host is."""
     with FakeOpenAI() as server:
         server.add("Hi.")
         model = OpenAIModel(model="gpt-x", base_url=server.base_url, api_key="sk-test-key-1234567890")
@@ -102,7 +97,6 @@ def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
 
 
 def test_code_of_agents_is_asked_about(lay: Lay) -> None:
-    """An agent of a library's program asks at least what the policy asks, in either of AutoGen's spellings."""
     lay("[code]\nconfirm = 'risky'")
     executor = ScriptedExecutor({})
 
@@ -115,7 +109,6 @@ def test_code_of_agents_is_asked_about(lay: Lay) -> None:
 
 
 def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
-    """An executor without walls is refused, and so is code that is to run without the policy's."""
     lay("[code]\nsandbox = 'docker'")
 
     with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the executor has none"):
@@ -130,7 +123,6 @@ def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
     [(CellOptions("go", confirm="never"), "risky"), (CellOptions("go", confirm="always"), "always")],
 )
 def test_cell_may_only_be_stricter(options: CellOptions, confirm: str) -> None:
-    """A cell's option loosens nothing, and the status line says whose policy holds."""
     found = cell_settings(options, Defaults(), attended=True, policy=OrganisationPolicy(confirm="risky", budget="0.50"))
 
     assert found.confirm == confirm
@@ -139,7 +131,6 @@ def test_cell_may_only_be_stricter(options: CellOptions, confirm: str) -> None:
 
 
 def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AUTOGEN_NB_CONFIRM=never is honoured unless the policy forbids it."""
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "never")
 
     free = cell_settings(CellOptions("go"), Defaults(), attended=True)
@@ -150,7 +141,6 @@ def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatc
 
 
 def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
-    """Where a cell says nothing its code runs behind the policy's walls; stronger ones stay."""
     lay("[code]\nsandbox = 'bwrap'")
 
     assert Defaults().where.sandbox == "bwrap"
@@ -159,13 +149,11 @@ def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
 
 
 def test_no_kernel_starts_ahead_outside_of_the_walls(lay: Lay, tmp_path: Path) -> None:
-    """A kernel that the settings name is not started for the first cell, which the policy would refuse it to."""
     lay("[code]\nsandbox = 'bwrap'")
 
     assert begin_first_kernel(tmp_path, Defaults(kernel="python3")) is None
 
 
 def test_budget_that_cannot_be_is_told() -> None:
-    """What the policy's budget may be is what a person's may."""
     with pytest.raises(ConfigError, match=r"your organisation's policy: the budget is 'much'"):
         cell_settings(CellOptions("go"), Defaults(), attended=True, policy=OrganisationPolicy(budget="much"))

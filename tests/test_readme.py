@@ -44,29 +44,24 @@ class TestTheCode:
     """The README's blocks and those of the pages that go on from it."""
 
     def test_every_chat_is_done(self, executed: Any) -> None:
-        """Each `%%autogen` cell comes to its answer."""
         chats = [index for index, text in enumerate(CELLS) if text.startswith("%%autogen")]
 
         assert len(chats) == 4
         assert [shown(executed, index).count("\nDone · ") for index in chats] == [1, 1, 1, 1]
 
     def test_the_first_cell_answers_with_a_plot(self, executed: Any) -> None:
-        """The opening example names the heaviest species, and shows it."""
         outputs = executed.cells[1].outputs
 
         assert "`Gentoo` has the highest mean `body_mass_g`" in shown(executed, 1)
         assert any("image/png" in output.get("data", {}) for output in outputs)
 
     def test_a_variable_comes_back(self, executed: Any) -> None:
-        """What was pulled is there, as the value that the agent computed."""
         assert re.search(r"flipper_length_mm .*0\.87", shown(executed, cell("threshold = ")))
 
     def test_the_library_gives_the_answer(self, executed: Any) -> None:
-        """AutoGen's agents come to the same answer in Python."""
         assert "`Gentoo` has the highest mean `body_mass_g`" in shown(executed, cell("import autogen_nb as autogen"))
 
     def test_a_replay_says_what_was_recorded(self, executed: Any) -> None:
-        """The replayed cell ends with the words of the recorded one."""
         recorded, replayed = cell("%%autogen --new -m offline"), cell("%%autogen --new -m replay")
         answers = [re.findall(r"^- .*", shown(executed, index), re.MULTILINE) for index in (recorded, replayed)]
 
@@ -76,7 +71,6 @@ class TestTheCode:
 @pytest.mark.kernel
 @pytest.mark.slow
 def test_the_command_answers(tmp_path: Path) -> None:
-    """The README's command line comes to its answer, and writes the notebook that it names."""
     line = re.search(r"^autogen-nb (run .*)$", text(README), re.MULTILINE)
     assert line is not None
 
@@ -88,10 +82,8 @@ def test_the_command_answers(tmp_path: Path) -> None:
 
 
 def test_it_is_read_in_five_minutes() -> None:
-    """The README has at most 1,200 words, code and tables included."""
     assert len(text(README).split()) <= 1200
 
 
 def test_the_picture_is_light() -> None:
-    """The picture loads quickly, also over a slow line."""
     assert (PROJECT / "docs" / "images" / "quickstart.png").stat().st_size < 200_000

@@ -230,7 +230,6 @@ scripts = st.builds(Script, st.integers(0, 10_000), st.integers(0, 10_000))
 @SEVERAL
 @given(scripts)
 def test_every_prefix_resumes_to_the_same_log(script: Script) -> None:
-    """Wherever a chat broke off, between a question and its answer too, it goes on to the same end."""
     whole = script.log()
 
     for length in range(len(whole) + 1):
@@ -242,7 +241,6 @@ def test_every_prefix_resumes_to_the_same_log(script: Script) -> None:
 @SEVERAL
 @given(scripts)
 def test_log_survives_json(script: Script) -> None:
-    """A log that was written and read back is still that of its chat."""
     whole = script.log()
 
     read = [from_json(json.loads(json.dumps(to_json(event)))) for event in whole]
@@ -255,14 +253,12 @@ def test_log_survives_json(script: Script) -> None:
 @SEVERAL
 @given(scripts)
 def test_waiting_and_awaiting_give_the_same_events(script: Script) -> None:
-    """One logic, two ways to wait, transients included."""
     assert driven(script.flow(), live(script.world())) == adriven(script.flow(), live(script.world()))
 
 
 @SEVERAL
 @given(scripts)
 def test_replay_asks_the_world_nothing(script: Script) -> None:
-    """A whole log gives its own events, and nobody is asked again."""
     whole = script.log()
 
     assert driven(script.flow(), nobody, list(whole)) == whole
@@ -272,7 +268,6 @@ def test_replay_asks_the_world_nothing(script: Script) -> None:
 @SEVERAL
 @given(scripts)
 def test_log_with_an_event_removed_is_refused(script: Script) -> None:
-    """A gap is noticed where it is, before anyone is asked."""
     whole = script.log()
 
     for index in range(len(whole) - 1):
@@ -283,7 +278,6 @@ def test_log_with_an_event_removed_is_refused(script: Script) -> None:
 @SEVERAL
 @given(scripts)
 def test_log_with_a_foreign_event_is_refused(script: Script) -> None:
-    """An event of another chat in the place of one of this is noticed where it is."""
     whole = script.log()
     foreign = Said("mallory", "user", Message("hello"))
 
@@ -295,7 +289,6 @@ def test_log_with_a_foreign_event_is_refused(script: Script) -> None:
 @SEVERAL
 @given(scripts)
 def test_log_with_events_after_its_end_is_refused(script: Script) -> None:
-    """Nothing comes after the end."""
     whole = script.log()
 
     with pytest.raises(SessionError, match="goes on after the end"):
@@ -325,7 +318,6 @@ ALTERED: dict[type, Callable[[Answer], Answer]] = {
 @SEVERAL
 @given(scripts)
 def test_altered_answer_is_refused_or_makes_no_difference(script: Script) -> None:
-    """What follows an answer must follow from it; where nothing does, the log is what it says."""
     whole = script.log()
     answers = [(index, event) for index, event in enumerate(whole) if isinstance(event, Answer)]
 
@@ -338,7 +330,6 @@ def test_altered_answer_is_refused_or_makes_no_difference(script: Script) -> Non
 
 @pytest.mark.parametrize("kind", [ModelReplied, OpeningGiven, FunctionsReturned])
 def test_altered_words_are_refused(kind: type[Answer]) -> None:
-    """What an agent said is what the answer before it says."""
     found = [
         (script, log, index)
         for script in (Script(seed, seed) for seed in range(60))
@@ -356,7 +347,6 @@ def test_altered_words_are_refused(kind: type[Answer]) -> None:
 
 
 def test_scripts_play_every_kind_of_event() -> None:
-    """What holds for the random chats holds for chats of every kind."""
     logs = [Script(seed, seed).log() for seed in range(60)]
 
     # What running code asks stands within what came of the code, and belongs to no flow.

@@ -69,7 +69,6 @@ def here(call: Callable[[], Any]) -> World:
 
 @both
 def test_deltas_come_between_question_and_answer(drive: Drive) -> None:
-    """A view sees a reply being written; the log keeps the reply alone."""
     log: list[Recorded] = []
     deltas = [ModelDelta("assistant", text) for text in ("hel", "lo")]
 
@@ -81,7 +80,6 @@ def test_deltas_come_between_question_and_answer(drive: Drive) -> None:
 
 @both
 def test_many_deltas_arrive_in_order(drive: Drive) -> None:
-    """None is lost, and none overtakes another."""
     deltas = [ModelDelta("assistant", str(number)) for number in range(10_000)]
 
     seen = drive(flow(), of(*deltas, REPLIED))
@@ -91,7 +89,6 @@ def test_many_deltas_arrive_in_order(drive: Drive) -> None:
 
 @both
 def test_question_is_in_the_log_before_the_world_is_asked(drive: Drive) -> None:
-    """Whatever happens to the world, the log says what it was asked."""
     log: list[Recorded] = []
     before: list[Recorded] = []
 
@@ -106,7 +103,6 @@ def test_question_is_in_the_log_before_the_world_is_asked(drive: Drive) -> None:
 
 @both
 def test_answers_of_the_caller_are_given_in_its_thread(drive: Drive) -> None:
-    """A person, a function and a view of the caller's run where the caller is."""
     threads: list[threading.Thread] = []
 
     def call() -> Answer:
@@ -120,7 +116,6 @@ def test_answers_of_the_caller_are_given_in_its_thread(drive: Drive) -> None:
 
 @both
 def test_streams_run_on_the_engine(drive: Drive) -> None:
-    """A model never runs in the caller's thread."""
     found: list[bool] = []
 
     async def stream() -> AsyncIterator[Transient | Answer]:
@@ -135,8 +130,6 @@ def test_streams_run_on_the_engine(drive: Drive) -> None:
 
 @both
 def test_answer_may_be_awaitable(drive: Drive) -> None:
-    """A coroutine of the caller's own is awaited, whichever way the caller waits."""
-
     async def answer() -> Answer:
         await asyncio.sleep(0)
         return HumanInputGiven("hi")
@@ -145,8 +138,6 @@ def test_answer_may_be_awaitable(drive: Drive) -> None:
 
 
 def test_sync_chat_works_inside_a_running_loop() -> None:
-    """As in a notebook's cell: the awaitable answer runs beside the loop that is running."""
-
     async def answer() -> Answer:
         await asyncio.sleep(0)
         return HumanInputGiven("hi")
@@ -161,8 +152,6 @@ def test_sync_chat_works_inside_a_running_loop() -> None:
 
 
 def test_awaited_answer_leaves_the_loop_free() -> None:
-    """While a chat is awaited, its loop serves others."""
-
     async def main() -> list[Event]:
         heard = asyncio.Event()
 
@@ -177,8 +166,6 @@ def test_awaited_answer_leaves_the_loop_free() -> None:
 
 
 def test_sync_chat_on_the_engine_is_refused() -> None:
-    """It would wait for itself for ever."""
-
     async def adapter() -> None:
         driven(flow(), nobody)
 
@@ -187,8 +174,6 @@ def test_sync_chat_on_the_engine_is_refused() -> None:
 
 
 def test_sync_call_on_the_engine_is_refused() -> None:
-    """The same for a single call."""
-
     async def nothing() -> None:
         return
 
@@ -200,8 +185,6 @@ def test_sync_call_on_the_engine_is_refused() -> None:
 
 
 def test_awaited_chat_works_on_the_engine() -> None:
-    """An adapter may hold a chat of its own."""
-
     async def adapter() -> list[Event]:
         return [event async for event in aevents(flow(), of(REPLIED))]
 
@@ -215,7 +198,6 @@ class Broken(BaseException):
 @both
 @pytest.mark.parametrize("error", [ModelUnavailable("no route", model="m"), Broken(), SystemExit(3)])
 def test_failure_of_a_model_reaches_the_caller_and_the_log_can_be_resumed(drive: Drive, error: BaseException) -> None:
-    """The log ends in the open question, the engine lives, and the next run asks again."""
     log: list[Recorded] = []
 
     async def stream() -> AsyncIterator[Transient | Answer]:
@@ -233,7 +215,6 @@ def test_failure_of_a_model_reaches_the_caller_and_the_log_can_be_resumed(drive:
 
 @both
 def test_failure_of_a_callback_reaches_the_caller_and_the_log_can_be_resumed(drive: Drive) -> None:
-    """A person's function that raises leaves the question open."""
     log: list[Recorded] = []
 
     with pytest.raises(ZeroDivisionError):
@@ -246,7 +227,6 @@ def test_failure_of_a_callback_reaches_the_caller_and_the_log_can_be_resumed(dri
 @both
 @pytest.mark.parametrize("wrong", [None, "hi", OpeningGiven(Message("hi")), FunctionsReturned(())])
 def test_answer_of_the_wrong_kind_is_refused_before_it_is_kept(drive: Drive, wrong: object) -> None:
-    """A fault of the world does not spoil the log."""
     log: list[Recorded] = []
 
     with pytest.raises(TypeError, match="cannot be answered by"):
@@ -257,7 +237,6 @@ def test_answer_of_the_wrong_kind_is_refused_before_it_is_kept(drive: Drive, wro
 
 @both
 def test_functions_must_all_return(drive: Drive) -> None:
-    """Two results for one call are no answer, neither from the world nor from a log."""
     log: list[Recorded] = []
     asked = ModelReplied(Message(None, tool_calls=[CALL]))
     answers: dict[str, Answer] = {"ModelAsked": asked, "FunctionsAsked": FunctionsReturned(("1", "2"))}
@@ -270,15 +249,12 @@ def test_functions_must_all_return(drive: Drive) -> None:
 
 @both
 def test_stream_without_an_answer_is_an_error(drive: Drive) -> None:
-    """A model that says nothing does not hang the chat."""
     with pytest.raises(LookupError, match="without an answer"):
         drive(flow(), of(ModelDelta("assistant", "hel")))
 
 
 @both
 def test_stream_may_be_any_iterator(drive: Drive) -> None:
-    """An iterator that is no generator has nothing to close."""
-
     class Once:
         """One item."""
 
@@ -319,7 +295,6 @@ class Hanging:
 
 
 def test_caller_who_leaves_cancels_the_stream() -> None:
-    """A view that raises, or a loop that is left, ends what runs on the engine, and waits until it has let go."""
     hanging = Hanging()
     log: list[Recorded] = []
     seen = events(flow(), hanging.world, log)
@@ -332,7 +307,6 @@ def test_caller_who_leaves_cancels_the_stream() -> None:
 
 
 def test_caller_is_told_that_time_passes() -> None:
-    """A view's clock goes on while a model is silent."""
     ticks: list[None] = []
 
     class Enough(Exception):
@@ -348,7 +322,6 @@ def test_caller_is_told_that_time_passes() -> None:
 
 
 def test_cancelled_caller_cancels_the_stream() -> None:
-    """`task.cancel()` reaches the engine, which lets go before the caller does, and the log can be resumed."""
     hanging = Hanging()
     log: list[Recorded] = []
 
@@ -372,7 +345,6 @@ def test_cancelled_caller_cancels_the_stream() -> None:
 
 
 def test_loop_that_closes_early_cancels_the_stream() -> None:
-    """A caller who breaks off an awaited chat and ends the loop leaves nothing behind on the engine."""
     hanging = Hanging()
 
     async def main() -> None:
@@ -386,7 +358,6 @@ def test_loop_that_closes_early_cancels_the_stream() -> None:
 
 
 def test_stream_outlives_a_loop_that_was_closed_under_it() -> None:
-    """What arrives for a caller who went away without a word is dropped, and the engine goes on."""
     resume = threading.Event()
 
     async def stream() -> AsyncIterator[Transient | Answer]:
@@ -408,8 +379,6 @@ def test_stream_outlives_a_loop_that_was_closed_under_it() -> None:
 
 
 def test_settled_work_returns_or_raises() -> None:
-    """With and without a running loop, results and exceptions reach the caller."""
-
     async def work(value: int) -> float:
         return 6 / value
 
@@ -424,8 +393,6 @@ def test_settled_work_returns_or_raises() -> None:
 
 
 def test_engine_calls_and_submits() -> None:
-    """A coroutine's result or exception, waited for or as a future."""
-
     async def work(value: int) -> float:
         return 6 / value
 
@@ -437,7 +404,6 @@ def test_engine_calls_and_submits() -> None:
 
 
 def test_endings_can_be_taken_back() -> None:
-    """What has ended by itself need not be ended again; to say so twice does no harm."""
     own = Engine()
 
     async def ending() -> None:
@@ -451,14 +417,12 @@ def test_endings_can_be_taken_back() -> None:
 
 
 def test_a_program_has_its_terminal() -> None:
-    """Outside of a notebook a chat is written as text, and its person types."""
     _ = autogen_nb.AssistantAgent
 
     assert run.surface() == Surface(PlainView, TerminalHuman)
 
 
 def test_a_program_that_loads_everything_at_once_has_its_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name has to be asked for after the import."""
     monkeypatch.setenv("EAGER_IMPORT", "1")
     source = "from autogen_nb import run; print(run.surface().view.__name__)"
 
@@ -468,7 +432,6 @@ def test_a_program_that_loads_everything_at_once_has_its_terminal(monkeypatch: p
 
 
 def test_without_a_place_the_error_says_what_to_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core that is used by itself has no view."""
     monkeypatch.setattr(surfaces, "_find", None)
 
     assert not run.has_surface()

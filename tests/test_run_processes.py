@@ -73,7 +73,6 @@ print(json.dumps({"took": min(took), "broken": broken, "resumed": to_json(log[-1
 
 @pytest.mark.parametrize("way", ["waited", "awaited", "inside"])
 def test_interrupt_lands_in_the_caller_and_leaves_a_log(way: str) -> None:
-    """Ctrl-C reaches the caller within 0.3 s, ends the stream, and leaves an open question to be answered later."""
     done = in_process(INTERRUPTED.replace("WAY", way))
 
     assert done.stderr == ""
@@ -138,7 +137,6 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("way", ["waited", "awaited", "inside"])
 @pytest.mark.parametrize(("call", "told"), [("slow", ""), ("patient", "let go\n")])
 def test_interrupt_ends_what_the_caller_itself_does(way: str, call: str, told: str) -> None:
-    """A person's function that blocks, and an answer that is awaited, are broken off."""
     done = in_process(PEOPLE.replace("WAY", way).replace("CALL", call))
 
     assert (done.stdout, done.stderr) == (f"{told}HumanInputAsked\n", "")
@@ -180,7 +178,6 @@ print(engine.call(start()))
     ],
 )
 def test_endings_run_when_the_process_ends(endings: str, told: str) -> None:
-    """Kernels and containers are ended, and one that hangs or fails does not keep the others or the process."""
     done = in_process(ENDING.replace("ENDINGS", endings or "()"))
 
     assert (done.stdout, done.stderr, done.returncode) == (told, "", 0)
@@ -230,7 +227,6 @@ print(sum(isinstance(event, Said) for event in seen), seen[-1].reason)
 
 @pytest.mark.parametrize("text", ["'hello'", "'```text\\nx\\n```'"], ids=["prose", "Markdown"])
 def test_long_chat_needs_no_recursion(text: str) -> None:
-    """5,000 messages are exchanged and replayed with room for 150 frames, and no event of the log is read twice."""
     done = in_process(LONG.replace("TEXT", text))
 
     assert (done.stdout, done.stderr) == ("5000 max_turns\n", "")

@@ -15,12 +15,10 @@ KNOWN: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_same_as_autogen(name: str) -> None:
-    """The same messages on every side, the same summaries, and the same requests to the models."""
     came_to = json.loads(json.dumps(played(autogen_nb, name), default=str))
 
     assert came_to == KNOWN[name]
 
 
 def test_every_scenario_was_recorded() -> None:
-    """The record is of these scenarios."""
     assert set(KNOWN) == set(SCENARIOS)

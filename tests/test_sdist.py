@@ -28,7 +28,6 @@ def unpacked(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 def test_every_file_is_in_it(project: Path, unpacked: Path) -> None:
-    """Whatever git keeps is in it, but for what only the project's own server uses."""
     listed = subprocess.run(["git", "ls-files"], cwd=project, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("this is no checkout")
@@ -39,7 +38,6 @@ def test_every_file_is_in_it(project: Path, unpacked: Path) -> None:
 
 
 def test_its_tests_pass(unpacked: Path) -> None:
-    """Tests that read the project's files find them there, and try the package that is there."""
     tests = [f"tests/{name}.py" for name in READERS]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not kernel", *tests],

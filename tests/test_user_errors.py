@@ -82,7 +82,6 @@ def closed_port() -> int:
 
 @BOTH_WAYS
 def test_no_key(way: Way, pupil: AssistantAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a key the model is named with every way to go on, and the chat goes on once a server is named."""
     log: list[Recorded] = []
     proxy = user()
 
@@ -117,7 +116,6 @@ def test_no_key(way: Way, pupil: AssistantAgent, monkeypatch: pytest.MonkeyPatch
 def test_a_server_that_says_no(
     way: Way, pupil: AssistantAgent, reply: FakeReply, names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A bad key and an unknown model are told at once, and what was answered before is not asked for again."""
     log: list[Recorded] = []
     proxy = user()
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -139,7 +137,6 @@ def test_a_server_that_says_no(
 
 @BOTH_WAYS
 def test_a_server_that_is_down(way: Way, pupil: AssistantAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody listens the host and the port are named, and the chat goes on when somebody does."""
     log: list[Recorded] = []
     proxy, port = user(), closed_port()
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
@@ -158,7 +155,6 @@ def test_a_server_that_is_down(way: Way, pupil: AssistantAgent, monkeypatch: pyt
 
 @BOTH_WAYS
 def test_a_predicate_that_raises(way: Way) -> None:
-    """The agent, the predicate and the message are named; with a predicate that does not raise the chat goes on."""
     log: list[Recorded] = []
     call = {"content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
     pupil = assistant(call, "TERMINATE")
@@ -177,7 +173,6 @@ def test_a_predicate_that_raises(way: Way) -> None:
 
 @BOTH_WAYS
 def test_a_reply_function_that_raises(way: Way) -> None:
-    """The function and the agent are named; the chat goes on when the function works."""
     log: list[Recorded] = []
     proxy, pupil = user(), assistant("TERMINATE")
     faults = [ZeroDivisionError("by nothing")]
@@ -200,7 +195,6 @@ def test_a_reply_function_that_raises(way: Way) -> None:
 
 @BOTH_WAYS
 def test_no_message_and_nobody_there(way: Way) -> None:
-    """A chat without a message asks the person; where there is none it can go on where there is one."""
     log: list[Recorded] = []
     proxy, pupil = user(), assistant("TERMINATE")
 
@@ -217,7 +211,6 @@ def test_no_message_and_nobody_there(way: Way) -> None:
 
 @pytest.mark.parametrize("way", ["sync"])
 def test_no_message_and_nobody_there_names_the_way_out(way: Way) -> None:
-    """What helps is to give the chat its message: the agent asks nobody anyway."""
     with pytest.raises(NobodyThere) as failed:
         talk(way, user(), assistant("TERMINATE"), [], message=None)
 
@@ -232,7 +225,6 @@ user.initiate_chat(AssistantAgent("assistant"))
 
 
 def test_no_message_in_a_script_without_a_person(tmp_path: Path) -> None:
-    """A script whose standard input is at its end is told so in its last line."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         cwd=tmp_path,
@@ -324,7 +316,6 @@ BEFORE_ANYTHING = [
 
 @pytest.mark.parametrize(("make", "kind", "names"), BEFORE_ANYTHING)
 def test_what_is_wrong_before_anything_happens(make: Any, kind: type[Exception], names: list[str]) -> None:
-    """What cannot be meant is refused where it is written, as Python's own kind of error and as one of the tree."""
     with pytest.raises(kind) as failed:
         make()
 
@@ -332,6 +323,5 @@ def test_what_is_wrong_before_anything_happens(make: Any, kind: type[Exception],
 
 
 def test_a_name_that_is_misspelt_is_told_as_python_tells_it() -> None:
-    """Who knows Python knows this line, and so do the tools that read it."""
     with pytest.raises(AttributeError, match=r"^module 'autogen_nb' has no attribute 'AssistentAgent'$"):
         _ = autogen_nb.AssistentAgent  # type: ignore[attr-defined]  # that is what is tested

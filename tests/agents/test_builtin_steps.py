@@ -14,7 +14,6 @@ CODE = [{"content": "```python\nx = 1\n```", "role": "user"}]
 
 
 def test_each_step_alone() -> None:
-    """A step says whether it has a reply, and which; one that the agent does not have has none."""
     words = [{"content": "Hello.", "role": "user"}]
     call = {"content": None, "function_call": {"name": "f", "arguments": "{}"}}
     proxy = user(
@@ -35,7 +34,6 @@ def test_each_step_alone() -> None:
 
 
 def test_step_left_out() -> None:
-    """A reply that leaves the model out is the default one."""
     helper = assistant("One.", default_auto_reply="Default.")
 
     said = helper.generate_reply([{"content": "x"}], exclude=[ConversableAgent.generate_oai_reply])
@@ -44,8 +42,6 @@ def test_step_left_out() -> None:
 
 
 def test_a_function_around_a_step_is_none_itself() -> None:
-    """What wraps the model's step, and leaves itself out of a reply, still has the model's."""
-
     @functools.wraps(ConversableAgent.generate_oai_reply)
     def shouted(agent: ConversableAgent, messages: Any, sender: Any, config: Any) -> Any:
         del config
@@ -59,7 +55,6 @@ def test_a_function_around_a_step_is_none_itself() -> None:
 
 @BOTH_WAYS
 def test_step_replaced(way: Way) -> None:
-    """A function in the place of the model's step is asked where the model would have been."""
     helper = assistant("Never.")
     helper.replace_reply_func(ConversableAgent.generate_oai_reply, lambda *_, **__: (True, "Mine."))
 
@@ -68,7 +63,6 @@ def test_step_replaced(way: Way) -> None:
 
 @BOTH_WAYS
 def test_step_registered_again(way: Way) -> None:
-    """The model's step can be tried first, before a chat is tested for its end."""
     helper = assistant("One.")
     helper.register_reply(ConversableAgent, ConversableAgent.generate_oai_reply, position=0)
 
@@ -91,7 +85,6 @@ class Quoting(ConversableAgent):
 
 
 def test_step_within_a_replacement() -> None:
-    """The replacement may ask the model's step itself; a limit set for one sender holds for that one."""
     helper = Quoting("assistant", llm_config=assistant("One.").model, human_input_mode="NEVER")
     proxy = user()
     helper.update_max_consecutive_auto_reply(1, proxy)
@@ -104,7 +97,6 @@ def test_step_within_a_replacement() -> None:
 
 @pytest.mark.parametrize("preserved", [None, 1])
 def test_history_is_cleared_but_for_the_last_messages(preserved: int | None) -> None:
-    """`clear_history` keeps as many messages as it is told."""
     proxy, helper = user(max_consecutive_auto_reply=0), assistant("One.")
     chat("sync", proxy, helper, message="x")
 

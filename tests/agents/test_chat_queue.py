@@ -29,7 +29,6 @@ def queue(*recipients: ConversableAgent, **more: Any) -> list[dict[str, Any]]:
 
 
 def test_summaries_are_carried_over() -> None:
-    """Each chat is told the summaries of those before it."""
     proxy, agents = user(), helpers("One.", "Two.", "Three.")
 
     results = proxy.initiate_chats(queue(*agents))
@@ -41,7 +40,6 @@ def test_summaries_are_carried_over() -> None:
 
 
 def test_carryover_of_its_own_and_exclusions() -> None:
-    """A chat's own carryover comes first; excluded summaries are left out, and the queue itself is not changed."""
     proxy, agents = user(), helpers("One.", "Two.", "Three.")
     chats = queue(*agents, carryover="Own.")
     chats[2]["finished_chat_indexes_to_exclude_from_carryover"] = [0]
@@ -55,7 +53,6 @@ def test_carryover_of_its_own_and_exclusions() -> None:
 
 
 def test_awaited_chats_wait_for_their_prerequisites() -> None:
-    """Each is told the summaries of those that it waits for, and of no others."""
     proxy, agents = user(), helpers("One.", "Two.", "Three.")
     chats = queue(*agents)
     chats[0] |= {"chat_id": 7, "prerequisites": [9]}
@@ -73,7 +70,6 @@ def test_awaited_chats_wait_for_their_prerequisites() -> None:
 
 
 def test_awaited_chats_run_at_the_same_time() -> None:
-    """A chat that waits for a word of another one gets it, though it came first in the queue."""
     came = asyncio.Event()
 
     async def waits(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
@@ -103,7 +99,6 @@ def test_awaited_chats_run_at_the_same_time() -> None:
     ],
 )
 def test_queue_that_cannot_be_held(chats: list[dict[str, Any]], told: str) -> None:
-    """It is refused before a chat begins, by one sentence."""
     proxy = user()
     whole = [
         {"sender": proxy, "recipient": each, "message": "x", **more}
@@ -118,7 +113,6 @@ def test_queue_that_cannot_be_held(chats: list[dict[str, Any]], told: str) -> No
 
 @BOTH_WAYS
 def test_nested_chats_reply(way: Way) -> None:
-    """The reply is the summary of the last nested chat; the first one begins with what was said."""
     writer, (critic, editor) = assistant("Never."), helpers("Too long.", "Shorter.")
     writer.register_nested_chats(
         [
@@ -139,7 +133,6 @@ def test_nested_chats_reply(way: Way) -> None:
 
 
 def test_nested_chats_count_in_the_cost() -> None:
-    """What was paid in nested chats is in the result, and in the usage of who was asked."""
     writer, (critic,) = assistant("Never."), helpers("Too long.")
     writer.register_nested_chats([{"recipient": critic, "max_turns": 1}], trigger="user", position=0)
 
@@ -151,7 +144,6 @@ def test_nested_chats_count_in_the_cost() -> None:
 
 @BOTH_WAYS
 def test_nested_chats_of_the_callers_own(way: Way) -> None:
-    """A function of the caller's own holds the chats in its way."""
     writer = assistant("Never.")
     chats = [{"recipient": writer, "chat_id": 1}]
 
@@ -166,7 +158,6 @@ def test_nested_chats_of_the_callers_own(way: Way) -> None:
 
 
 def test_nothing_to_nest_ends_the_chat() -> None:
-    """Nested chats that have no message say nothing."""
     writer, (critic,) = assistant("Never."), helpers("x")
     writer.register_nested_chats([{"recipient": critic, "message": lambda *_: None}], ConversableAgent)
 
@@ -174,7 +165,6 @@ def test_nothing_to_nest_ends_the_chat() -> None:
 
 
 def test_nested_chats_that_cannot_be() -> None:
-    """What is no function is refused, and so are awaited chats without ids."""
     writer = assistant()
 
     with pytest.raises(ConfigError, match="is 'x'; it must be 'summary_from_nested_chats'"):
@@ -184,7 +174,6 @@ def test_nested_chats_that_cannot_be() -> None:
 
 
 def test_nested_chats_at_the_same_time() -> None:
-    """With use_async an async chat holds them by their prerequisites."""
     writer, (one, other) = assistant("Never."), helpers("One.", "Two.")
     chats = [
         {"recipient": one, "message": "a", "chat_id": 1, "max_turns": 1},

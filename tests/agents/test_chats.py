@@ -24,7 +24,6 @@ def run_of(output: str = "1\n", **more: Any) -> Any:
 
 @BOTH_WAYS
 def test_code_is_run_and_its_output_told(way: Way) -> None:
-    """The block runs unasked, the model reads what it printed, and the word alone ends the chat."""
     teacher = assistant(CODE, "TERMINATE")
 
     result = chat(way, run_of(), teacher, message="Print.")
@@ -36,7 +35,6 @@ def test_code_is_run_and_its_output_told(way: Way) -> None:
 
 
 def test_both_ways_come_to_the_same() -> None:
-    """A sync and an async chat have the same log, questions and answers included."""
     logs = [chat(way, run_of(), assistant(CODE, "TERMINATE"), message="Print.").log for way in ("sync", "async")]
 
     untimed = [[_untimed(event) for event in log] for log in logs]
@@ -49,8 +47,6 @@ def _untimed(event: Recorded) -> str:
 
 @BOTH_WAYS
 def test_inside_a_running_loop(way: Way) -> None:
-    """Either kind of chat works where a loop is running already, as in a notebook's cell."""
-
     async def cell() -> list[Any]:
         if way == "sync":
             return contents(
@@ -65,7 +61,6 @@ def test_inside_a_running_loop(way: Way) -> None:
 
 @BOTH_WAYS
 def test_a_result_is_a_snapshot(way: Way) -> None:
-    """What a result holds does not change with the next chat, nor does changing it change the agents."""
     proxy, teacher = user(max_consecutive_auto_reply=0), assistant("One.", "Two.")
 
     first = chat(way, proxy, teacher, message="First.")
@@ -79,7 +74,6 @@ def test_a_result_is_a_snapshot(way: Way) -> None:
 
 @BOTH_WAYS
 def test_the_cost_by_model(way: Way) -> None:
-    """Tokens are counted for each model; where no price is known the cost is unknown, and not 0."""
     result = chat(
         way, user(max_consecutive_auto_reply=0), assistant("One two.", system_message=""), message="Hello there."
     )
@@ -101,7 +95,6 @@ def test_the_cost_by_model(way: Way) -> None:
     ids=["last_msg", "none", "callable"],
 )
 def test_summaries(way: Way, method: Any, summary: str) -> None:
-    """The summary is the last message without the word, nothing, or what a function makes of the two."""
     proxy = user(is_termination_msg=lambda message: "TERMINATE" in message["content"])
 
     result = chat(
@@ -113,7 +106,6 @@ def test_summaries(way: Way, method: Any, summary: str) -> None:
 
 @BOTH_WAYS
 def test_a_summary_by_the_model(way: Way) -> None:
-    """`reflection_with_llm` gives the model the conversation and one instruction, which can be chosen."""
     teacher = assistant("Bye.", "In short.")
     args = {"summary_prompt": "Shorter!", "summary_role": "user"}
 
@@ -135,7 +127,6 @@ def test_a_summary_by_the_model(way: Way) -> None:
 @BOTH_WAYS
 @pytest.mark.parametrize(("turns", "messages"), [(1, 2), (2, 4), (3, 6)])
 def test_max_turns(way: Way, turns: int, messages: int) -> None:
-    """The initiator sends at most so many messages, and the last reply is not processed."""
     executor = ScriptedExecutor({"print(1)": "1\n"})
     proxy = user(code_execution_config={"executor": executor})
 
@@ -169,7 +160,6 @@ def test_max_turns(way: Way, turns: int, messages: int) -> None:
     ids=["text", "list", "empty", "empty-list", "dict", "dict-and-text", "callable", "multimodal"],
 )
 def test_opening_messages(way: Way, message: Any, context: dict[str, Any], content: Any) -> None:
-    """A message is a text, a dict or a function; what earlier chats carried over is appended as AutoGen does."""
     result = chat(way, user(max_consecutive_auto_reply=0), assistant("Hi."), message=message, **context)
 
     assert contents(result)[0] == content
@@ -179,7 +169,6 @@ def test_opening_messages(way: Way, message: Any, context: dict[str, Any], conte
 @BOTH_WAYS
 @pytest.mark.parametrize(("message", "context"), [("task", {"carryover": 5}), (5, {})])
 def test_opening_messages_that_cannot_be_meant(way: Way, message: Any, context: dict[str, Any]) -> None:
-    """Another type is a TypeError before any model is asked."""
     teacher = assistant("Hi.")
 
     with pytest.raises(TypeError):
@@ -190,7 +179,6 @@ def test_opening_messages_that_cannot_be_meant(way: Way, message: Any, context: 
 
 @BOTH_WAYS
 def test_a_conversation_goes_on(way: Way) -> None:
-    """With `clear_history=False` the model is sent what was said before."""
     proxy, teacher = user(max_consecutive_auto_reply=0), assistant("One.", "Two.")
 
     chat(way, proxy, teacher, message="First.")
@@ -209,7 +197,6 @@ def test_a_conversation_goes_on(way: Way) -> None:
     ],
 )
 def test_options_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> None:
-    """A value out of range is an error before any model is asked."""
     teacher = assistant("Hi.")
 
     with pytest.raises(ConfigError, match=said):
@@ -219,7 +206,6 @@ def test_options_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> N
 
 
 def test_two_agents_of_one_name() -> None:
-    """Two agents that cannot be told apart cannot chat."""
     one = ConversableAgent("same")
 
     with pytest.raises(ConfigError, match="their names must differ"):
@@ -228,7 +214,6 @@ def test_two_agents_of_one_name() -> None:
 
 @BOTH_WAYS
 def test_a_predicate_that_raises(way: Way) -> None:
-    """A predicate that raises is an error that names the agent and the message, with the cause chained."""
     proxy = user(is_termination_msg=lambda message: "END" in message["content"])
     call = {"content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
 
@@ -241,7 +226,6 @@ def test_a_predicate_that_raises(way: Way) -> None:
 
 
 def test_after_a_predicate_has_raised_the_log_goes_on() -> None:
-    """The log ends in the question that failed; with a predicate that does not raise the chat goes on there."""
     log: list[Recorded] = []
     teacher = assistant("Hi.")
     broken = user(is_termination_msg=lambda message: message["no such key"])
@@ -259,7 +243,6 @@ def test_after_a_predicate_has_raised_the_log_goes_on() -> None:
 
 
 def test_after_a_model_has_failed_the_log_goes_on() -> None:
-    """A chat whose model failed goes on at that request; code that ran does not run again."""
     log: list[Recorded] = []
     executor = ScriptedExecutor({"print(1)": "1\n"})
     proxy = user(code_execution_config={"executor": executor})
@@ -278,7 +261,6 @@ def test_after_a_model_has_failed_the_log_goes_on() -> None:
 
 @BOTH_WAYS
 def test_confirmation_asks_the_person(way: Way) -> None:
-    """With `confirm="always"` the person at the chat's place is asked; what is skipped is told with the reason."""
     executor = ScriptedExecutor({"print(1)": "1\n"})
     proxy = user(code_execution_config={"executor": executor, "confirm": "always"}, max_consecutive_auto_reply=1)
     human = ScriptedHuman(approvals=["skip"])
@@ -296,7 +278,6 @@ def test_confirmation_asks_the_person(way: Way) -> None:
 
 
 def test_what_is_remembered_of_a_peer() -> None:
-    """`last_message` and `clear_history` speak of one peer, or of the only one."""
     proxy, teacher = user(max_consecutive_auto_reply=0), assistant("Hi.")
     nothing = proxy.last_message()
 
@@ -313,7 +294,6 @@ def test_what_is_remembered_of_a_peer() -> None:
 
 
 def test_a_model_that_an_agent_does_not_have() -> None:
-    """A summary by a model needs an agent with one."""
     one, other = ConversableAgent("one", default_auto_reply=None), ConversableAgent("other", default_auto_reply=None)
 
     with pytest.raises(ConfigError, match="needs an agent with a model"):
@@ -321,7 +301,6 @@ def test_a_model_that_an_agent_does_not_have() -> None:
 
 
 def test_a_long_chat() -> None:
-    """A chat of more than a thousand messages has no depth that could run out."""
     teacher = assistant(*[f"reply {number}" for number in range(600)], max_consecutive_auto_reply=1000)
 
     result = chat("sync", user(max_consecutive_auto_reply=599), teacher, message="Begin.")
@@ -331,7 +310,6 @@ def test_a_long_chat() -> None:
 
 @BOTH_WAYS
 def test_cache_of_a_chat(way: Way, tmp_path: Path) -> None:
-    """With ``cache=`` the same chat asks its models once, for the summary too, and costs nothing the second time."""
     replies = ["One.", "In short."]
     results = []
     for left in (replies, []):

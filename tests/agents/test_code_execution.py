@@ -96,7 +96,6 @@ def _told(event: OutputAdded | CodeInputAsked | CodeInputGiven) -> str:
 
 @BOTH_WAYS
 def test_input_is_asked_in_its_place(way: Way, executor: JupyterExecutor) -> None:
-    """What was printed, the question, the answer, what is printed then; question and answer are in the log."""
     human = ScriptedHuman(typing=["Ada", "hunter2"])
     log: Log = []
     code = "from getpass import getpass\nprint('a')\nprint(input('Name? '))\nprint(len(getpass('Code? ')))"
@@ -114,14 +113,12 @@ def test_input_is_asked_in_its_place(way: Way, executor: JupyterExecutor) -> Non
 
 
 def test_end_of_input_is_an_error_in_the_code(executor: JupyterExecutor) -> None:
-    """Who has no more to say raises EOFError there."""
     events = held("sync", executor, "input()", ScriptedHuman(typing=[None]))
 
     assert [output.ename for output in ran(events).outputs if isinstance(output, Failure)] == ["EOFError"]
 
 
 def test_nobody_is_a_clear_error_in_the_code(executor: JupyterExecutor) -> None:
-    """Where nobody is there, code that asks fails at once, and says why."""
     (failure,) = [
         each for each in ran(held("sync", executor, "input()", NobodyToAsk())).outputs if isinstance(each, Failure)
     ]
@@ -130,8 +127,6 @@ def test_nobody_is_a_clear_error_in_the_code(executor: JupyterExecutor) -> None:
 
 
 def test_library_users_own_answers_come_first(executor: JupyterExecutor) -> None:
-    """An executor that was given somebody to ask asks them, also in a chat."""
-
     async def ask(prompt: str, password: bool) -> str:
         return "theirs"
 
@@ -145,7 +140,6 @@ def test_library_users_own_answers_come_first(executor: JupyterExecutor) -> None
 
 
 def test_replay_asks_nobody(executor: JupyterExecutor) -> None:
-    """A log that is played again holds the answers."""
     log: Log = []
     held("sync", executor, "print(input())", ScriptedHuman(typing=["once"]), log)
 
@@ -160,7 +154,6 @@ HIDDEN = "print('before')\neval(chr(111) + \"pen('hidden', 'w').close()\")\nprin
 
 @BOTH_WAYS
 def test_what_the_reading_did_not_tell_is_asked_about(way: Way, executor: JupyterExecutor) -> None:
-    """The question names the act and its line; who denies has the code fail there, and the model reads why."""
     denied = EffectJudged(allowed=False, reason="not there", by="you")
     human = ScriptedHuman(approvals=["run"], effects=[denied])
 
@@ -178,7 +171,6 @@ def test_what_the_reading_did_not_tell_is_asked_about(way: Way, executor: Jupyte
 
 
 def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterExecutor) -> None:
-    """Stop interrupts the code, and nothing comes after it."""
     allowed = held("sync", executor, HIDDEN, ScriptedHuman(approvals=["run"], effects=[True]), confirm="always")
     stop = ScriptedHuman(approvals=["run"], effects=[EffectJudged(allowed=False, stop=True)])
     (executor.cwd / "hidden").unlink()
@@ -191,13 +183,11 @@ def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterEx
 
 
 def test_who_asks_about_nothing_is_not_asked_while_code_runs(executor: JupyterExecutor) -> None:
-    """With confirm "never", nothing is guarded."""
     assert story(held("sync", executor, HIDDEN, NobodyToAsk())) == ["before", "after"]
     (executor.cwd / "hidden").unlink()
 
 
 def test_members_of_a_team_ask(executor: JupyterExecutor) -> None:
-    """Code that a team's member runs asks the person, too."""
     team = by_turns(says("coder", python("print(input('Team? '))")), CodeExecutorAgent("runner", executor), max_turns=2)
     log: Log = []
 
@@ -222,8 +212,6 @@ class Silent(ScriptedHuman):
 
 
 def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> None:
-    """A chat that is given up while a question is open interrupts the code, and the kernel serves the next one."""
-
     async def main() -> None:
         human = Silent()
         proxy = user(code_execution_config={"executor": executor})
@@ -248,7 +236,6 @@ def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> 
 
 
 def test_plain_view_has_a_line_for_each_decision(executor: JupyterExecutor) -> None:
-    """What was asked and how it was answered is one line; a password is not shown."""
     written: list[str] = []
     view = PlainView(written.append)
     code = "from getpass import getpass; input('Name? '); getpass('Code? ')"
@@ -265,8 +252,6 @@ def test_plain_view_has_a_line_for_each_decision(executor: JupyterExecutor) -> N
 
 @pytest.mark.slow
 def test_kernels_of_agents_that_nobody_has_are_given_back(tmp_path: Path) -> None:
-    """Agents that are made anew take over: the kernel of the earlier ones ends, also where no collector runs."""
-
     def cell() -> tuple[ConversableAgent, int]:
         writer = AssistantAgent(
             "writer", llm_config=ScriptedModel(["```python\nimport os; print(os.getpid())\n```", "Fine."])

@@ -19,7 +19,6 @@ def add(a: int, b: int) -> int:
 
 
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each message is written below its type and source; a question to a person is not, and the result is returned."""
     me = UserProxyAgent("me", input_func=lambda _: "typed")
     a = assistant("a", calling("add", '{"a": 1, "b": 2}'), tools=[add])
     done = finished(Console(by_turns(a, me, max_turns=2).run_stream(task="start")))
@@ -35,7 +34,6 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_streams_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Pieces of a reply are written as they come, and the whole is not repeated."""
     team = by_turns(assistant("a", "one two three", model_client_stream=True), says("b"), max_turns=2)
     finished(Console(team.run_stream(task="start")))
 
@@ -47,7 +45,6 @@ def test_what_streams_is_written_once(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("streams", [False, True])
 def test_the_word_that_ends_a_run_is_not_written(streams: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    """An agent's line that holds the word alone is left out, streamed or not; the person's own words stay."""
     team = by_turns(assistant("a", "Done.\n\nTERMINATE", "next", model_client_stream=streams), max_turns=2)
     finished(Console(team.run_stream(task="Say:\nTERMINATE")))
     kind = "ModelClientStreamingChunkEvent" if streams else "TextMessage"
@@ -59,7 +56,6 @@ def test_the_word_that_ends_a_run_is_not_written(streams: bool, capsys: pytest.C
 
 
 def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where they are wanted, tokens and seconds follow."""
     team = by_turns(assistant("a", "one two", system_message=""), max_turns=1)
     finished(Console(team.run_stream(task="start"), output_stats=True))
     written = re.sub(r"\d\.\d s", "0.0 s", capsys.readouterr().out)
@@ -71,15 +67,12 @@ def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_a_model_wrote_does_nothing_to_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """Escape sequences and other controls are left out, or written as what they are."""
     finished(Console(by_turns(says("a", "\x1b[31mred\x1b[0m \x07 \u202egnp"), max_turns=1).run_stream(task="start")))
 
     assert capsys.readouterr().out.splitlines()[-1] == "red [U+0007] [U+202E]gnp"
 
 
 def test_streams_of_others(capsys: pytest.CaptureFixture[str]) -> None:
-    """Any stream that ends with a result, or a response, can be shown."""
-
     async def stream(*items: Any) -> AsyncIterator[Any]:
         for item in items:
             yield item

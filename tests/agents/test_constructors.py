@@ -76,7 +76,6 @@ KINDS = pytest.mark.parametrize(
 
 @KINDS
 def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
-    """The parameters have AutoGen's names, in its order, so that calls by position mean the same, and its defaults."""
     parameters = inspect.signature(cls).parameters
     ours = {name: each.default for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD}
 
@@ -86,7 +85,6 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
 
 @KINDS
 def test_every_parameter_is_accepted(cls: Any, known: dict[str, Any]) -> None:
-    """Each class takes all of a conversable agent's parameters, by name."""
     agent = cls("agent", **GIVEN)
 
     assert agent.name == "agent"
@@ -97,14 +95,12 @@ def test_every_parameter_is_accepted(cls: Any, known: dict[str, Any]) -> None:
 
 
 def test_a_system_message_in_lines() -> None:
-    """A list is joined by newlines, and the description is the system message where none is given."""
     agent = autogen_nb.ConversableAgent("agent", ["One.", "Two."])
 
     assert agent.system_message == agent.description == "One.\nTwo."
 
 
 def test_the_system_message_can_change() -> None:
-    """`update_system_message` changes what the model is told."""
     agent = autogen_nb.ConversableAgent("agent", "Old.")
 
     agent.update_system_message("New.")
@@ -114,12 +110,10 @@ def test_the_system_message_can_change() -> None:
 
 @pytest.mark.parametrize("llm_config", [False, None])
 def test_no_model(llm_config: Any) -> None:
-    """False and None mean no model."""
     assert autogen_nb.AssistantAgent("agent", llm_config=llm_config).model is None
 
 
 def test_a_model_itself_is_taken() -> None:
-    """A model in the place of a configuration is used as it is."""
     model = ScriptedModel([])
 
     assert autogen_nb.AssistantAgent("agent", llm_config=model).model is model
@@ -167,14 +161,12 @@ def test_a_model_itself_is_taken() -> None:
     ],
 )
 def test_a_code_execution_config_that_cannot_be_meant(config: Any, kind: type[Exception], said: str) -> None:
-    """Unknown keys are a TypeError, values a ValueError; both at construction, and both name what is wrong."""
     with pytest.raises(kind, match=said.replace("?", "[?]")):
         autogen_nb.UserProxyAgent("user", code_execution_config=config)
 
 
 @pytest.mark.parametrize("reach", ["auto", 0, 1, 3])
 def test_how_far_code_is_looked_for(reach: Any) -> None:
-    """`last_n_messages` is "auto" or a number, 0 for off."""
     config = {"executor": ScriptedExecutor({}), "last_n_messages": reach}
     agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
 
@@ -194,7 +186,6 @@ def test_how_far_code_is_looked_for(reach: Any) -> None:
     ],
 )
 def test_a_kernel_by_default(config: dict[str, Any]) -> None:
-    """Any configuration without an executor means a Jupyter kernel of the agent's own, not started yet."""
     agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
 
     assert agent.code is not None
@@ -214,12 +205,10 @@ def test_a_kernel_by_default(config: dict[str, Any]) -> None:
     ],
 )
 def test_other_arguments_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> None:
-    """What cannot be meant is an error at construction that names the value."""
     with pytest.raises(AutogenError, match=said):
         autogen_nb.ConversableAgent(**{"name": "agent", **arguments})
 
 
 def test_an_unknown_argument_is_a_type_error() -> None:
-    """A misspelt argument is Python's own error."""
     with pytest.raises(TypeError, match="human_input_mod"):
         autogen_nb.UserProxyAgent("user", human_input_mod="NEVER")  # type: ignore[call-arg]

@@ -20,7 +20,6 @@ CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{
 
 @BOTH_WAYS
 def test_everybody_remembers_the_whole_chat(way: Way) -> None:
-    """Each member knows who said what, in the role of an assistant for its own words only."""
     agents = members()
     manager = led(agents, max_round=3)
 
@@ -39,7 +38,6 @@ def test_everybody_remembers_the_whole_chat(way: Way) -> None:
 
 
 def test_initiate_chat() -> None:
-    """A chat with a manager begins as all chats do, waited for or awaited."""
     results = []
     for way in WAYS:
         agents = members()
@@ -56,7 +54,6 @@ def test_initiate_chat() -> None:
 
 @BOTH_WAYS
 def test_outsider_begins(way: Way) -> None:
-    """Who is no member begins the chat, hears nothing of it, and has what was said last as its summary."""
     agents, user = members(), member("user")
     manager = led(agents, max_round=3)
 
@@ -68,7 +65,6 @@ def test_outsider_begins(way: Way) -> None:
 
 
 def test_summary_by_a_model_is_of_the_whole_chat() -> None:
-    """Whoever began it, what was said in the group is summed up."""
     agents = members()
     manager = led(agents, "bob", "All said.", max_round=2)
 
@@ -79,7 +75,6 @@ def test_summary_by_a_model_is_of_the_whole_chat() -> None:
 
 
 def test_each_chat_begins_anew() -> None:
-    """What was said before is forgotten on all sides, unless the caller wants otherwise."""
     agents = members()
     manager = led(agents, max_round=2)
     held("sync", agents[0], manager)
@@ -95,7 +90,6 @@ def test_each_chat_begins_anew() -> None:
 
 
 def test_counts_between_members_are_their_own() -> None:
-    """A chat of the group leaves alone how often a member has replied to another one elsewhere."""
     agents = members()
     agents[1].auto_replies[agents[2]] = 7
 
@@ -106,7 +100,6 @@ def test_counts_between_members_are_their_own() -> None:
 
 @BOTH_WAYS
 def test_word_that_ends_the_chat(way: Way) -> None:
-    """The manager's predicate is asked about each message, with the name of who said it."""
     seen: list[Any] = []
 
     def over(message: Mapping[str, Any]) -> bool:
@@ -123,7 +116,6 @@ def test_word_that_ends_the_chat(way: Way) -> None:
 
 
 def test_call_without_content_is_an_empty_text() -> None:
-    """A predicate that looks into the content meets a text, as in AutoGen 0.2."""
     alice = member("alice", default_auto_reply={"content": None, "tool_calls": [CALL]})
     carol = member("carol", function_map={"f": lambda: "did"})
     agents = [alice, member("bob"), carol]
@@ -144,7 +136,6 @@ def test_call_without_content_is_an_empty_text() -> None:
 
 
 def test_calls_are_answered_by_who_can() -> None:
-    """After a call only members that have the function are candidates; without the filter anybody is."""
     speakers = []
     for filtered in (True, False):
         alice = member("alice", default_auto_reply={"content": None, "tool_calls": [CALL]})
@@ -157,7 +148,6 @@ def test_calls_are_answered_by_who_can() -> None:
 
 
 def test_pictures_reach_the_members() -> None:
-    """A message of several parts is passed on whole; in the group's own record it is text."""
     agents = members()
     manager = led(agents, max_round=1)
     parts = [
@@ -173,7 +163,6 @@ def test_pictures_reach_the_members() -> None:
 
 @BOTH_WAYS
 def test_person_ends_the_chat_for_a_member(way: Way) -> None:
-    """A member's person may speak for it, or end the chat of all."""
     agents = members(bob=member("bob", human_input_mode="ALWAYS"))
     manager = led(agents, max_round=9)
 
@@ -186,7 +175,6 @@ def test_person_ends_the_chat_for_a_member(way: Way) -> None:
 
 @BOTH_WAYS
 def test_member_without_a_reply_ends_the_chat(way: Way) -> None:
-    """Who has nothing to say ends it."""
     agents = members(bob=member("bob", default_auto_reply=None))
     manager = led(agents)
 
@@ -197,7 +185,6 @@ def test_member_without_a_reply_ends_the_chat(way: Way) -> None:
 
 
 def test_group_within_a_group() -> None:
-    """A member may lead a group of its own; its chat is held in its turn, and ends that of all, as in AutoGen 0.2."""
     inner = led(members("dora", "emil"), name="inner", max_round=3)
     agents = [member("alice"), inner, member("carol")]
     outer = led(agents, max_round=9)
@@ -212,7 +199,6 @@ def test_group_within_a_group() -> None:
 
 @BOTH_WAYS
 def test_introductions(way: Way) -> None:
-    """Each member is told who is there; the group's record holds none of it."""
     agents = members()
     manager = led(agents, max_round=2, send_introductions=True)
 
@@ -237,7 +223,6 @@ class Deaf(ConversableAgent):
 
 @BOTH_WAYS
 def test_receive_of_a_member_is_called(way: Way) -> None:
-    """A member with a receive of its own takes in what that makes of the message, and nobody else does."""
     agents = members(carol=Deaf("carol", human_input_mode="NEVER", default_auto_reply="carol here"))
     manager = led(agents, max_round=2)
 
@@ -250,7 +235,6 @@ def test_receive_of_a_member_is_called(way: Way) -> None:
 
 @BOTH_WAYS
 def test_hooks_of_the_manager_change_what_is_passed_on(way: Way) -> None:
-    """A hook sees each message on its way to each member."""
     agents = members()
     manager = led(agents, max_round=1)
     manager.register_hook(
@@ -264,7 +248,6 @@ def test_hooks_of_the_manager_change_what_is_passed_on(way: Way) -> None:
 
 
 def test_cost_of_choosing_is_counted() -> None:
-    """What the manager's model used to choose speakers is part of the chat's cost, and of the manager's usage."""
     agents = members()
     manager = led(agents, "bob", max_round=2)
 
@@ -278,7 +261,6 @@ def test_cost_of_choosing_is_counted() -> None:
 
 
 def test_send_to_a_manager_holds_a_chat() -> None:
-    """A message for which a reply is asked is the first one of the group."""
     agents = members()
     manager = led(agents, max_round=2)
 
@@ -290,7 +272,6 @@ def test_send_to_a_manager_holds_a_chat() -> None:
 
 @pytest.mark.parametrize("call", ["generate_reply", "run_chat", "a_run_chat"])
 def test_reply_of_a_manager_is_the_chat(call: str) -> None:
-    """Asked for a reply to a message, the manager holds the chat and has none."""
     agents = members()
     manager = led(agents, max_round=2)
     given = {"messages": [{"content": "start", "role": "user"}], "sender": agents[0]}
@@ -302,7 +283,6 @@ def test_reply_of_a_manager_is_the_chat(call: str) -> None:
 
 
 def test_reply_functions_of_a_manager() -> None:
-    """One that is registered at the first place comes before the group's chat; one at a later place has no turn."""
     agents = members()
     manager = led(agents, max_round=2)
     called: list[str] = []
@@ -321,7 +301,6 @@ def test_reply_functions_of_a_manager() -> None:
 
 
 def test_leader_of_its_own_group_is_refused() -> None:
-    """A manager cannot be led by itself."""
     inner = led(members("dora", "emil"), name="inner")
     outer = led([member("alice"), inner])
     inner.groupchat.agents.append(outer)
@@ -331,7 +310,6 @@ def test_leader_of_its_own_group_is_refused() -> None:
 
 
 def test_names_must_differ_across_a_chat() -> None:
-    """An outsider, or an agent of an inner group, that is called like another one is refused before anything starts."""
     agents = members()
 
     with pytest.raises(ConfigError, match="two agents of one chat are called 'bob'"):
@@ -339,7 +317,6 @@ def test_names_must_differ_across_a_chat() -> None:
 
 
 def test_manual_choice_asks_the_person() -> None:
-    """The person is asked in the manager's name, and an empty answer takes whose turn it is."""
     agents = members()
     manager = led(agents, speaker_selection_method="manual", max_round=3)
     human = ScriptedHuman(["3", ""])
@@ -352,7 +329,6 @@ def test_manual_choice_asks_the_person() -> None:
 
 
 def test_names_are_kept() -> None:
-    """The group tells who is in it."""
     group = led(members()).groupchat
 
     assert group.agent_names == list(ABC)

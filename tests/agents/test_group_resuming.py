@@ -38,7 +38,6 @@ def person(log: Sequence[Recorded] = ()) -> ScriptedHuman:
 
 
 def test_async_equals_sync() -> None:
-    """The log of an awaited chat is that of one that was waited for, but for the seconds that models took."""
     logs = []
     for way in WAYS:
         agents, manager = model_group()
@@ -50,7 +49,6 @@ def test_async_equals_sync() -> None:
 
 @BOTH_WAYS
 def test_every_prefix_resumes_to_the_same_chat(way: Way) -> None:
-    """Wherever a chat of a group broke off, new agents go on with it, and remember all of it, as the group does."""
     agents, manager = model_group()
     whole = list(held(way, agents[0], manager, human=person()).log)
 
@@ -67,7 +65,6 @@ def test_every_prefix_resumes_to_the_same_chat(way: Way) -> None:
 
 
 def test_interrupt_leaves_a_log_that_resumes() -> None:
-    """Ctrl-C reaches the caller, and the chat goes on at the question that was open."""
     agents = members(bob=member("bob", llm_config=ScriptedModel([KeyboardInterrupt(), "bob's words"])))
     manager = led(agents, max_round=3)
     log: Log = []
@@ -80,7 +77,6 @@ def test_interrupt_leaves_a_log_that_resumes() -> None:
 
 
 def test_replay_calls_nothing_of_the_caller() -> None:
-    """A chat whose log is whole is told again without its function, its predicate or its group's own methods."""
     agents = members()
     choose, over = (lambda last, group: agents[1]), (lambda message: False)
     first = led(agents, speaker_selection_method=choose, is_termination_msg=over)
@@ -96,7 +92,6 @@ def test_replay_calls_nothing_of_the_caller() -> None:
 
 
 def test_predicate_that_raises_is_named() -> None:
-    """The error says whose predicate it was, and the chat goes on once it is mended."""
     agents = members()
     manager = led(agents, is_termination_msg=lambda message: message["no"])
     log: Log = []

@@ -65,26 +65,22 @@ GROUP = [ALICE, BOB, CAROL]
     ],
 )
 def test_settings_that_do_not_fit(settings: dict[str, Any], text: str) -> None:
-    """One sentence names the setting and the way out, before anything starts."""
     with pytest.raises(ConfigError, match=text):
         GroupChat(**{"agents": GROUP, "messages": [], **settings})
 
 
 @pytest.mark.parametrize("groupchat", [None, GROUP])
 def test_manager_needs_a_group(groupchat: Any) -> None:
-    """A manager without a group is refused."""
     with pytest.raises(ConfigError, match="give the manager the GroupChat that it leads"):
         GroupChatManager(groupchat)
 
 
 def test_manager_calls_no_functions() -> None:
-    """Tools in a manager's configuration are refused, as in AutoGen 0.2."""
     with pytest.raises(ConfigError, match="a group's manager calls no functions"):
         GroupChatManager(GroupChat(GROUP, []), llm_config={"model": "m", "tools": [{}]})
 
 
 def test_settings_are_looked_at_again_before_a_chat() -> None:
-    """What was changed since is noticed before anything is said."""
     agents = members()
     manager = led(agents)
     agents.append(member("alice"))
@@ -130,7 +126,6 @@ def transitions(**settings: Any) -> dict[str, list[str]]:
     ids=["anybody", "no repeats", "one repeats", "allowed", "disallowed"],
 )
 def test_who_may_follow_whom(settings: dict[str, Any], followed: dict[str, list[str]]) -> None:
-    """However it was said, it comes to who may speak after each agent."""
     assert transitions(**settings) == followed
 
 
@@ -146,7 +141,6 @@ def test_who_may_follow_whom(settings: dict[str, Any], followed: dict[str, list[
     ids=["ring", "sink", "nobody named", "disallowed", "nothing"],
 )
 def test_transitions_as_in_autogen(allowed: Any, kind: str, speakers: list[str]) -> None:
-    """The same agents speak in the same order as in AutoGen 0.2, which was run to find out."""
     manager = led(GROUP, max_round=5, allowed_or_disallowed_speaker_transitions=allowed, speaker_transitions_type=kind)
 
     held("sync", ALICE, manager)
@@ -155,7 +149,6 @@ def test_transitions_as_in_autogen(allowed: Any, kind: str, speakers: list[str])
 
 
 def test_whose_turn_it_is() -> None:
-    """The next agent is the one after, or the next one of some."""
     group = GroupChat(GROUP, [])
 
     assert group.next_agent(CAROL) is ALICE
@@ -168,7 +161,6 @@ def test_whose_turn_it_is() -> None:
 
 
 def test_agents_by_name() -> None:
-    """Agents are found by their names, in groups within the group too; a name that several have can be an error."""
     inner = led([BOB, member("alice")], name="inner")
     group = GroupChat([ALICE, inner], [])
 
@@ -180,7 +172,6 @@ def test_agents_by_name() -> None:
 
 
 def test_record_of_a_group() -> None:
-    """Messages are taken in as texts by their speakers; a function's answer keeps its name; reset forgets all."""
     group = GroupChat(GROUP, [])
     given = {"content": None, "role": "user", "name": "other"}
 
@@ -197,7 +188,6 @@ def test_record_of_a_group() -> None:
 
 
 def test_texts_for_some_of_the_agents() -> None:
-    """The instructions can be had for some agents only."""
     group = GroupChat(GROUP, [])
 
     assert "bob: I am bob\ncarol: I am carol" in group.select_speaker_msg([BOB, CAROL])
@@ -208,7 +198,6 @@ def test_texts_for_some_of_the_agents() -> None:
 
 
 def test_reset_of_a_manager() -> None:
-    """It forgets what was said in the group too."""
     agents = members()
     manager = led(agents)
     held("sync", agents[0], manager)
@@ -240,7 +229,6 @@ def resumed(manager: Any, given: Any, how: str = "sync", **more: Any) -> tuple[C
 @pytest.mark.parametrize("form", ["list", "text"])
 @pytest.mark.parametrize("ending", ["TERMINATE", lambda text: text.replace("TERMINATE", "")], ids=["word", "function"])
 def test_group_goes_on_with_an_earlier_chat(how: str, form: str, ending: Any) -> None:
-    """Its members remember what they and others said; the last message opens the chat that goes on."""
     agents = members()
     manager = led(agents, max_round=2)
     given = EARLIER if form == "list" else manager.messages_to_string(EARLIER)
@@ -257,7 +245,6 @@ def test_group_goes_on_with_an_earlier_chat(how: str, form: str, ending: Any) ->
 
 
 def test_manager_that_spoke_last() -> None:
-    """Messages without a name, and those of the admin, are the manager's."""
     agents = members()
     manager = led(agents)
     messages: list[dict[str, Any]] = [{"content": "one", "role": "user"}, {"content": None, "name": "Admin"}]
@@ -277,7 +264,6 @@ def test_manager_that_spoke_last() -> None:
     ],
 )
 def test_messages_that_no_group_can_go_on_from(messages: list[dict[str, Any]], text: str) -> None:
-    """Nothing is forgotten before the messages are looked at."""
     agents = members()
     manager = led(agents)
     held("sync", agents[0], manager)
@@ -288,7 +274,6 @@ def test_messages_that_no_group_can_go_on_from(messages: list[dict[str, Any]], t
 
 
 def test_messages_as_text() -> None:
-    """What was written out can be read back."""
     manager = led(members())
 
     assert manager.messages_from_string(manager.messages_to_string(EARLIER)) == EARLIER

@@ -34,7 +34,6 @@ def names(manager: Any) -> list[str]:
 
 @BOTH_WAYS
 def test_model_is_told_who_there_is_and_what_was_said(way: Way) -> None:
-    """The instructions stand around the conversation, in which each message has the name of its speaker."""
     agents = members()
     manager = led(agents, "carol", max_round=2)
 
@@ -50,7 +49,6 @@ def test_model_is_told_who_there_is_and_what_was_said(way: Way) -> None:
 
 
 def test_model_is_told_what_was_wrong_with_its_words() -> None:
-    """After a word that names nobody, and one that names several, it is told so, each in its own way."""
     agents = members()
     manager = led(
         agents,
@@ -75,7 +73,6 @@ def test_model_is_told_what_was_wrong_with_its_words() -> None:
 
 
 def test_own_templates() -> None:
-    """Templates of the caller's own are filled in; braces that mark nothing stay, and no prompt means none."""
     agents = members("alice", "bob")
     manager = led(
         agents,
@@ -94,7 +91,6 @@ def test_own_templates() -> None:
 
 
 def test_candidates_only_are_named() -> None:
-    """A model chooses among those who may speak."""
     agents = members("alice", "bob", "carol", "dora")
     manager = led(agents, "carol", max_round=2, allow_repeat_speaker=False)
 
@@ -105,7 +101,6 @@ def test_candidates_only_are_named() -> None:
 
 
 def test_open_calls_are_not_shown_to_the_model_that_chooses() -> None:
-    """Calls that nobody has answered yet are left out of the request, since endpoints refuse them."""
     agents = members()
     manager = led(agents, "bob", max_round=2, func_call_filter=False)
 
@@ -115,7 +110,6 @@ def test_open_calls_are_not_shown_to_the_model_that_chooses() -> None:
 
 
 def test_model_of_the_group_chooses_before_that_of_the_manager() -> None:
-    """`select_speaker_auto_llm_config` is asked where it is given."""
     agents, chooser = members(), ScriptedModel(["carol"])
     manager = led(agents, "bob", max_round=2, select_speaker_auto_llm_config=chooser)
 
@@ -126,7 +120,6 @@ def test_model_of_the_group_chooses_before_that_of_the_manager() -> None:
 
 
 def test_choice_without_a_model_is_told() -> None:
-    """Where a model is to choose and there is none, the error names the ways out, and the chat goes on from there."""
     agents = members()
     manager = led(agents, speaker_selection_method="auto", max_round=2)
     log: Log = []
@@ -142,7 +135,6 @@ def test_choice_without_a_model_is_told() -> None:
 
 
 def test_single_candidate_needs_no_model() -> None:
-    """Where there is nothing to choose no model is missed."""
     agents = members("alice", "bob")
     manager = led(agents, speaker_selection_method="Auto", allow_repeat_speaker=False)
 
@@ -152,7 +144,6 @@ def test_single_candidate_needs_no_model() -> None:
 
 
 def test_chance_chooses_among_the_candidates() -> None:
-    """By chance, a member speaks who may."""
     agents = members()
     manager = led(agents, speaker_selection_method="random", allow_repeat_speaker=False, max_round=20)
 
@@ -166,7 +157,6 @@ def test_chance_chooses_among_the_candidates() -> None:
 
 @BOTH_WAYS
 def test_function_chooses(way: Way) -> None:
-    """A function of the caller's own is given the last speaker and the group."""
     agents = members()
     seen: list[tuple[str, int]] = []
 
@@ -185,7 +175,6 @@ def test_function_chooses(way: Way) -> None:
 
 @BOTH_WAYS
 def test_function_that_is_awaited(way: Way) -> None:
-    """It may be async, in either kind of chat."""
     agents = members()
 
     async def choose(last: ConversableAgent, group: GroupChat) -> ConversableAgent:
@@ -247,7 +236,6 @@ def names_stranger(last: Any, group: Any) -> Any:
     ],
 )
 def test_function_that_does_not_choose(function: Callable[..., Any], error: type[Exception], text: str) -> None:
-    """The error names the function and says what it must return."""
     agents = members()
 
     with pytest.raises(error, match=text):
@@ -287,7 +275,6 @@ class Awaited(GroupChat):
     ids=["turns", "function", "nobody", "model"],
 )
 def test_select_speaker_of_a_subclass(way: Way, settings: dict[str, Any], speakers: list[str]) -> None:
-    """A group with a select_speaker of its own chooses by it, and may fall back on what the settings say."""
     agents = members()
     model = ScriptedModel(["carol"])
     manager = GroupChatManager(Backwards(agents, [], max_round=4, **settings), llm_config=model)
@@ -298,7 +285,6 @@ def test_select_speaker_of_a_subclass(way: Way, settings: dict[str, Any], speake
 
 
 def test_a_select_speaker_of_a_subclass() -> None:
-    """In an async chat the awaited one is called; in a sync chat the settings count."""
     speakers = []
     for way in WAYS:
         agents = members()
@@ -311,7 +297,6 @@ def test_a_select_speaker_of_a_subclass() -> None:
 
 @pytest.mark.parametrize(("method", "place"), [("round_robin", 2), ("manual", 0), (lambda last, group: last, 1)])
 def test_select_speaker_outside_of_a_chat(method: Any, place: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says who would speak next, after what the group has heard."""
     monkeypatch.setattr("builtins.input", lambda prompt="": "1")
     agents = members()
     group = GroupChat(agents, [], speaker_selection_method=method)
@@ -321,7 +306,6 @@ def test_select_speaker_outside_of_a_chat(method: Any, place: int, monkeypatch: 
 
 
 def test_select_speaker_without_a_model() -> None:
-    """The selector's model is needed here too."""
     group = GroupChat(members(), [])
 
     with pytest.raises(ConfigError, match="chooser has no model to choose"):
@@ -329,7 +313,6 @@ def test_select_speaker_without_a_model() -> None:
 
 
 def test_error_names_the_subclass_that_chooses() -> None:
-    """What a group's own select_speaker returns is looked at as well."""
     agents = members()
     manager = GroupChatManager(Backwards(agents, [], speaker_selection_method="round_robin"))
 

@@ -22,7 +22,6 @@ def asked(helper: Any) -> list[list[Any]]:
 
 @BOTH_WAYS
 def test_before_a_reply(way: Way) -> None:
-    """The model gets what the hooks made; the history keeps what was said."""
     helper = assistant("One.", "Two.")
     helper.register_hook("process_last_received_message", lambda content: content + " (noted)")
     helper.register_hook("process_all_messages_before_reply", lambda messages: messages[-1:])
@@ -34,7 +33,6 @@ def test_before_a_reply(way: Way) -> None:
 
 
 def test_hooks_decide_what_ends_a_chat() -> None:
-    """The termination test reads what the hooks made of the last message."""
     helper = assistant("One.")
     helper.register_hook("process_last_received_message", lambda _: "TERMINATE")
 
@@ -43,7 +41,6 @@ def test_hooks_decide_what_ends_a_chat() -> None:
 
 @BOTH_WAYS
 def test_before_sending(way: Way) -> None:
-    """Both sides keep what the hook made of a message."""
     proxy, helper = user(max_consecutive_auto_reply=1), assistant("One.", "Two.")
     proxy.register_hook(
         "process_message_before_send",
@@ -57,7 +54,6 @@ def test_before_sending(way: Way) -> None:
 
 
 def test_log_does_not_repeat_the_history() -> None:
-    """Messages that a hook leaves alone are named by their places."""
     helper = assistant("One.", "Two.")
     helper.register_hook("process_all_messages_before_reply", lambda messages: [*messages, {"content": "P.S."}])
 
@@ -71,7 +67,6 @@ def test_log_does_not_repeat_the_history() -> None:
 
 
 def test_hooks_are_not_called_again_from_a_log() -> None:
-    """A chat that goes on from its log takes from there what the hooks had made."""
     helper = assistant("One.", "Two.")
     helper.register_hook("process_last_received_message", lambda content: content + " (noted)")
     whole = chat("sync", user(max_consecutive_auto_reply=1), helper, message="Begin.").log
@@ -89,7 +84,6 @@ def test_hooks_are_not_called_again_from_a_log() -> None:
 
 
 def test_calls_and_exit_are_left_alone() -> None:
-    """A message that carries a function call, and the word that ends a chat, go past the hook for the last message."""
     helper = assistant("One.")
     helper.register_hook("process_last_received_message", lambda _: "changed")
     messages: list[dict[str, Any]] = [
@@ -109,7 +103,6 @@ def test_calls_and_exit_are_left_alone() -> None:
     ],
 )
 def test_hook_that_fails_is_named(method: str, hook: Any, told: str) -> None:
-    """An error names the hook, its place and the agent."""
     helper = assistant("One.")
     helper.register_hook(method, hook)
 
@@ -120,7 +113,6 @@ def test_hook_that_fails_is_named(method: str, hook: Any, told: str) -> None:
 
 
 def test_registering() -> None:
-    """An unknown place, what is no function, and the same hook twice are refused."""
     helper = assistant()
     helper.register_hook("process_message_before_send", print)
 
@@ -133,7 +125,6 @@ def test_registering() -> None:
 
 
 def test_folding() -> None:
-    """Messages are found again from the beginning and from the end."""
     whole = [{"content": str(number)} for number in range(5)]
     new = {"content": "new"}
 

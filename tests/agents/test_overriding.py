@@ -47,7 +47,6 @@ class AwaitedTyping(Typing):
 
 @BOTH_WAYS
 def test_get_human_input(way: Way) -> None:
-    """The words of `get_human_input` are sent, and kept in the result."""
     proxy = user(Typing, human_input_mode="ALWAYS")
 
     result = chat(way, proxy, assistant("One.", "Two."), message="Begin.")
@@ -58,7 +57,6 @@ def test_get_human_input(way: Way) -> None:
 
 
 def test_a_get_human_input() -> None:
-    """An async chat calls `a_get_human_input` where it is overridden, a sync one does not."""
     sync = chat("sync", user(AwaitedTyping, human_input_mode="ALWAYS"), assistant("One.", "Two."), message="Begin.")
     awaited = chat("async", user(AwaitedTyping, human_input_mode="ALWAYS"), assistant("One.", "Two."), message="Begin.")
 
@@ -68,7 +66,6 @@ def test_a_get_human_input() -> None:
 
 @BOTH_WAYS
 def test_an_instances_own_method(way: Way) -> None:
-    """A method that was put on the instance counts as an overridden one."""
     proxy = user(human_input_mode="ALWAYS")
     proxy.get_human_input = lambda prompt: "exit"
 
@@ -98,7 +95,6 @@ class RunningEach(UserProxyAgent):
 
 @BOTH_WAYS
 def test_execute_code_blocks(way: Way) -> None:
-    """`execute_code_blocks` gets all blocks of the message with their languages, and no executor runs."""
     executor = ScriptedExecutor({})
     proxy = user(Running, code_execution_config={"executor": executor}, max_consecutive_auto_reply=1)
 
@@ -111,7 +107,6 @@ def test_execute_code_blocks(way: Way) -> None:
 
 @BOTH_WAYS
 def test_run_code(way: Way) -> None:
-    """`run_code` gets each block, and what it says for all of them is the reply."""
     executor = ScriptedExecutor({})
     proxy = user(RunningEach, code_execution_config={"executor": executor}, max_consecutive_auto_reply=1)
 
@@ -123,8 +118,6 @@ def test_run_code(way: Way) -> None:
 
 @BOTH_WAYS
 def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
-    """`super().run_code` runs the block in the agent's executor, in either kind of chat."""
-
     class Counting(UserProxyAgent):
         def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
             exit_code, log, image = super().run_code(code, **kwargs)
@@ -158,7 +151,6 @@ class Calling(UserProxyAgent):
     ids=["function", "tools"],
 )
 def test_execute_function(way: Way, message: dict[str, Any], content: str) -> None:
-    """`execute_function` gets each call, and what it says is the reply."""
     result = chat(way, user(Calling, max_consecutive_auto_reply=1), assistant(message, "Done."), message="Add.")
 
     assert contents(result)[2] == content
@@ -180,7 +172,6 @@ class Counting(AssistantAgent):
 
 @BOTH_WAYS
 def test_properties(way: Way) -> None:
-    """What AutoGen has as properties may be worked out anew each time."""
     teacher = Counting("assistant", "Be brief.", llm_config=ScriptedModel(["One."]))
 
     chat(way, user(max_consecutive_auto_reply=0), teacher, message="Begin.")
@@ -199,7 +190,6 @@ class Opening(UserProxyAgent):
 
 @BOTH_WAYS
 def test_generate_init_message(way: Way) -> None:
-    """`generate_init_message` gets the message and the context, and its words open the chat."""
     result = chat(
         way, user(Opening, max_consecutive_auto_reply=0), assistant("One."), message="Begin", carryover="x", z=1
     )
@@ -209,7 +199,6 @@ def test_generate_init_message(way: Way) -> None:
 
 @BOTH_WAYS
 def test_without_a_message_the_own_words_open(way: Way) -> None:
-    """Without a message the person is asked for it, through the overridden method too."""
     result = chat(way, user(Typing, max_consecutive_auto_reply=0), assistant("One."))
 
     assert contents(result)[0] == "first words"
@@ -218,8 +207,6 @@ def test_without_a_message_the_own_words_open(way: Way) -> None:
 @BOTH_WAYS
 @pytest.mark.parametrize("kind", ["sync", "async"])
 def test_functions_of_either_kind(way: Way, kind: str) -> None:
-    """Sync and async functions work in sync and in async chats; results that are no text become JSON."""
-
     def add(a: int) -> dict[str, int]:
         return {"sum": a + 1}
 
@@ -245,7 +232,6 @@ def test_functions_of_either_kind(way: Way, kind: str) -> None:
     ],
 )
 def test_a_call_that_fails_is_an_answer(way: Way, name: str, arguments: str, said: str) -> None:
-    """An unknown function, arguments that are not JSON and an exception are told to the model."""
     call = {"content": None, "function_call": {"name": name, "arguments": arguments}}
 
     def add(a: int) -> int:

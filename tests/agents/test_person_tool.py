@@ -39,7 +39,6 @@ def pair() -> tuple[Any, Any]:
 
 @BOTH_WAYS
 def test_answer_of_the_person_is_the_result(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The question is an event, the person answers by a number, and the model reads the choice."""
     monkeypatch.setattr(sys, "stdin", io.StringIO("2\n"))
     one, other = pair()
 
@@ -55,7 +54,6 @@ def test_answer_of_the_person_is_the_result(way: Way, monkeypatch: pytest.Monkey
 
 @BOTH_WAYS
 def test_nobody_there(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody can answer the model is told so, and the chat goes on."""
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     one, other = pair()
 
@@ -66,7 +64,6 @@ def test_nobody_there(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tool_is_told_to_the_model() -> None:
-    """The model reads what the tool is for and what it takes."""
     _, other = pair()
 
     definition = other.definitions["tool"]["ask_person"]
@@ -78,7 +75,6 @@ def test_tool_is_told_to_the_model() -> None:
 
 
 def test_called_outside_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plain call asks the person where the caller is."""
     monkeypatch.setattr(sys, "stdin", io.StringIO("1\n"))
 
     assert ask_person("Which?", ["red", "blue"]) == "red"

@@ -36,7 +36,6 @@ async def slowly(recipient: Any, messages: Any, sender: Any, config: Any) -> tup
 
 @BOTH_WAYS
 def test_a_final_reply_is_what_is_said(way: Way) -> None:
-    """The function stands before the model, which is not asked."""
     teacher = assistant("from the model")
     teacher.register_reply(Agent, answering(True, {"content": "TERMINATE", "name": "other"}))
 
@@ -48,7 +47,6 @@ def test_a_final_reply_is_what_is_said(way: Way) -> None:
 
 @BOTH_WAYS
 def test_a_final_none_ends_the_chat(way: Way) -> None:
-    """Nothing is said, and nobody else is asked."""
     teacher = assistant("from the model")
     teacher.register_reply(Agent, answering(True, None))
 
@@ -57,7 +55,6 @@ def test_a_final_none_ends_the_chat(way: Way) -> None:
 
 @BOTH_WAYS
 def test_what_is_not_final_is_left_to_others(way: Way) -> None:
-    """A reply that is not final is not said."""
     teacher = assistant("TERMINATE")
     teacher.register_reply(Agent, answering(False, "ignored"))
 
@@ -82,7 +79,6 @@ def test_what_is_not_final_is_left_to_others(way: Way) -> None:
     ],
 )
 def test_triggers(trigger: Any, meant: bool) -> None:
-    """A class, a name, an agent, a predicate, a list of those, or None for no sender."""
     agent = ConversableAgent("agent", default_auto_reply="default", human_input_mode="NEVER")
     agent.register_reply(trigger, answering(True, "mine"))
 
@@ -91,7 +87,6 @@ def test_triggers(trigger: Any, meant: bool) -> None:
 
 @pytest.mark.parametrize(("trigger", "meant"), [(None, True), ([Agent, None], True), (Agent, False), ("x", False)])
 def test_triggers_without_a_sender(trigger: Any, meant: bool) -> None:
-    """Where nobody is named, None is what is meant, and what the function is given."""
     senders: list[Any] = []
     agent = ConversableAgent("agent", default_auto_reply="default", human_input_mode="NEVER")
 
@@ -107,13 +102,11 @@ def test_triggers_without_a_sender(trigger: Any, meant: bool) -> None:
 
 @pytest.mark.parametrize("trigger", [3, ["user", 3], {}])
 def test_no_trigger(trigger: Any) -> None:
-    """What can trigger nothing is refused when it is registered."""
     with pytest.raises(ConfigError, match="is no trigger"):
         user().register_reply(trigger, answering(True, "x"))
 
 
 def test_no_function() -> None:
-    """What cannot be called is refused."""
     with pytest.raises(ConfigError, match="takes a function, not 'x'"):
         user().register_reply(Agent, "x")
 
@@ -134,7 +127,6 @@ def test_no_function() -> None:
     ],
 )
 def test_positions_are_those_of_autogen(position: int, before: str) -> None:
-    """An agent's own steps stand in a sync chat where AutoGen 0.2 has them."""
     messages: dict[str, dict[str, Any]] = {
         "termination": {"content": "TERMINATE"},
         "functions": {
@@ -163,7 +155,6 @@ def test_positions_are_those_of_autogen(position: int, before: str) -> None:
 
 
 def test_the_last_registered_is_the_first_asked() -> None:
-    """Position 0 is the front of the list."""
     agent = ConversableAgent("agent", human_input_mode="NEVER")
     agent.register_reply(Agent, answering(True, "one"))
     agent.register_reply(Agent, answering(True, "two"))
@@ -172,7 +163,6 @@ def test_the_last_registered_is_the_first_asked() -> None:
 
 
 def test_an_agent_without_code_has_no_place_for_it() -> None:
-    """As in AutoGen 0.2, positions behind it are one less."""
     agent = assistant("model")
     agent.register_reply(Agent, answering(True, "mine"), 7)
 
@@ -182,7 +172,6 @@ def test_an_agent_without_code_has_no_place_for_it() -> None:
 
 
 def test_remove_other_reply_funcs() -> None:
-    """No other function and no step of the agent's own is tried, the test for the end neither."""
     agent = assistant("model")
     agent.register_reply(Agent, answering(True, "other"))
     agent.register_reply(Agent, answering(False, None), remove_other_reply_funcs=True)
@@ -191,7 +180,6 @@ def test_remove_other_reply_funcs() -> None:
 
 
 def test_replace_reply_func() -> None:
-    """The new function has the place, the trigger and the configuration of the old one."""
     old = answering(True, "old")
     agent = ConversableAgent("agent", human_input_mode="NEVER")
     agent.register_reply("user", old, config=5)
@@ -207,7 +195,6 @@ def counting(recipient: Any, messages: Any, sender: Any, config: dict[str, int])
 
 
 def test_config_is_a_copy() -> None:
-    """What the function does to its configuration stays its own."""
     given = {"count": 10}
     agent = ConversableAgent("agent", human_input_mode="NEVER")
     agent.register_reply(Agent, counting, config=given)
@@ -219,7 +206,6 @@ def test_config_is_a_copy() -> None:
 
 
 def test_reset_puts_the_config_back() -> None:
-    """`reset` gives the function a fresh copy."""
     agent = ConversableAgent("agent", human_input_mode="NEVER")
     agent.register_reply(Agent, counting, config={"count": 10})
     agent.generate_reply([{"content": "Hi?"}], PEER)
@@ -229,7 +215,6 @@ def test_reset_puts_the_config_back() -> None:
 
 
 def test_reset_config() -> None:
-    """A function of the user's own resets the configuration in its place."""
     agent = ConversableAgent("agent", human_input_mode="NEVER")
     agent.register_reply(Agent, counting, config={}, reset_config=lambda config: config.update(count=20))
     agent.generate_reply([{"content": "Hi?"}], PEER)
@@ -239,8 +224,6 @@ def test_reset_config() -> None:
 
 
 def test_a_subclass_may_keep_what_it_registered() -> None:
-    """A name that is likely in programs is none of ours."""
-
     class Collecting(ConversableAgent):
         registered: tuple[str, ...] = ()
 
@@ -254,7 +237,6 @@ def test_a_subclass_may_keep_what_it_registered() -> None:
 
 
 def test_async_function_in_an_async_chat() -> None:
-    """It is awaited."""
     teacher = assistant()
     teacher.register_reply(Agent, slowly)
 
@@ -262,7 +244,6 @@ def test_async_function_in_an_async_chat() -> None:
 
 
 def test_async_function_in_a_sync_chat_is_refused() -> None:
-    """The error says what to do."""
     teacher = assistant()
     teacher.register_reply(Agent, slowly)
 
@@ -271,7 +252,6 @@ def test_async_function_in_a_sync_chat_is_refused() -> None:
 
 
 def test_async_function_in_a_sync_chat_is_ignored() -> None:
-    """With `ignore_async_in_sync_chat` the next has the word."""
     teacher = assistant("TERMINATE")
     teacher.register_reply(Agent, slowly, ignore_async_in_sync_chat=True)
 
@@ -280,7 +260,6 @@ def test_async_function_in_a_sync_chat_is_ignored() -> None:
 
 @BOTH_WAYS
 def test_error_of_our_own_stays_what_it_is(way: Way) -> None:
-    """What a reply function meets in chats and models of its own is raised as it is, as in a hook."""
     helper = assistant()
 
     def refused(*_: Any, **__: Any) -> Any:
@@ -321,7 +300,6 @@ def bad_trigger(sender: Any) -> bool:
     ],
 )
 def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: Any, said: str) -> None:
-    """The log ends in the question; with a function that works the chat goes on there."""
     log: list[Recorded] = []
     broken, mended = assistant(), assistant()
     working = answering(True, "TERMINATE")
@@ -345,7 +323,6 @@ async def _awaited(talk: TwoAgentChat) -> None:
 
 
 def test_replay_does_not_call_it_again() -> None:
-    """What it said is in the log."""
     calls: list[Any] = []
 
     def once(recipient: Any, messages: list[Any], sender: Any, config: Any) -> tuple[bool, str]:
@@ -365,7 +342,6 @@ def test_replay_does_not_call_it_again() -> None:
 
 @BOTH_WAYS
 def test_stop_reply_at_receive_within_a_chat(way: Way) -> None:
-    """An agent that stops replying, while it replies, does not reply to the next message."""
     helper = assistant("Never.")
 
     def last_words(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:

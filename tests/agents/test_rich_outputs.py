@@ -41,7 +41,6 @@ def taken(*outputs: Output, kept: Kept | None = None, chat: ShownSize | None = N
 
 
 def test_what_is_ordinary_is_shown_as_it_is() -> None:
-    """Text, pictures, updates and results of usual size are not touched, and nothing is said."""
     outputs: list[Output] = [
         Stream("stdout", "text"),
         Display({"image/png": picture(1_000)}, {}, "a"),
@@ -64,7 +63,6 @@ def test_what_is_ordinary_is_shown_as_it_is() -> None:
     ],
 )
 def test_what_is_too_large_is_in_a_file(data: dict[str, object], file: str, why: str) -> None:
-    """An output that is too large is in a file, whole, and a line in its place says in which one and why."""
     kept = Kept()
 
     (shown,), note = taken(Display(data, {}, "id"), kept=kept)
@@ -78,7 +76,6 @@ def test_what_is_too_large_is_in_a_file(data: dict[str, object], file: str, why:
 
 
 def test_what_finds_no_place_on_the_disk_is_said_to_be_left_out() -> None:
-    """Where no file can be made, the line does not say that there is one."""
     (shown,), _ = taken(Display({"text/html": "x" * (LARGEST + 1)}), kept=Kept(disk=False))
 
     assert isinstance(shown, Display)
@@ -86,7 +83,6 @@ def test_what_finds_no_place_on_the_disk_is_said_to_be_left_out() -> None:
 
 
 def test_names_and_metadata_count() -> None:
-    """Nothing that a bundle is made of is too small to be counted."""
     for output in (
         Display({"x" * (LARGEST + 1): ""}),
         Display({"text/plain": "x"}, {"x": "x" * LARGEST}),
@@ -100,7 +96,6 @@ def test_names_and_metadata_count() -> None:
 
 
 def test_a_long_failure_is_cut() -> None:
-    """An exception's name, message and traceback are bounded, and say so."""
     ((shown, _), _) = taken(Failure("E" * 9_000_000, "x" * 9_000_000, ("y" * 9_000_000,)), Stream("stdout", ""))
 
     assert isinstance(shown, Failure)
@@ -109,7 +104,6 @@ def test_a_long_failure_is_cut() -> None:
 
 
 def test_of_many_outputs_the_first_are_shown() -> None:
-    """Beyond the most that one run shows, pictures go to files, and the end says how many there were, and where."""
     kept = Kept()
 
     shown, note = taken(*[Display({"image/png": picture(number)}) for number in range(MOST + FILES + 5)], kept=kept)
@@ -123,7 +117,6 @@ def test_of_many_outputs_the_first_are_shown() -> None:
 
 
 def test_text_beyond_the_bound_makes_no_files() -> None:
-    """A table beyond the most that is shown is kept; a plain value, which a print shows as well, is counted."""
     kept = Kept()
 
     _, note = taken(
@@ -136,7 +129,6 @@ def test_text_beyond_the_bound_makes_no_files() -> None:
 
 
 def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:
-    """The sum of sizes of a run is bounded, and what is cleared or updated away is no part of it."""
     large = {"text/html": "x" * (OF_RUN // 10 - 100)}
 
     shown, note = taken(*[Display(large) for _ in range(12)])
@@ -150,7 +142,6 @@ def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:
 
 
 def test_all_runs_of_a_chat_have_one_bound() -> None:
-    """What one run shows leaves less room for the next one of the same chat."""
     large, chat = {"text/html": "x" * (OF_RUN // 10 - 100)}, ShownSize()
 
     notes = [taken(*[Display(large) for _ in range(10)], chat=chat)[1] for _ in range(4)]
@@ -161,12 +152,10 @@ def test_all_runs_of_a_chat_have_one_bound() -> None:
 
 
 def test_an_update_of_nothing_is_shown_nowhere() -> None:
-    """As in Jupyter, an update whose display never came has no place."""
     assert taken(Display({"text/plain": "x"}, {}, "a", update=True)) == ([], "")
 
 
 def test_a_folder_that_is_a_link_keeps_nothing(tmp_path: Path) -> None:
-    """What is too large goes through no link that code has put in the place of a folder or a file."""
     outside = tmp_path / "outside"
     outside.mkdir()
     work = tmp_path / "work"

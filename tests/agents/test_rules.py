@@ -31,7 +31,6 @@ def answers(way: Way, confirm: str) -> list[ApprovalGiven]:
 
 @BOTH_WAYS
 def test_rule_answers_in_the_persons_place(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What rules cover runs with nobody there; revoked, the person is asked again."""
     RulesFile().add(*map(Rule, RULED))
     monkeypatch.setattr(sys, "stdin", io.StringIO())
 
@@ -45,7 +44,6 @@ def test_rule_answers_in_the_persons_place(way: Way, monkeypatch: pytest.MonkeyP
 
 
 def test_every_block_is_shown_to_who_wants_to_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With confirm="always" no rule takes the look at the code away."""
     RulesFile().add(*map(Rule, RULED))
     monkeypatch.setattr(sys, "stdin", io.StringIO("r\n"))
 

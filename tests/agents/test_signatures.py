@@ -180,7 +180,6 @@ def parameters(name: str) -> dict[str, inspect.Parameter]:
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_parameters_are_those_that_autogen_publishes(name: str) -> None:
-    """Each has its name and its default, and where it can be given by position, its place."""
     published, found = PUBLISHED[name], parameters(name)
 
     assert set(published) <= set(found)
@@ -195,7 +194,6 @@ def test_parameters_are_those_that_autogen_publishes(name: str) -> None:
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_no_parameter_hides_others(name: str) -> None:
-    """There is no ``*args``; ``**context`` is only where AutoGen hands it on; every parameter has a type."""
     found = parameters(name).values()
 
     assert [each for each in found if each.kind is each.VAR_POSITIONAL] == []

@@ -36,7 +36,6 @@ def heard(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
 
 @BOTH_WAYS
 def test_nobody_replies_unless_asked(way: Way) -> None:
-    """The recipient replies to what asks for it, and the sender, whom nobody asked, does not go on."""
     proxy, teacher = user(), assistant("one", "two")
 
     send(way, proxy, "no reply wanted", teacher)
@@ -49,7 +48,6 @@ def test_nobody_replies_unless_asked(way: Way) -> None:
 
 @BOTH_WAYS
 def test_after_a_chat_both_reply(way: Way) -> None:
-    """A chat has begun the exchange, and a message goes on with it until one stops."""
     proxy, teacher = user(), assistant("TERMINATE", "again", "TERMINATE")
 
     chat(way, proxy, teacher, message="Hi?")
@@ -60,7 +58,6 @@ def test_after_a_chat_both_reply(way: Way) -> None:
 
 @BOTH_WAYS
 def test_no_reply_is_wanted(way: Way) -> None:
-    """`request_reply=False` keeps even those silent who reply."""
     proxy, teacher = user(), assistant("TERMINATE")
     chat(way, proxy, teacher, message="Hi?")
 
@@ -71,7 +68,6 @@ def test_no_reply_is_wanted(way: Way) -> None:
 
 @BOTH_WAYS
 def test_stop_reply_at_receive(way: Way) -> None:
-    """Who was told to stop does not reply to that sender, or to any."""
     proxy, one, other = user(), assistant("TERMINATE"), assistant("TERMINATE")
     for teacher in (one, other):
         chat(way, proxy, teacher, message="Hi?")
@@ -86,7 +82,6 @@ def test_stop_reply_at_receive(way: Way) -> None:
 
 @BOTH_WAYS
 def test_counts_go_on_from_message_to_message(way: Way) -> None:
-    """At the limit the agent says nothing, and counts from zero again."""
     proxy, teacher = user(), assistant("one", "two", "three", max_consecutive_auto_reply=2, human_input_mode="NEVER")
 
     for _ in range(4):
@@ -97,7 +92,6 @@ def test_counts_go_on_from_message_to_message(way: Way) -> None:
 
 
 def test_counts_can_be_reset() -> None:
-    """For one sender, or for all."""
     proxy, teacher = user(), assistant(*"abcd", max_consecutive_auto_reply=1, human_input_mode="NEVER")
 
     send("sync", proxy, "Hi?", teacher, request_reply=True)
@@ -113,7 +107,6 @@ def test_counts_can_be_reset() -> None:
 
 @pytest.mark.parametrize("message", [{"role": "user"}, {"content": None}, {"content": None, "tool_calls": []}])
 def test_a_message_that_says_nothing(message: dict[str, Any]) -> None:
-    """It is a ValueError, and nobody remembers it."""
     proxy, teacher = user(), assistant()
 
     with pytest.raises(ValueError, match="has no content and calls nothing"):
@@ -124,7 +117,6 @@ def test_a_message_that_says_nothing(message: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("message", ["", {"content": ""}, CALL])
 def test_messages_without_words(message: Any) -> None:
-    """An empty text is a message, and so is a call."""
     proxy, teacher = user(), assistant()
 
     send("sync", proxy, message, teacher)
@@ -133,13 +125,11 @@ def test_messages_without_words(message: Any) -> None:
 
 
 def test_two_agents_of_one_name() -> None:
-    """Who cannot be told apart cannot talk."""
     with pytest.raises(ConfigError, match="their names must differ"):
         send("sync", user(), "Hi.", user())
 
 
 def test_last_message_and_reset() -> None:
-    """`reset` forgets what was said."""
     proxy, teacher = user(), assistant()
     send("sync", proxy, "Hi.", teacher)
 
@@ -150,7 +140,6 @@ def test_last_message_and_reset() -> None:
 
 @BOTH_WAYS
 def test_a_reply_to_given_messages(way: Way) -> None:
-    """Without a sender the model is asked about these messages, and nothing is remembered of them."""
     teacher = assistant("four", "five")
 
     said = generate(way, teacher, [{"role": "user", "content": "2 + 2?"}])
@@ -162,7 +151,6 @@ def test_a_reply_to_given_messages(way: Way) -> None:
 
 @BOTH_WAYS
 def test_a_reply_to_a_sender(way: Way) -> None:
-    """The reply is to what the two have said, and is not sent."""
     proxy, teacher = user(), assistant("four")
     send(way, proxy, "2 + 2?", teacher)
 
@@ -172,7 +160,6 @@ def test_a_reply_to_a_sender(way: Way) -> None:
 
 @BOTH_WAYS
 def test_given_messages_do_not_replace_what_was_said(way: Way) -> None:
-    """They count for this reply alone."""
     proxy, teacher = user(), assistant("four")
     send(way, proxy, "Hi.", teacher)
 
@@ -183,7 +170,6 @@ def test_given_messages_do_not_replace_what_was_said(way: Way) -> None:
 
 
 def test_a_reply_that_is_not_words_alone() -> None:
-    """A call, and the answer to one, are given as messages."""
     teacher, proxy = assistant(CALL), user(function_map={"f": lambda: "result"})
 
     call = teacher.generate_reply([{"content": "Go."}])
@@ -196,7 +182,6 @@ def test_a_reply_that_is_not_words_alone() -> None:
 
 
 def test_code_of_given_messages_is_run() -> None:
-    """The reply is what it came to."""
     proxy = user(code_execution_config={"executor": ScriptedExecutor({"print(1)": "1\n"})})
 
     said = proxy.generate_reply([{"role": "user", "content": "```python\nprint(1)\n```"}])
@@ -205,12 +190,10 @@ def test_code_of_given_messages_is_run() -> None:
 
 
 def test_nothing_to_say() -> None:
-    """After the word that ends a chat there is no reply."""
     assert user().generate_reply([{"content": "TERMINATE"}]) is None
 
 
 @pytest.mark.parametrize("given", [(), (None, user()), ([],)])
 def test_nothing_to_reply_to(given: tuple[Any, ...]) -> None:
-    """Without a message there is no reply."""
     with pytest.raises(ConfigError, match="there is no message that assistant could reply to"):
         assistant().generate_reply(*given)

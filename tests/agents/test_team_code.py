@@ -29,7 +29,6 @@ def prints() -> ScriptedExecutor:
 
 
 def test_user_proxy_runs_the_code_of_the_last_message() -> None:
-    """A user proxy with a code_execution_config runs code by itself, asks nobody, and says where there is none."""
     executor = prints()
     proxy = UserProxyAgent("executor", code_execution_config={"code_executor": executor})
     result = done(by_turns(says("coder", CODE, "no code"), proxy, max_turns=4))
@@ -39,14 +38,12 @@ def test_user_proxy_runs_the_code_of_the_last_message() -> None:
 
 
 def test_user_proxy_with_an_input_func_asks_where_there_is_no_code() -> None:
-    """Where there is no code, the person is asked if there is a function for it."""
     proxy = UserProxyAgent("me", code_execution_config={"executor": prints()}, input_func=lambda _: "write code")
 
     assert spoken(done(by_turns(says("coder", "hm"), proxy, max_turns=2)))[-1] == ("me", "write code")
 
 
 def test_code_executor_agent() -> None:
-    """It runs the newest code, of its sources alone where they are named."""
     whole = CodeExecutorAgent("runner", prints())
     partly = CodeExecutorAgent("runner", prints(), sources=["other"])
 
@@ -55,7 +52,6 @@ def test_code_executor_agent() -> None:
 
 
 def test_a_person_approves() -> None:
-    """Where the person is to confirm code, they are asked by the same question as in any chat."""
     person = ScriptedHuman(approvals=["skip"])
     log: Log = []
     runner = CodeExecutorAgent("runner", prints(), confirm="always")
@@ -66,7 +62,6 @@ def test_a_person_approves() -> None:
 
 
 def test_approval_func() -> None:
-    """A function, sync or async, is asked for each block, with what was said before; its reason is told."""
     asked: list[ApprovalRequest] = []
 
     async def approve(request: ApprovalRequest) -> ApprovalResponse:
@@ -83,7 +78,6 @@ def test_approval_func() -> None:
 
 
 def test_approval_that_is_none() -> None:
-    """What is no decision lets nothing run."""
     executor = prints()
     runner = CodeExecutorAgent("runner", executor, approval_func=lambda _: "yes")
 
@@ -93,7 +87,6 @@ def test_approval_that_is_none() -> None:
 
 
 def test_written_and_run() -> None:
-    """With a model it writes code itself: what was written and what came of it are events, its words the answer."""
     model = ScriptedModel(["```python\n1/0\n```", CODE, "It is 1."])
     runner = CodeExecutorAgent("runner", prints(), model_client=model, max_retries_on_error=1)
     result = done(runner)
@@ -116,7 +109,6 @@ class Owned(ScriptedExecutor):
 
 @pytest.mark.parametrize(("held", "stopped"), [(False, 1), (True, 0)])
 def test_what_nobody_started_is_stopped(held: bool, stopped: int) -> None:
-    """An executor that its owner did not start ends with the run, also where it raised; a started one goes on."""
     executor = Owned({"print(1)": "1"})
     executor.held = held
     done(by_turns(says("coder", CODE), CodeExecutorAgent("runner", executor), max_turns=2))
@@ -129,7 +121,6 @@ def test_what_nobody_started_is_stopped(held: bool, stopped: int) -> None:
 
 
 def test_retries_are_counted() -> None:
-    """A number of attempts below zero is refused."""
     with pytest.raises(ConfigError, match="max_retries_on_error is -1"):
         CodeExecutorAgent("runner", prints(), max_retries_on_error=-1)
 
@@ -137,7 +128,6 @@ def test_retries_are_counted() -> None:
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_jupyter_executor_in_a_team(tmp_path: Path) -> None:
-    """In a team the kernel starts at first use and ends with the run; within `async with` it keeps its variables."""
     from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 
     blocks = ["```python\nx = 1\n```", "```python\nprint(x)\n```"]

@@ -88,12 +88,10 @@ def seen(
     ],
 )
 def test_text_mention_looks_at_what_is_said(said: Observation, told: str | None) -> None:
-    """A word ends the run where somebody says it: not in the task, not in an output, and not within code."""
     assert seen(TextMentionTermination("DONE"), [said]) == [told]
 
 
 def test_text_mention_by_source() -> None:
-    """With sources, only their words count."""
     ending = TextMentionTermination("DONE", ["critic"])
 
     assert seen(ending, [heard("DONE")], [heard("DONE", "critic")]) == [None, "critic said 'DONE'"]
@@ -103,7 +101,6 @@ def test_text_mention_by_source() -> None:
     ("events", "told"), [(False, [None, None]), (True, [None, "3 messages came, and 3 are the limit"])]
 )
 def test_max_message_counts(events: bool, told: list[str | None]) -> None:
-    """Messages are counted from the task on; events only where that is wanted."""
     turns = [[heard(kind="task")], [Observation("coder", "event"), heard()]]
 
     assert seen(MaxMessageTermination(3, events), *turns) == told
@@ -119,14 +116,12 @@ def test_max_message_counts(events: bool, told: list[str | None]) -> None:
     ],
 )
 def test_token_usage(limits: list[int | None], told: str | None) -> None:
-    """The tokens of all turns are added up, each kind for itself."""
     turns = [[heard(usage=Usage(4, 1))], [Observation("coder", "event", usage=Usage(5, 1)), heard()]]
 
     assert seen(TokenUsageTermination(*limits), *turns) == [None, told]
 
 
 def test_source_match() -> None:
-    """One of the sources has spoken; the task does not count, whoever gave it."""
     ending = SourceMatchTermination(["critic", "user"])
 
     assert seen(ending, [heard("task", "user", "task")], [heard()], [heard("no", "critic")]) == [
@@ -162,12 +157,10 @@ def test_source_match() -> None:
     ],
 )
 def test_kinds_and_calls(condition: TerminationCondition, met: Observation, not_met: Observation, told: str) -> None:
-    """What was said, and what was called, is told by its kind, and by who it was."""
     assert seen(condition, [not_met], [met]) == [None, told]
 
 
 def test_the_world_is_asked() -> None:
-    """What only the world can judge is a question, and its answer is kept; what says nothing is told by its name."""
     asked = JudgedConditions()
     asked.watch(Own())
     watch = TimeoutTermination(1).named_watch(asked)
@@ -180,7 +173,6 @@ def test_the_world_is_asked() -> None:
 
 
 def test_both_may_be_met_in_different_turns() -> None:
-    """Of several conditions that must all be met, each stays met, and is not looked at again."""
     ending = TextMentionTermination("a") & Own()
     turns = [[heard("a")], [heard("b")], [heard("b")]]
     answers: list[Answer] = [EndingJudged(False), EndingJudged(False), EndingJudged(True, "so")]
@@ -189,7 +181,6 @@ def test_both_may_be_met_in_different_turns() -> None:
 
 
 def test_either_tells_all_that_are_met() -> None:
-    """Of several conditions, those that are met at the same time are all told, each by its name."""
     ending = TextMentionTermination("a") | SourceMatchTermination(["bob"])
 
     assert seen(ending, [heard("c")], [heard("b", "bob")], [heard("ab", "bob")]) == [
@@ -200,7 +191,6 @@ def test_either_tells_all_that_are_met() -> None:
 
 
 def test_each_watch_begins_anew() -> None:
-    """A condition is a value: one run's counts are not the next one's."""
     ending = MaxMessageTermination(2)
 
     assert seen(ending, [heard()]) == seen(ending, [heard()]) == [None]
@@ -228,12 +218,10 @@ def test_each_watch_begins_anew() -> None:
     ],
 )
 def test_reasons(condition: TerminationCondition, told: str) -> None:
-    """A run says which condition ended it, and what that saw."""
     assert reason(condition) == told
 
 
 def test_calls_and_handovers_and_tokens() -> None:
-    """Conditions look at what agents call, at handovers, and at the tokens of models."""
     calls = reason(FunctionCallTermination("f"), assistant("a", calling("f"), tools=[f]))
     handover = reason(
         HandoffTermination("bob"), assistant("a", calling("transfer_to_bob"), handoffs=["bob"]), says("bob")
@@ -246,7 +234,6 @@ def test_calls_and_handovers_and_tokens() -> None:
 
 
 def test_the_clock_is_the_worlds() -> None:
-    """Seconds are counted from the beginning of a run, and what was measured is kept in the log."""
     times = iter([10.0, 10.5, 12.0])
     asked = JudgedConditions(lambda: next(times))
     asked.watch(TimeoutTermination(2))
@@ -263,7 +250,6 @@ def test_the_clock_is_the_worlds() -> None:
 
 
 def test_external() -> None:
-    """Somebody outside ends the run after the turn that goes on; the next run is not ended by that."""
     outside = ExternalTermination()
     team = by_turns(says("a"), termination_condition=outside, max_turns=2)
 
@@ -282,7 +268,6 @@ def test_external() -> None:
 
 
 def test_reset_takes_a_request_back() -> None:
-    """A request from outside is forgotten when the team is reset."""
     outside = ExternalTermination()
     outside.set()
     finished(by_turns(says("a"), termination_condition=outside).reset())
@@ -291,7 +276,6 @@ def test_reset_takes_a_request_back() -> None:
 
 
 def test_a_function_is_given_each_turn() -> None:
-    """A function is given the messages of the task, then those of each turn, and is not called again in a replay."""
     given: list[list[str]] = []
 
     def func(messages: Sequence[BaseMessage]) -> bool:
@@ -306,8 +290,6 @@ def test_a_function_is_given_each_turn() -> None:
 
 
 def test_a_condition_that_raises_is_named() -> None:
-    """What a condition of the caller's raises is one error that names it."""
-
     def breaks(_: Any) -> bool:
         raise KeyError("gone")
 
@@ -330,13 +312,11 @@ def test_a_condition_that_raises_is_named() -> None:
     ],
 )
 def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
-    """One clear sentence says what is wrong."""
     with pytest.raises(ConfigError, match=told):
         make()
 
 
 def test_all_are_public() -> None:
-    """Every condition is a name of the package, and of its module for conditions."""
     names = [name for name in vars(termination_conditions) if name.endswith("Termination")]
 
     assert all(getattr(autogen_nb, name) is getattr(termination_conditions, name) for name in names)

@@ -79,7 +79,6 @@ QUARTERS = [pytest.param(TURNS, start, 4, marks=pytest.mark.torture) for start i
 @pytest.mark.slow
 @pytest.mark.parametrize(("turns", "start", "step"), [(9, 0, 1), (TURNS, 0, 97), *QUARTERS])
 def test_resumable_at_every_event(turns: int, start: int, step: int) -> None:
-    """Wherever a run broke off, new agents go on with it at the question that was open, to the same end."""
     whole: Log = []
     logged(selector(turns=turns), whole)
 
@@ -91,7 +90,6 @@ def test_resumable_at_every_event(turns: int, start: int, step: int) -> None:
 
 
 def test_awaited_is_waited_for() -> None:
-    """The log of an awaited run is that of one that was waited for."""
     waited: Log = []
     awaited: Log = []
     logged(selector(), waited)
@@ -165,7 +163,6 @@ print(json.dumps([(more - few) / 25, (many - more) / 150]))
 
 @pytest.mark.slow
 def test_work_is_linear() -> None:
-    """A turn late in a run of 200 costs as many instructions as an early one, but for the requests to models."""
     done = in_process(COUNTED)
     assert done.stderr == ""
     early, late = json.loads(done.stdout)
@@ -177,7 +174,6 @@ def test_work_is_linear() -> None:
 @pytest.mark.kernel
 @pytest.mark.parametrize("make", [JupyterCodeExecutor, LocalCommandLineCodeExecutor])
 def test_a_cancelled_run_leaves_no_process(make: Callable[..., Any], tmp_path: Path) -> None:
-    """A run that is cancelled while code runs ends with CancelledError, and what the code ran in ends with it."""
     code = "import os, subprocess\nchild = subprocess.Popen(['sleep', '98765'])"
     block = f"```python\n{code}\nprint(os.getpid(), child.pid, flush=True)\nwhile True: pass\n```"
     team = by_turns(

@@ -24,7 +24,6 @@ def speakers(selector: SelectorGroupChat, task: str = "start") -> list[str]:
 
 
 def test_a_model_chooses() -> None:
-    """The model is told who there is, what was said and among whom to choose: not the last speaker."""
     selector, model = team("b", "c", selector_prompt="{roles}|{participants}|{history}")
 
     assert speakers(selector) == ["b", "c"]
@@ -35,7 +34,6 @@ def test_a_model_chooses() -> None:
 
 
 def test_a_choice_that_is_none_is_asked_again() -> None:
-    """A model that names nobody, or several, is told so and asked again; then it goes by turns."""
     selector, model = team("hm", "a or b", "no", max_turns=1)
 
     assert speakers(selector) == ["a"]
@@ -45,13 +43,10 @@ def test_a_choice_that_is_none_is_asked_again() -> None:
 
 
 def test_speaking_twice() -> None:
-    """An agent may speak twice in a row where that is allowed."""
     assert speakers(team("b", "b", allow_repeated_speaker=True)[0]) == ["b", "b"]
 
 
 def test_a_function_has_the_first_word() -> None:
-    """A function, sync or async, names the speaker by what was said, or leaves the choice to the model."""
-
     async def choose(messages: Sequence[BaseMessage]) -> str | None:
         return "c" if messages[-1].source == "user" else None
 
@@ -60,7 +55,6 @@ def test_a_function_has_the_first_word() -> None:
 
 
 def test_candidates_are_narrowed() -> None:
-    """A function says among whom the model chooses; a single one is not asked for."""
     names = [["a", "b"], ["b"]]
     selector, model = team("b", candidate_func=lambda messages: names[len(messages) - 1])
 
@@ -78,12 +72,10 @@ def test_candidates_are_narrowed() -> None:
     ],
 )
 def test_functions_that_fail_are_named(more: dict[str, Any], told: str) -> None:
-    """The error says which function it was, and what it may return."""
     with pytest.raises(CallbackError, match=told):
         speakers(team(**more)[0])
 
 
 def test_attempts() -> None:
-    """A model must be asked at least once."""
     with pytest.raises(ConfigError, match="max_selector_attempts is 0"):
         team(max_selector_attempts=0)

@@ -37,7 +37,6 @@ from tests.agents.teams import assistant, by_turns, calling, done, finished, kin
 
 
 def test_round_robin() -> None:
-    """A run gives the task, each message in order with its source and tokens, and why it ended."""
     coder = assistant("coder", "one two", "DONE", system_message="You code.")
     result = done(by_turns(coder, says("critic"), termination_condition=TextMentionTermination("DONE")))
 
@@ -49,7 +48,6 @@ def test_round_robin() -> None:
 
 
 def test_what_members_hear() -> None:
-    """A member's model is told what others say as theirs, and what it said itself as its own, each once."""
     coder = assistant("coder", "one", "two", system_message="Code.")
     done(by_turns(coder, says("critic"), max_turns=3))
 
@@ -58,7 +56,6 @@ def test_what_members_hear() -> None:
 
 
 def test_a_second_task() -> None:
-    """A team goes on with what it knows; the new task goes to the first member, and counts begin anew."""
     team = by_turns(says("a"), says("b"), termination_condition=MaxMessageTermination(2))
 
     assert spoken(done(team, "one")) == [("user", "one"), ("a", "a")]
@@ -67,7 +64,6 @@ def test_a_second_task() -> None:
 
 
 def test_what_a_model_thinks_is_an_event_of_its_own() -> None:
-    """The thought comes before the answer, is no part of it, and no member is told it."""
     thinker = assistant("a", Completion(Message("Yes."), "m", reasoning=Reasoning("Hm.")))
     hearer = says("b")
     result = done(by_turns(thinker, hearer, max_turns=2))
@@ -78,7 +74,6 @@ def test_what_a_model_thinks_is_an_event_of_its_own() -> None:
 
 
 def test_the_log_holds_each_message_once() -> None:
-    """What is said to a team of three is one event, however many hear it."""
     log: Log = []
     logged(by_turns(says("a"), says("b"), says("c"), max_turns=3), log)
 
@@ -86,7 +81,6 @@ def test_the_log_holds_each_message_once() -> None:
 
 
 def test_stream() -> None:
-    """The items come as they happen, pieces of a reply among them; the result, which holds no pieces, is the last."""
     team = by_turns(assistant("a", "one two", model_client_stream=True), assistant("b", "three"), max_turns=2)
 
     async def items() -> list[Any]:
@@ -101,7 +95,6 @@ def test_stream() -> None:
 
 
 def test_task_messages() -> None:
-    """A task may be several messages, with pictures; the result may leave them out."""
     picture = Image.from_base64("aGk=")
     task = [TextMessage(source="me", content="Look."), MultiModalMessage(source="me", content=["This:", picture])]
     a = assistant("a", "nice", "nicer")
@@ -126,7 +119,6 @@ async def fails() -> str:
 
 
 def test_tools_are_summed_up() -> None:
-    """An agent runs its own tools; without reflection the results are its answer, as the template has it."""
     a = assistant(
         "a", calling("add", '{"a": 1, "b": 2}'), "fine", tools=[add], tool_call_summary_format="{tool_name}={result}"
     )
@@ -142,7 +134,6 @@ def test_tools_are_summed_up() -> None:
 
 
 def test_tools_with_reflection() -> None:
-    """With reflection the model says in words what the calls came to, and is told of no tools then."""
     a = assistant(
         "a", calling("fails"), "It is broken.", tools=[FunctionTool(fails, name="fails")], reflect_on_tool_use=True
     )
@@ -155,7 +146,6 @@ def test_tools_with_reflection() -> None:
 
 
 def test_tools_in_several_rounds() -> None:
-    """A model may call several times in one turn where it is allowed to."""
     a = assistant(
         "a",
         calling("add", '{"a": 1, "b": 2}'),
@@ -169,7 +159,6 @@ def test_tools_in_several_rounds() -> None:
 
 
 def test_a_model_that_calls_where_it_may_not() -> None:
-    """Calls that come instead of words are not kept, or no later request would be taken."""
     a = assistant(
         "a", calling("add", '{"a": 1, "b": 2}'), calling("add"), "well", tools=[add], reflect_on_tool_use=True
     )
@@ -186,7 +175,6 @@ def test_a_model_that_calls_where_it_may_not() -> None:
 
 
 def test_functions_in_the_older_form() -> None:
-    """Calls by `function_call` are answered in that form."""
     call = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}
     a = assistant("a", call, "three", tools=[add], reflect_on_tool_use=True)
     done(a)
@@ -195,7 +183,6 @@ def test_functions_in_the_older_form() -> None:
 
 
 def test_usage_is_the_agents_own() -> None:
-    """What a member's model took is counted with the agent, as in every chat."""
     a = assistant("a", "one two", system_message="")
     done(by_turns(a, max_turns=1))
 
@@ -203,14 +190,12 @@ def test_usage_is_the_agents_own() -> None:
 
 
 def test_words_beside_calls_are_a_thought() -> None:
-    """What a model says beside its calls is told as an event of its own."""
     a = assistant("a", calling("add", '{"a": 1, "b": 2}') | {"content": "I add."}, tools=[add])
 
     assert kinds(done(a).messages)[1] == "ThoughtEvent"
 
 
 def test_handoff() -> None:
-    """A handover is a message that names whom it goes to."""
     a = assistant("a", calling("transfer_to_bob"), handoffs=["bob"])
     result = done(by_turns(a, says("bob"), max_turns=2))
     message = result.messages[3]
@@ -221,8 +206,6 @@ def test_handoff() -> None:
 
 
 def test_a_person_takes_part() -> None:
-    """A user proxy without code asks its person, or the function that is given for it, sync or async."""
-
     async def later(prompt: str, token: Any) -> str:
         return f"{prompt.split(maxsplit=1)[0]} {token}"
 
@@ -241,14 +224,12 @@ def test_a_person_takes_part() -> None:
 
 
 def test_agents_of_either_spelling() -> None:
-    """Agents made as AutoGen 0.2 has it are members like any other."""
     old = ConversableAgent("old", llm_config=ScriptedModel(["from 0.2"]), human_input_mode="NEVER")
 
     assert spoken(done(by_turns(old, max_turns=1)))[-1] == ("old", "from 0.2")
 
 
 def test_replies_of_ones_own_are_refused() -> None:
-    """An agent with reply functions says that a team would not ask them."""
     agent = ConversableAgent("agent")
     agent.register_reply([ConversableAgent], lambda *_: (True, "hi"))
 
@@ -257,8 +238,6 @@ def test_replies_of_ones_own_are_refused() -> None:
 
 
 def test_a_plain_function() -> None:
-    """A member made of a function is given what was said since it last spoke, and says what it returns."""
-
     async def reverse(messages: Sequence[BaseChatMessage]) -> str:
         """Says it backwards."""
         return " ".join(each.to_text()[::-1] for each in messages)
@@ -282,7 +261,6 @@ class Stops(BaseChatAgent):
 
 
 def test_a_member_of_ones_own() -> None:
-    """A subclass with on_messages says messages of any type, with the tokens that they took."""
     result = done(by_turns(Stops("stops"), max_turns=1))
 
     assert kinds(result.messages)[-1] == "StopMessage"
@@ -290,8 +268,6 @@ def test_a_member_of_ones_own() -> None:
 
 
 def test_a_member_that_raises_is_named() -> None:
-    """What a function of the caller's raises, or returns in vain, is one error that names it."""
-
     def breaks(_: Any) -> str:
         raise KeyError("gone")
 
@@ -309,7 +285,6 @@ def test_a_member_that_raises_is_named() -> None:
 
 
 def test_one_class_for_both_spellings() -> None:
-    """A model client makes it AgentChat's assistant, by name or in the second place; an llm_config AutoGen 0.2's."""
     client = ScriptedModel(["hi"] * 3)
     newer = [AssistantAgent("a", client), AssistantAgent("a", model_client=client, system_message="Mine.")]
     older = AssistantAgent("a", llm_config=client)
@@ -320,7 +295,6 @@ def test_one_class_for_both_spellings() -> None:
 
 
 def test_an_agent_by_itself() -> None:
-    """An agent runs alone: its answer to a task, to messages, and what it remembers of them."""
     a = assistant("a", "one", "two", "three")
     first = done(a, "task")
     second = finished(a.on_messages([TextMessage(source="user", content="more")], CancellationToken()))
@@ -334,7 +308,6 @@ def test_an_agent_by_itself() -> None:
 
 
 def test_reset() -> None:
-    """A team that was reset knows nothing, and neither do its members."""
     a = assistant("a", "one", "two")
     team = by_turns(a, max_turns=1)
     done(team, "old")
@@ -345,7 +318,6 @@ def test_reset() -> None:
 
 
 def test_state() -> None:
-    """What a team knows goes into JSON and back: another one goes on with it, after the last speaker."""
     team = by_turns(assistant("a", calling("add", '{"a": 1, "b": 2}'), tools=[add]), says("b"), max_turns=1)
     done(team)
     state = json.loads(json.dumps(finished(team.save_state())))
@@ -374,7 +346,6 @@ def test_state() -> None:
     ],
 )
 def test_state_of_another_team(state: dict[str, Any], told: str) -> None:
-    """A state that is not this team's is refused, and changes nothing."""
     team = by_turns(says("a"))
     good = dict(finished(team.save_state()))
 
@@ -383,7 +354,6 @@ def test_state_of_another_team(state: dict[str, Any], told: str) -> None:
 
 
 def test_one_run_at_a_time() -> None:
-    """A team that is running takes no other task, and cannot be reset."""
     team = by_turns(says("a"), max_turns=1)
 
     async def twice() -> None:
@@ -402,7 +372,6 @@ def test_one_run_at_a_time() -> None:
 
 
 def test_a_turn_that_broke_off_is_forgotten() -> None:
-    """A model is never told of calls whose results did not come."""
     a = assistant("a", calling("interrupted"), "well", tools=[FunctionTool(interrupted)])
     team = by_turns(a, max_turns=1)
     with pytest.raises(KeyboardInterrupt):
@@ -418,7 +387,6 @@ def interrupted() -> str:
 
 
 def test_cancelled_before_it_began() -> None:
-    """A token that was cancelled lets nothing begin."""
     token = CancellationToken()
     token.cancel()
     token.cancel()
@@ -458,6 +426,5 @@ def test_cancelled_before_it_began() -> None:
     ],
 )
 def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
-    """One clear sentence says what is wrong, before anything happens."""
     with pytest.raises(ConfigError, match=told):
         make()

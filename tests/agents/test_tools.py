@@ -51,7 +51,6 @@ def norm(point: Point, unit: Literal["m", "km"] | None = None) -> Point:
 
 
 def test_schema_of_annotated_parameters() -> None:
-    """The texts describe, defaults are told, and what has none is required."""
     assert function_schema(add, "add", "Adds.") == {
         "name": "add",
         "description": "Adds.",
@@ -68,7 +67,6 @@ def test_schema_of_annotated_parameters() -> None:
 
 
 def test_schema_of_models_and_choices() -> None:
-    """A pydantic model is an object; a Literal an enumeration; what may be None says so."""
     parameters = function_schema(norm, "norm", "Adds one.")["parameters"]
 
     assert parameters["properties"]["point"] == {"$ref": "#/$defs/Point"}
@@ -81,8 +79,6 @@ def test_schema_of_models_and_choices() -> None:
 
 
 def test_schema_of_no_parameters() -> None:
-    """A function without parameters is a tool too."""
-
     def now() -> str:
         return "now"
 
@@ -90,8 +86,6 @@ def test_schema_of_no_parameters() -> None:
 
 
 def test_fields_of_pydantic_are_kept() -> None:
-    """A Field in the annotation has its say."""
-
     def half(part: Annotated[int, Field(gt=0, description="how much")]) -> int:
         return part // 2
 
@@ -104,8 +98,6 @@ def test_fields_of_pydantic_are_kept() -> None:
 
 @BOTH_WAYS
 def test_parameters_of_any_name(way: Way) -> None:
-    """Names that a field of pydantic cannot have are no matter."""
-
     def name_of(json: str, _x: int, model_config: str = "c", copy: bool = True) -> str:
         """Joins."""
         return f"{json} {_x} {model_config} {copy}"
@@ -114,8 +106,6 @@ def test_parameters_of_any_name(way: Way) -> None:
 
 
 def test_parameter_without_annotation() -> None:
-    """The error names the function and the parameter, and says what to write."""
-
     def bare(a, b: int) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001  # that is the point
         """Is no tool."""
         return b
@@ -127,8 +117,6 @@ def test_parameter_without_annotation() -> None:
 
 
 def test_parameters_that_cannot_be_named() -> None:
-    """A model gives arguments by name."""
-
     def many(*parts: int) -> int:
         return len(parts)
 
@@ -137,8 +125,6 @@ def test_parameters_that_cannot_be_named() -> None:
 
 
 def test_annotation_without_a_schema() -> None:
-    """What has no form in JSON is refused when it is registered."""
-
     class Odd:
         """Nothing that JSON knows."""
 
@@ -150,8 +136,6 @@ def test_annotation_without_a_schema() -> None:
 
 
 def test_annotation_that_cannot_be_read() -> None:
-    """A name that is not there is said to be so."""
-
     def take(odd: "Missing") -> int:  # type: ignore[name-defined]  # noqa: F821  # that is the point
         return 1
 
@@ -160,8 +144,6 @@ def test_annotation_that_cannot_be_read() -> None:
 
 
 def test_no_description() -> None:
-    """A model must be told what a tool does."""
-
     def nameless(a: int) -> int:
         return a
 
@@ -189,7 +171,6 @@ def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | N
     ],
 )
 def test_calls(way: Way, function: Callable[..., Any], arguments: str, told: str) -> None:
-    """Arguments come as the annotations say, and results go as text or JSON, from sync and async functions alike."""
     assert answer(way, function, arguments) == told
 
 
@@ -221,13 +202,11 @@ async def failing_later(a: int) -> int:
 def test_what_goes_wrong_is_an_answer(
     way: Way, function: Callable[..., Any], name: str, arguments: str, told: str
 ) -> None:
-    """The model is told, and the chat goes on."""
     assert answer(way, function, arguments, name).startswith(told)
 
 
 @BOTH_WAYS
 def test_the_model_is_told_of_tools_and_results(way: Way) -> None:
-    """Definitions are in every request, and each result is a message of its own there."""
     teacher, proxy = assistant(calls(("add", '{"a": 1}'), ("slow_add", '{"a": 5}')), "TERMINATE"), user()
     for function in (add, slow_add):
         register_function(function, caller=teacher, executor=proxy, description="Adds.")
@@ -244,7 +223,6 @@ def test_the_model_is_told_of_tools_and_results(way: Way) -> None:
 
 @BOTH_WAYS
 def test_async_calls_of_one_message_run_at_the_same_time(way: Way) -> None:
-    """Each of the two can only end when the other has begun."""
     begun: list[asyncio.Event] = []
 
     async def meet(number: int) -> int:
@@ -261,7 +239,6 @@ def test_async_calls_of_one_message_run_at_the_same_time(way: Way) -> None:
 
 
 def test_functions_that_run_stay_sync_or_async() -> None:
-    """A subclass's own ``execute_function`` can tell which of an agent's functions are to be awaited."""
     proxy = user()
     for function in (add, slow_add):
         proxy.register_for_execution()(function)
@@ -270,7 +247,6 @@ def test_functions_that_run_stay_sync_or_async() -> None:
 
 
 def test_stacked_decorators_share_the_name() -> None:
-    """The name given to the model is the one under which the function runs, and the function stays itself."""
     teacher, proxy = assistant(), ConversableAgent("user")
 
     @proxy.register_for_execution()
@@ -284,7 +260,6 @@ def test_stacked_decorators_share_the_name() -> None:
 
 
 def test_the_docstring_describes() -> None:
-    """Where no description is given."""
     teacher = assistant()
 
     def double(a: int) -> int:
@@ -297,7 +272,6 @@ def test_the_docstring_describes() -> None:
 
 
 def test_the_older_functions() -> None:
-    """`api_style="function"` is for servers that know no tools."""
     teacher, proxy = assistant("TERMINATE"), user()
     teacher.register_for_llm(description="Adds.", api_style="function")(add)
 
@@ -309,7 +283,6 @@ def test_the_older_functions() -> None:
 
 
 def test_update_tool_signature() -> None:
-    """A definition is added, replaced and removed by its name or by itself."""
     teacher = assistant()
     one = {"type": "function", "function": {"name": "one", "parameters": {}}}
     other = {"type": "function", "function": {"name": "one", "parameters": {}, "description": "new"}}
@@ -327,7 +300,6 @@ def test_update_tool_signature() -> None:
 
 
 def test_update_function_signature() -> None:
-    """The same for the older functions."""
     teacher = assistant()
 
     teacher.update_function_signature({"name": "f", "parameters": {}}, is_remove=False)
@@ -347,13 +319,11 @@ def test_update_function_signature() -> None:
     ],
 )
 def test_updates_that_cannot_be_meant(signature: Any, is_remove: bool, said: str) -> None:
-    """What names nothing is refused."""
     with pytest.raises(ConfigError, match=said):
         assistant().update_tool_signature(signature, is_remove=is_remove)
 
 
 def test_register_function_by_name() -> None:
-    """Functions are added, and removed where the value is None."""
     proxy = user(function_map={"old": add})
 
     proxy.register_function({"new": add, "old": None, "never": None})
@@ -363,7 +333,6 @@ def test_register_function_by_name() -> None:
 
 
 def test_agent_without_a_model_cannot_be_told() -> None:
-    """A tool that no model would ever hear of is an error that names the agent and the tool."""
     with pytest.raises(ConfigError, match="user has no model that could be told of 'add'; give it an llm_config"):
         user().register_for_llm(description="Adds.")(add)
 
@@ -391,5 +360,4 @@ class Stay:
     ],
 )
 def test_results_as_text(result: Any, told: str) -> None:
-    """Text stays as it is; models, dataclasses and what holds them are JSON; what has no JSON is its text."""
     assert result_text(result) == told

@@ -28,7 +28,6 @@ def sums(cost: float | None, times: int = 1) -> dict[str, Any]:
 
 
 def test_cached_replies_count_in_total_only() -> None:
-    """A reply from a cache was not paid."""
     usages = UsageTotals([REPLY, CACHED])
 
     assert usages.total == {"total_cost": 1.0, "m": sums(1.0, 2)}
@@ -36,17 +35,14 @@ def test_cached_replies_count_in_total_only() -> None:
 
 
 def test_unknown_cost_is_not_zero() -> None:
-    """As soon as one price is not known, neither is the sum."""
     assert UsageTotals([REPLY, UNKNOWN]).total == {"total_cost": None, "m": sums(0.5), "other": sums(None)}
 
 
 def test_reply_without_usage_counts_nothing() -> None:
-    """A scripted reply names no tokens."""
     assert UsageTotals([ModelReplied(Message("x"))]).total == {"total_cost": 0.0}
 
 
 def test_every_kind_of_reply_in_a_log_is_found() -> None:
-    """Speakers that a model chose, summaries and chats within the chat are paid for too."""
     speaker, summary = SpeakerGiven("a", model="m", usage=Usage(1, 1)), SummaryGiven("s", 0.1)
     log: list[Event] = [REPLY, ReplyGiven(None, 0, (speaker, ReplyGiven(None, 0, (summary,))))]
 
@@ -54,7 +50,6 @@ def test_every_kind_of_reply_in_a_log_is_found() -> None:
 
 
 def test_sums_of_several_agents() -> None:
-    """Both sums, of all agents together."""
     agents = [assistant(), assistant()]
     for agent, reply in zip(agents, (REPLY, CACHED), strict=True):
         agent.usages.add(reply)
@@ -66,7 +61,6 @@ def test_sums_of_several_agents() -> None:
 
 
 def test_agent_counts_its_own_model() -> None:
-    """The summary that a model makes counts for who was asked, too."""
     helper = assistant("One.", "In short.")
 
     result = chat(
@@ -78,7 +72,6 @@ def test_agent_counts_its_own_model() -> None:
 
 
 def test_printed_summary(capsys: pytest.CaptureFixture[str]) -> None:
-    """A person reads tokens and dollars, and where a price is not known."""
     agent = assistant()
     agent.usages.add(REPLY)
     agent.usages.add(replace(UNKNOWN, cached=True))
@@ -104,6 +97,5 @@ def test_printed_summary(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("mode", ["all", [], ["total", "x"]])
 def test_mode_that_there_is_not(mode: Any) -> None:
-    """It is named, with those that there are."""
     with pytest.raises(ConfigError, match="it must be 'actual', 'total' or a list of those"):
         assistant().print_usage_summary(mode)

@@ -39,7 +39,6 @@ class Writing(UserProxyAgent):
 
 @BOTH_WAYS
 def test_send(way: Way) -> None:
-    """What `send` hands on is what both sides keep; an async chat calls `a_send`."""
     proxy, helper = user(Writing, max_consecutive_auto_reply=1), assistant("One.", "Two.")
 
     result = chat(way, proxy, helper, message="begin.")
@@ -63,7 +62,6 @@ class Mute(UserProxyAgent):
 
 @BOTH_WAYS
 def test_what_is_not_sent_ends_the_chat(way: Way) -> None:
-    """A `send` that hands nothing on ends the chat, and the log says that nothing was sent."""
     result = chat(way, user(Mute), assistant("One."), message="Begin.")
 
     assert contents(result) == ["Begin.", "One."]
@@ -80,7 +78,6 @@ class Twice(UserProxyAgent):
 
 
 def test_two_messages_for_one() -> None:
-    """All that a `send` hands on is said, and the last message is replied to."""
     result = chat("sync", user(Twice, max_consecutive_auto_reply=0), assistant("One."), message="Begin.")
 
     assert contents(result) == ["Now:", "Begin.", "One."]
@@ -97,7 +94,6 @@ class Reading(UserProxyAgent):
 
 @BOTH_WAYS
 def test_receive(way: Way) -> None:
-    """What `receive` takes in is what its agent keeps; what it takes nothing of ends the chat."""
     proxy, helper = user(Reading), assistant("One two.", "Ignore me.", "Never.")
 
     result = chat(way, proxy, helper, message="Begin.")
@@ -121,7 +117,6 @@ class Deaf(UserProxyAgent):
 
 
 def test_receive_without_a_reply() -> None:
-    """A `receive` that wants no reply ends the chat."""
     result = chat("sync", user(Deaf), assistant("One.", "Two."), message="Begin.")
 
     assert contents(result) == ["Begin.", "One."]
@@ -151,7 +146,6 @@ def polite(*replies: Any, **more: Any) -> Polite:
 
 @BOTH_WAYS
 def test_generate_reply(way: Way) -> None:
-    """The reply is what `generate_reply` returns; what its own one asked stands in the log with it."""
     helper = polite("One.", "Two.")
 
     result = chat(way, user(max_consecutive_auto_reply=1), helper, message="Begin.")
@@ -163,7 +157,6 @@ def test_generate_reply(way: Way) -> None:
 
 
 def test_counts_go_on_in_an_overridden_reply() -> None:
-    """The limit of replies in a row holds for an agent that overrides `generate_reply`."""
     helper = polite("One.", "Two.", "Three.", max_consecutive_auto_reply=2)
 
     result = chat("sync", user(), helper, message="Begin.")
@@ -172,7 +165,6 @@ def test_counts_go_on_in_an_overridden_reply() -> None:
 
 
 def test_usage_of_an_overridden_reply_is_counted() -> None:
-    """What the model was paid within the agent's own method is in the result and in the agent's usage."""
     helper = polite("One.")
 
     result = chat("sync", user(max_consecutive_auto_reply=0), helper, message="Begin.")
@@ -191,7 +183,6 @@ class Asking(ConversableAgent):
 
 
 def test_person_of_the_chat_is_asked_within() -> None:
-    """A question of an overridden `generate_reply` goes to the person of the chat."""
     human = ScriptedHuman(["Own words.", "exit"])
     asker = Asking("asker", human_input_mode="ALWAYS")
     running = TwoAgentChat(
@@ -215,14 +206,12 @@ class Wrong(ConversableAgent):
 
 
 def test_wrong_reply_is_named() -> None:
-    """A reply that is no message is an error that names the agent and what it returned."""
     with pytest.raises(CallbackError, match=r"generate_reply of wrong returned 3; it must return"):
         chat("sync", user(), Wrong("wrong"), message="Begin.")
 
 
 @BOTH_WAYS
 def test_log_goes_on_without_asking_again(way: Way) -> None:
-    """A chat that is resumed from its log calls no overridden method whose answer it holds."""
     proxy, helper = user(Writing, max_consecutive_auto_reply=1), polite("One.", "Two.")
     whole = list(chat(way, proxy, helper, message="begin.").log)
     fresh = user(Writing, max_consecutive_auto_reply=1)
@@ -243,7 +232,6 @@ async def _all(running: TwoAgentChat) -> None:
 
 
 def test_messages_outside_of_chats_pass_through_overridden_methods() -> None:
-    """A single `send` calls the recipient's `receive`, and the sender's own `send` once."""
     proxy, helper = user(Writing), Reading("helper", human_input_mode="NEVER", code_execution_config=False)
 
     proxy.send("hello", helper, silent=True)
@@ -254,7 +242,6 @@ def test_messages_outside_of_chats_pass_through_overridden_methods() -> None:
 
 @BOTH_WAYS
 def test_receive_outside_of_a_chat(way: Way) -> None:
-    """A received message is kept, and replied to where that is asked for."""
     proxy, helper = user(max_consecutive_auto_reply=0), assistant("One.")
 
     if way == "sync":
@@ -275,7 +262,6 @@ def contents_of(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
 
 @BOTH_WAYS
 def test_what_happened_within_is_told_again_from_a_log(way: Way) -> None:
-    """A view of a resumed chat gets what happened in the agent's own methods too, though they are not called again."""
     whole = list(chat(way, user(max_consecutive_auto_reply=0), polite("One."), message="Begin.").log)
     running = TwoAgentChat(
         user(max_consecutive_auto_reply=0), polite(), ChatOptions("Begin.", silent=True), waits=way, log=list(whole)

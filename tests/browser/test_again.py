@@ -12,7 +12,6 @@ ASK = "%%autogen\nMultiply."
 
 
 def test_waiting_cell_run_again_shows_its_panel_again(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The panel comes back below the transcript so far and works; the model is not asked a second time."""
     fake.add(code("print(6 * 7)", says="First words."), code("print(7 * 7)", says="Second words."), "Both are done.")
     notebook.create(connected(fake), ASK, "print('later')")
     notebook.run_all()
@@ -36,7 +35,6 @@ def test_waiting_cell_run_again_shows_its_panel_again(notebook: NotebookPage, fa
 def test_waiting_panel_saved_and_opened_without_its_kernel_is_no_panel(
     notebook: NotebookPage, fake: FakeOpenAI, folder: Path
 ) -> None:
-    """The transcript is still there; where the panel was, nothing can be pressed, and running again is what helps."""
     fake.add(code("print(6 * 7)", says="First words."))
     notebook.create(connected(fake), ASK)
     notebook.run_all()

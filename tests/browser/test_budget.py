@@ -11,7 +11,6 @@ TASK = "Multiply six and seven."
 
 
 def test_a_budget_that_is_reached(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The cell ends with what was spent; with a larger budget it goes on where it was, and says what is spent then."""
     fake.add(
         FakeReply(content=code("print(6 * 7)"), usage=USED),
         FakeReply(content="It is 42.", usage=USED),

@@ -10,7 +10,6 @@ ASK = "%%autogen\nMultiply six by seven."
 
 
 def test_edited_block_runs_as_it_was_edited(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Edit opens the code with the cursor in it; what is left there runs, is shown, and is told to the model."""
     fake.add(code("print(6 * 7)"), "It is done.")
     notebook.create(connected(fake), ASK)
     notebook.run_all()
@@ -26,7 +25,6 @@ def test_edited_block_runs_as_it_was_edited(notebook: NotebookPage, fake: FakeOp
 
 
 def test_skipped_block_does_not_run_and_the_model_reads_why(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Skip asks for a reason, which Enter sends; the chat goes on."""
     fake.add(code("print('it ran')"), "Another way, then.")
     notebook.create(connected(fake), ASK)
     notebook.run_all()
@@ -43,7 +41,6 @@ def test_skipped_block_does_not_run_and_the_model_reads_why(notebook: NotebookPa
 
 
 def test_stop_ends_the_chat_and_what_would_run_after_it(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Stop ends the cell in one line; under Run All no later cell runs, and the next one that is run works."""
     fake.add(code("print('it ran')"))
     notebook.create(connected(fake), ASK, "print('later', 6 * 7)")
     notebook.run_all()
@@ -59,7 +56,6 @@ def test_stop_ends_the_chat_and_what_would_run_after_it(notebook: NotebookPage, 
 
 
 def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Tab goes through the buttons in order, Enter and Space press them; the next panel is one Tab away."""
     fake.add(code("print(6 * 7)"), code("print(7 * 7)", says="And one more."), "It is 49.")
     notebook.create(connected(fake), ASK)
     notebook.run_all()
@@ -91,7 +87,6 @@ def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI)
 
 
 def test_panel_does_not_take_the_focus_when_it_appears(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Who types in another cell goes on typing there."""
     fake.add(code("print(6 * 7)"), "It is 42.")
     notebook.create(connected(fake), ASK, "x = ")
     notebook.run_cell(0)

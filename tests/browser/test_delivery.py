@@ -10,7 +10,6 @@ ASK = "%%autogen\nMultiply."
 
 
 def test_words_typed_letter_by_letter_arrive(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The front end holds a letter back until the one before is through, so each must be."""
     fake.add("Which colour?", "As you like.")
     notebook.create(connected(fake), "%%autogen --human-input always\nPaint.")
     notebook.run_all()
@@ -24,7 +23,6 @@ def test_words_typed_letter_by_letter_arrive(notebook: NotebookPage, fake: FakeO
 
 
 def test_run_all_with_three_chats(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Each cell waits for the one before; each has one panel, and keeps its place."""
     for number in "123":
         fake.add(code(f"print('block', {number})"), f"That was {number}.")
     notebook.create(connected(fake), *[f"%%autogen\nStep {number}." for number in "123"], "print('la' + 'st')")
@@ -44,7 +42,6 @@ def test_run_all_with_three_chats(notebook: NotebookPage, fake: FakeOpenAI) -> N
 
 
 def test_a_chat_in_a_plain_cell_has_buttons(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """`initiate_chat()` blocks the cell, and its panel answers all the same."""
     fake.add(code("print(6 * 7)"), "It is done. TERMINATE")
     notebook.create(connected(fake), CHAT)
     notebook.run_all()
@@ -60,7 +57,6 @@ def test_a_chat_in_a_plain_cell_has_buttons(notebook: NotebookPage, fake: FakeOp
 
 
 def test_reloaded_page_that_was_saved_has_a_panel_that_works(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The chat goes on where it was asked, and is seen there, though the page that showed it is gone."""
     fake.add(code("print(6 * 7)"), code("print('for' + 'ty')"), "It is done.")
     notebook.create(connected(fake), ASK, "import autogen_nb\nprint('so:', autogen_nb.last.summary)")
     notebook.run_cell(0)
@@ -82,7 +78,6 @@ def test_reloaded_page_that_was_saved_has_a_panel_that_works(notebook: NotebookP
 
 
 def test_reloaded_page_that_was_not_saved_can_be_stopped(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The panel is gone with the page; Stop ends the cell, and `%autogen show` asks again where it was."""
     fake.add(code("print(6 * 7)", says="First words."), "It is done.")
     notebook.create(connected(fake), ASK, "%autogen show")
     notebook.run_cell(0)
@@ -103,7 +98,6 @@ def test_reloaded_page_that_was_not_saved_can_be_stopped(notebook: NotebookPage,
 
 
 def test_restarted_kernel_leaves_a_panel_that_is_seen_to_be_dead(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """A restart ends the chat with its kernel; the cells run anew."""
     fake.add(code("print(6 * 7)"), code("print(6 * 7)"), "It is done.")
     notebook.create(connected(fake), ASK)
     notebook.run_all()

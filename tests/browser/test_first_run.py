@@ -14,7 +14,6 @@ LATER = "%%autogen\nAnd then?"
 
 
 def test_first_run_with_a_server_and_its_key(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
-    """A server that answers runs the task that was kept and the cells after it; its key is in no file and no field."""
     fake.add("Yes.", "It is 42.", "Then 43.")
     notebook.create(LOAD, ASK, LATER)
     notebook.run_all()
@@ -49,8 +48,6 @@ def test_first_run_with_a_server_and_its_key(notebook: NotebookPage, fake: FakeO
 
 
 def test_models_of_the_server_are_a_list_to_choose_from(notebook: NotebookPage, folder: Path) -> None:
-    """A name that the server does not know is answered with a list of its models; a password is on no page."""
-
     def known(asked: Received) -> str | FakeReply:
         return "It is 42." if asked.body["model"] == "llama3.1:8b" else FakeReply(status=404, error="no such model")
 
@@ -79,7 +76,6 @@ def test_models_of_the_server_are_a_list_to_choose_from(notebook: NotebookPage, 
 
 
 def test_first_run_offline_copies_the_table_that_the_task_names(notebook: NotebookPage) -> None:
-    """The built-in analysis is a button away; a variable that the task names is only copied when the person says so."""
     table = f"import pandas as pd\ntable = pd.DataFrame({{'mass': [1, 2, 3, 4, None]}})\n{LOAD}"
     notebook.create(table, "%%autogen\nWhat stands out in `table`?")
     notebook.run_all()
@@ -95,7 +91,6 @@ def test_first_run_offline_copies_the_table_that_the_task_names(notebook: Notebo
 
 
 def test_variable_that_is_not_copied_stays_where_it_is(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """After "Do not copy" the task runs without the variable."""
     fake.add(code("print('secret_table' in globals())"), "So it is.")
     notebook.create(f"{connected(fake)}\nsecret_table = [1]", "%%autogen\nLook at secret_table.")
     notebook.run_all()

@@ -31,7 +31,6 @@ while True:
 
 
 def test_outputs_of_a_cell_are_read_as_text_markup_and_images(notebook: NotebookPage) -> None:
-    """The outputs of a cell can be read as a person, a parser or a picture lover would."""
     notebook.create(PICTURE)
     notebook.run_cell(0)
     notebook.await_idle()
@@ -44,7 +43,6 @@ def test_outputs_of_a_cell_are_read_as_text_markup_and_images(notebook: Notebook
 
 
 def test_saved_outputs_are_there_after_a_reload(notebook: NotebookPage, folder: Path) -> None:
-    """What was saved is in the file, and on the page after it was loaded again."""
     notebook.create("print(6 * 7)")
     notebook.run_all()
     notebook.await_ran(0)
@@ -57,7 +55,6 @@ def test_saved_outputs_are_there_after_a_reload(notebook: NotebookPage, folder: 
 
 
 def test_unsaved_outputs_are_gone_after_a_reload(notebook: NotebookPage) -> None:
-    """Nothing is saved behind a test's back."""
     notebook.create("print(6 * 7)")
     notebook.run_all()
     notebook.await_ran(0)
@@ -67,7 +64,6 @@ def test_unsaved_outputs_are_gone_after_a_reload(notebook: NotebookPage) -> None
 
 
 def test_restarted_kernel_has_forgotten(notebook: NotebookPage) -> None:
-    """A restart leaves an idle kernel without the variables of before."""
     notebook.create("x = 1", "print('x' in globals())")
     notebook.run_all()
     notebook.await_idle()
@@ -79,7 +75,6 @@ def test_restarted_kernel_has_forgotten(notebook: NotebookPage) -> None:
 
 
 def test_source_of_a_cell_can_be_written(notebook: NotebookPage) -> None:
-    """A cell runs what was typed into it."""
     notebook.create("print('old')")
     notebook.write_cell(0, "print('new')")
     notebook.run_cell(0)
@@ -88,7 +83,6 @@ def test_source_of_a_cell_can_be_written(notebook: NotebookPage) -> None:
 
 
 def test_theme_changes_the_page(notebook: NotebookPage) -> None:
-    """The dark theme is dark, the light one light, and a screenshot shows it."""
     notebook.create(WAITING)
     notebook.run_all()
     expect(notebook.button(0, "Go on")).to_be_visible()

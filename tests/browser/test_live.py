@@ -23,7 +23,6 @@ SCROLLED_TO = """text => {
 
 
 def test_text_grows_while_the_model_writes(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The beginning of a reply is read before its end has come; a line says what goes on and how to stop it."""
     words = tuple(f"word{number} " for number in range(60))
     fake.add(FakeReply(content="".join(words), pieces=words, piece_delay=0.05))
     notebook.create(connected(fake), ASK)
@@ -40,7 +39,6 @@ def test_text_grows_while_the_model_writes(notebook: NotebookPage, fake: FakeOpe
 
 
 def test_status_line_counts_the_seconds_of_code(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """While code runs, what it prints is seen at once, and the line below tells how long it has been running."""
     fake.add(code("import time\nprint(6 * 7, flush=True)\ntime.sleep(3)\nprint(7 ** 4)"), "Done with it.")
     notebook.create(connected(fake), ASK)
     notebook.run_all()
@@ -54,7 +52,6 @@ def test_status_line_counts_the_seconds_of_code(notebook: NotebookPage, fake: Fa
 
 
 def test_page_stays_where_the_person_reads(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Text that streams below does not move what is read above it."""
     lines = tuple(f"line {number}\n\n" for number in range(80))
     fake.add(FakeReply(content="".join(lines), pieces=lines, piece_delay=0.02))
     notebook.create(connected(fake), ASK)
@@ -69,7 +66,6 @@ def test_page_stays_where_the_person_reads(notebook: NotebookPage, fake: FakeOpe
 
 
 def test_panel_of_a_long_chat_is_seen(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """However much a chat has shown, its open question is not behind "show more outputs"."""
     show = "print('text')\ndisplay('first')\ndisplay('second')\n3"
     turns = 14
     fake.add(*(code(show, says=f"turn {number}") for number in range(turns)), "That is all.")
@@ -86,7 +82,6 @@ def test_panel_of_a_long_chat_is_seen(notebook: NotebookPage, fake: FakeOpenAI) 
 
 
 def test_whole_of_a_long_output_is_one_click_away(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The line below the head and tail opens the file."""
     fake.add(code("print('x ' * 900_000)"), "Done with it.")
     notebook.create(connected(fake), "%%autogen --confirm never\nGo on.")
     notebook.run_all()
@@ -100,7 +95,6 @@ def test_whole_of_a_long_output_is_one_click_away(notebook: NotebookPage, fake: 
 
 
 def test_a_thought_is_read_while_it_streams_then_folded(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """It stands open until the answer begins; then a line tells its time, and opens it. No `TERMINATE` is seen."""
     thought = "First I look at $x^2$.\n\n```python\nprint('a thought')\n```\n\nThen I answer. "
     usage = {"prompt_tokens": 9, "completion_tokens": 99, "completion_tokens_details": {"reasoning_tokens": 87}}
     answer = "It is **42**.\n\nTERMINATE"
@@ -122,7 +116,6 @@ def test_a_thought_is_read_while_it_streams_then_folded(notebook: NotebookPage, 
 
 
 def test_status_line_goes_on_after_an_input(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The seconds of code that asked something are those since it began."""
     fake.add(code("import time\ntime.sleep(5)\nname = input('Name?')\ntime.sleep(3)"), "Done with it.")
     notebook.create(connected(fake), "%%autogen --confirm never\nGo on.")
     notebook.run_all()

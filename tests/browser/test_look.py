@@ -14,7 +14,6 @@ ANSWER = f"**Squares grow**: $x^2$.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\
 
 
 def test_every_state_of_a_cell_fits_its_width(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Panels, code, plots, tables, tracebacks and answers stay within the cell and have no scroll bars of their own."""
     fake.add(code(FRAME, f"{LONG_NAME} = 1"), code(FAILING), ANSWER)
     notebook.create(connected(fake), "%%autogen\nSquare the numbers, and plot them.")
     notebook.run_all()
@@ -48,7 +47,6 @@ def test_every_state_of_a_cell_fits_its_width(notebook: NotebookPage, fake: Fake
 
 
 def test_first_run_fits_a_narrow_window(notebook: NotebookPage) -> None:
-    """The fields of the first run stay within the cell, and each has its label."""
     notebook.create(LOAD, "%%autogen\nWhat is six times seven?")
     notebook.run_all()
     expect(notebook.button(1, "Use this server")).to_be_visible()

@@ -44,7 +44,6 @@ while True:
 
 
 def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """One panel takes words or lets the code run; what the code reads is typed in panels, a password unseen."""
     fake.add(code("print('not this')"), code(ASKING), "All done.")
     notebook.create(connected(fake), "%%autogen --human-input always\nGreet me.")
     notebook.run_all()
@@ -90,7 +89,6 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
 
 
 def test_rules_and_all_that_follows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """A rule lets a block run; code is stopped where it goes beyond; after Run all from here nothing is asked."""
     write = "open('../ruled.txt', 'a').write('1')"
     fake.add(code(f"{write}\nprint('one')"), code(f"{write}\nprint('two')"))
     fake.add(code(HANDLE), code("handle()"), code("handle()\nprint('went', 'on')"))
@@ -133,7 +131,6 @@ def test_rules_and_all_that_follows(notebook: NotebookPage, fake: FakeOpenAI) ->
 
 
 def test_code_that_does_not_yield_is_killed(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Stop ends the cell at once; below it a panel says what would be lost, and Kill makes room for other code."""
     fake.add(code(DEAF))
     notebook.create(connected(fake), "%%autogen\nGo.", "print('later', 6 * 7)")
     notebook.run_cell(0)
@@ -156,7 +153,6 @@ def test_code_that_does_not_yield_is_killed(notebook: NotebookPage, fake: FakeOp
 
 
 def test_questions_of_threads_are_one_list(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """Each row says what it is and has its own buttons; what is decided of all of them is one line."""
     fake.add(code(BESIDE), "All done.")
     notebook.create(connected(fake), "%%autogen\nGo.")
     notebook.run_all()

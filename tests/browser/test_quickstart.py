@@ -12,7 +12,6 @@ FIRST, SECOND, ANSWER = 5, 7, 9
 
 
 def test_quickstart_from_the_first_cell_to_a_reload_without_a_kernel(notebook: NotebookPage, folder: Path) -> None:
-    """Run All and Run on each panel lead to plots and answers, all of which outlive saving, closing and the kernel."""
     notebook.open("01_quickstart.ipynb")
     notebook.run_all()
     notebook.run_every_block(FIRST)

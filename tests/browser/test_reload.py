@@ -45,12 +45,10 @@ def show_and_answer(notebook: NotebookPage, fake: FakeOpenAI, cell: str, picture
 
 
 def test_question_is_asked_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The page was not saved; `%autogen show` does not wait for the chat, and the chat goes on below it."""
     show_and_answer(notebook, fake, "%%autogen\nMultiply.", "shown")
 
 
 def test_output_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
-    """The page was loaded again while a block ran: what it printed before and after is there."""
     fake.add(code(WAITS), "It is done.")
     begin(notebook, fake, UNASKED, "%autogen show")
     expect(notebook.output(1)).to_contain_text("began")
@@ -68,7 +66,6 @@ def test_output_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: Fak
 
 
 def test_cell_that_runs_is_run_again(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
-    """The front end has cleared its outputs; they come back, nothing runs twice, and a line says what happened."""
     fake.add(code(WAITS), "It is done.", "Never.")
     begin(notebook, fake, UNASKED)
     expect(notebook.output(1)).to_contain_text("began")
@@ -85,7 +82,6 @@ def test_cell_that_runs_is_run_again(notebook: NotebookPage, fake: FakeOpenAI, f
 
 
 def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
-    """The cell has the id that it had, so that its chat is found again."""
     fake.add(code(WAITS), "It is done.", "Never.")
     begin(notebook, fake, UNASKED)
     expect(notebook.output(1)).to_contain_text("began")
@@ -101,7 +97,6 @@ def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake:
 
 
 def test_follow_up_after_a_restart_says_what_is_gone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The conversation went with the kernel; the cell begins a new one, and a line says so."""
     fake.add("The first answer.", "The second answer.")
     begin(notebook, fake, "%%autogen\nFirst.", "%%autogen\nSecond.")
     notebook.await_idle()
@@ -117,5 +112,4 @@ def test_follow_up_after_a_restart_says_what_is_gone(notebook: NotebookPage, fak
 
 
 def test_chat_of_a_plain_cell_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """`initiate_chat()` blocks the kernel; the question comes to the cell that shows it, and so does what follows."""
     show_and_answer(notebook, fake, CHAT, "plain-cell-shown")

@@ -14,7 +14,6 @@ from tests.browser.notebook_page import NotebookPage
 
 
 def test_a_report_opens_as_if_a_person_had_run_it(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
-    """Each cell has its number, the chat stands below its cell with its plot, and nothing asks or fails."""
     fake.add(code(PLOT), "**Squares** grow.")
     command = [sys.executable, "-m", "autogen_nb.cli", "run", "Plot squares.", "--confirm", "never", "--out", "r.ipynb"]
     environ = {**os.environ, "OPENAI_BASE_URL": fake.base_url, "AUTOGEN_NB_MODEL": "scripted"}

@@ -14,7 +14,6 @@ ENDLESS = {
 
 
 def test_stop_button_ends_a_cell_whose_panel_waits(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    """The cell ends in one line, its panel is gone, and the next cell works."""
     fake.add(code("print('it ran')"))
     notebook.create(connected(fake), "%%autogen\nGo.", "print('later', 6 * 7)")
     notebook.run_all()
@@ -27,7 +26,6 @@ def test_stop_button_ends_a_cell_whose_panel_waits(notebook: NotebookPage, fake:
 
 @pytest.mark.parametrize("block", ENDLESS)
 def test_stop_button_ends_code_that_runs(notebook: NotebookPage, fake: FakeOpenAI, block: str) -> None:
-    """Code in the agent's kernel ends with the cell, which ends in one line; the next cell works."""
     fake.add(code(ENDLESS[block]))
     notebook.create(connected(fake), "%%autogen\nGo.", "print('later', 6 * 7)")
     notebook.run_all()

@@ -23,7 +23,6 @@ pair = RoundRobinGroupChat([coder, runner], termination_condition=TextMentionTer
 
 
 def test_a_run_of_a_team_is_seen(notebook: NotebookPage, folder: Path) -> None:
-    """Its messages, its panel and one line for the result; while all code runs unasked, the status line says so."""
     notebook.create(TEAM, "await pair.run(task='How much is six by seven?')")
     notebook.run_all()
     hint = notebook.button(1, "Run all from here").get_attribute("title")

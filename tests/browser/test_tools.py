@@ -75,7 +75,6 @@ user = agent("user")
 
 
 def test_a_group_names_its_speakers(notebook: NotebookPage) -> None:
-    """Each message of a group says whose it is; a line tells of a choice for which the model was asked again."""
     notebook.create(GROUP, "chat = user.initiate_chat(manager, message='Add one and two.')")
     notebook.run_all()
     notebook.await_idle()
@@ -94,7 +93,6 @@ def test_a_group_names_its_speakers(notebook: NotebookPage) -> None:
 
 @pytest.mark.parametrize("way", CHATS)
 def test_calls_are_shown_as_they_go_and_afterwards(notebook: NotebookPage, way: str) -> None:
-    """A call shows its name, arguments and result; what is long is folded, and a failure is marked."""
     notebook.create(AGENTS, CHATS[way])
     notebook.run_all()
     area = notebook.output(1)

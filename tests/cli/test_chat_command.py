@@ -52,7 +52,6 @@ def terminal(tmp_path: Path, model: FakeOpenAI) -> Iterator[Any]:
 
 @pytest.mark.slow
 def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenAI) -> None:
-    """The second task goes on where the first ended: the model knows it, and the kernel holds its variables."""
     (tmp_path / "sales.csv").write_text("amount\n3\n4\n")
     model.add(python("total = sales.amount.sum()"), "Noted.", python("print('twice', total * 2)"), "It is 14.")
 
@@ -71,7 +70,6 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
 
 @pytest.mark.slow
 def test_a_task_that_fails_ends_what_comes_from_a_pipe(tmp_path: Path, model: FakeOpenAI) -> None:
-    """The exit code is that of the task, and the next one is not begun."""
     model.add(FakeReply(status=401), "Never.")
 
     done = ran("chat", cwd=tmp_path, typed="One.\nTwo.\n", **asked(model))
@@ -83,7 +81,6 @@ def test_a_task_that_fails_ends_what_comes_from_a_pipe(tmp_path: Path, model: Fa
 
 @pytest.mark.slow
 def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOpenAI) -> None:
-    """Each block is shown and asked about; where nobody answers, it does not run."""
     model.add(python("open('ran', 'w')"))
 
     done = ran("chat", cwd=tmp_path, typed="Go.\n", **asked(model))
@@ -95,7 +92,6 @@ def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOp
 
 @pytest.mark.slow
 def test_without_a_model_it_does_not_begin(tmp_path: Path) -> None:
-    """What is missing is told in one line before a task is asked for."""
     done = ran("chat", cwd=tmp_path, typed="Go.\n")
 
     assert (done.code, done.out) == (2, "")
@@ -104,7 +100,6 @@ def test_without_a_model_it_does_not_begin(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
-    """Run, skip with a reason, and stop, as in a notebook's panel."""
     model.add(python("print('one', 6 * 7)"), "It is 42.", python("print('two')"), python("print('three')"))
 
     terminal.sendline("Compute.")
@@ -131,7 +126,6 @@ def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_interrupts_a_task_and_twice_ends_it_all(terminal: Any, model: FakeOpenAI) -> None:
-    """After the first Ctrl-C the kernel and its variables are there still; after two more the kernel is gone."""
     model.add(
         python("import os, time\nkept = 41\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)"),
         python("print('still', kept + 1)"),

@@ -46,7 +46,6 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str
 
 @pytest.mark.slow
 def test_it_tells_what_is_installed(findings: Mapping[tuple[str, str], Any]) -> None:
-    """Each library that the package needs is there with its version."""
     assert {"click", "ipykernel", "nbclient", "openai"} <= {name for area, name in findings if area == "libraries"}
     assert findings["front ends", "JupyterLab"]["state"] == "ok"
     assert "hears a click" in findings["clicks", "buttons"]["text"]
@@ -54,12 +53,10 @@ def test_it_tells_what_is_installed(findings: Mapping[tuple[str, str], Any]) -> 
 
 @pytest.mark.slow
 def test_it_starts_the_agents_kernel(findings: Mapping[tuple[str, str], Any]) -> None:
-    """A kernel was really started, and its time told."""
     assert findings["kernel", "agent's kernel"]["text"].startswith("starts in ")
 
 
 def test_a_missing_engine_is_told_with_what_to_do(findings: Mapping[tuple[str, str], Any]) -> None:
-    """Docker is a note for who wants it, with the way to get it."""
     docker = findings["sandboxes", "docker"]
 
     assert docker["state"] == "note"
@@ -68,13 +65,11 @@ def test_a_missing_engine_is_told_with_what_to_do(findings: Mapping[tuple[str, s
 
 
 def test_models_are_told_by_name_and_host(findings: Mapping[tuple[str, str], Any]) -> None:
-    """Each model of the list is named with the host that it asks; no key is shown (the fixture looks)."""
     assert findings["models", "big"]["text"] == "in OAI_CONFIG_LIST; asks models.example.org"
     assert findings["models", "small"]["text"] == "in OAI_CONFIG_LIST; asks localhost"
 
 
 def test_a_model_that_the_list_has_not_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the environment names a model that cannot be had, it says that a cell asks, beside those of the list."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
@@ -91,7 +86,6 @@ def test_a_model_that_the_list_has_not_is_told(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.slow
 def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> None:
-    """What is missing never keeps it from working: it is told, each with the command that brings it."""
     hidden = (
         "import importlib.metadata as metadata, sys\n"
         "sys.modules.update(ipywidgets=None, docker=None)\n"
@@ -117,7 +111,6 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_list_that_cannot_be_read_is_to_be_mended(tmp_path: Path) -> None:
-    """A broken OAI_CONFIG_LIST is named, and nothing of it is quoted."""
     (tmp_path / "OAI_CONFIG_LIST").write_text(f'[{{"api_key": "{KEY}"')
 
     done = ran("doctor", cwd=tmp_path)
@@ -128,7 +121,6 @@ def test_a_list_that_cannot_be_read_is_to_be_mended(tmp_path: Path) -> None:
 
 
 def test_a_probe_tells_what_this_machine_serves() -> None:
-    """What `--probe` adds: the models of a server on this machine, by name and address."""
     with serving(models("llama3")) as local:
         (finding,) = probe(LocalServers({"Ollama": local.port}, timeout=20))
     (none,) = probe(LocalServers({}))
@@ -138,7 +130,6 @@ def test_a_probe_tells_what_this_machine_serves() -> None:
 
 
 def test_an_organisations_policy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What holds for everyone on the machine is named; a policy that cannot be used is to be mended first."""
     file = tmp_path / "policy.toml"
     file.write_text('[code]\nsandbox = "bwrap"\nconfirm = "risky"\n')
     file.chmod(0o644)

@@ -17,7 +17,6 @@ def notebook(text: str) -> Any:
 
 
 def test_what_came_meanwhile_is_kept(tmp_path: Path) -> None:
-    """A file that another program has written is left alone; the notebook gets a number."""
     (tmp_path / "r.ipynb").write_text("mine")
 
     places = [save(notebook(text), tmp_path / "r.ipynb", force=False) for text in ("one", "two")]
@@ -28,7 +27,6 @@ def test_what_came_meanwhile_is_kept(tmp_path: Path) -> None:
 
 
 def test_force_replaces(tmp_path: Path) -> None:
-    """`--force` puts the notebook in the file's place, and nothing else is left in the folder."""
     (tmp_path / "r.ipynb").write_text("old")
 
     save(notebook("new"), tmp_path / "r.ipynb", force=True)
@@ -38,7 +36,6 @@ def test_force_replaces(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_is_not_in_the_way(tmp_path: Path) -> None:
-    """A draft that another process has, which may have the same number elsewhere, is left alone."""
     left = tmp_path / f".r.ipynb-{os.getpid()}"
     left.write_text("half of")
 
@@ -48,7 +45,6 @@ def test_what_a_killed_run_left_is_not_in_the_way(tmp_path: Path) -> None:
 
 
 def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:
-    """The notebook has the rights that a file of the person's has."""
     (tmp_path / "other").touch()
 
     place = save(notebook("a"), tmp_path / "r.ipynb", force=False)
@@ -57,7 +53,6 @@ def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written_is_kept_elsewhere(tmp_path: Path) -> None:
-    """When the disk is full, no half of a file stays, and the notebook is in a temporary folder."""
     script = f"""
 import nbformat
 from pathlib import Path

@@ -26,7 +26,6 @@ def answered(folder: Path) -> tuple[Ran, int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("run", range(RUNS))
 def test_the_command_of_the_readme_answers_as_a_whole(run: int, tmp_path: Path) -> None:
-    """Its numbers and its plots are there, in each run."""
     del run
     done, plots = answered(tmp_path)
 
@@ -37,7 +36,6 @@ def test_the_command_of_the_readme_answers_as_a_whole(run: int, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_an_answer_without_its_plots_says_so_and_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
-    """Pictures that are too large to be made leave the notebook and the numbers as they are."""
     (tmp_path / "matplotlibrc").write_text("figure.dpi: 100000\n")
     done, plots = answered(tmp_path)
 

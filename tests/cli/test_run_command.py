@@ -38,7 +38,6 @@ def asked(model: FakeOpenAI) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenAI) -> None:
-    """The table is read in a cell and handed over, the chat is below its own cell, and the numbers are computed."""
     model.add(python("print(sales.groupby('region').amount.sum())"), "North sold 8.")
 
     done = ran(
@@ -65,7 +64,6 @@ def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenA
 
 @pytest.mark.slow
 def test_quiet_prints_the_answer_alone(folder: Path, model: FakeOpenAI) -> None:
-    """With `--quiet`, the standard output is the answer; the task may come from the standard input."""
     model.add("It is 42.")
 
     done = ran(
@@ -78,7 +76,6 @@ def test_quiet_prints_the_answer_alone(folder: Path, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
-    """Without a person, what would have been asked is refused: exit code 5, and the notebook keeps the code."""
     model.add(python("import shutil; shutil.rmtree('sales')"))
 
     done = ran("run", "Clean up.", "-o", "r.ipynb", "--confirm", "risky", cwd=folder, **asked(model))
@@ -91,7 +88,6 @@ def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_harmless_block_runs_without_anyone(folder: Path, model: FakeOpenAI) -> None:
-    """With `--confirm risky`, plainly harmless code runs."""
     model.add(python("print(6 * 7)"), "It is 42.")
 
     done = ran("run", "What is it?", "-q", "-o", "r.ipynb", "--confirm", "risky", cwd=folder, **asked(model))
@@ -101,7 +97,6 @@ def test_a_harmless_block_runs_without_anyone(folder: Path, model: FakeOpenAI) -
 
 @pytest.mark.slow
 def test_a_limit_of_turns_is_unfinished(folder: Path, model: FakeOpenAI) -> None:
-    """A limit that is met gives exit code 3."""
     model.add(python("print(1)"), python("print(2)"))
 
     done = ran("run", "Go on.", "-o", "r.ipynb", "--confirm", "never", "--max-turns", "1", cwd=folder, **asked(model))
@@ -112,7 +107,6 @@ def test_a_limit_of_turns_is_unfinished(folder: Path, model: FakeOpenAI) -> None
 
 @pytest.mark.slow
 def test_a_model_that_refuses_is_an_error_of_the_model(folder: Path, model: FakeOpenAI) -> None:
-    """A server that says no gives exit code 4, in one line."""
     model.add(FakeReply(status=401))
 
     done = ran("run", "Hello.", "-o", "r.ipynb", "--confirm", "never", cwd=folder, **asked(model))
@@ -124,7 +118,6 @@ def test_a_model_that_refuses_is_an_error_of_the_model(folder: Path, model: Fake
 
 @pytest.mark.slow
 def test_without_a_model_nothing_is_written(folder: Path) -> None:
-    """What cannot begin gives exit code 2 and leaves no file."""
     done = ran("run", "Hello.", "-q", "-o", "r.ipynb", "--confirm", "never", cwd=folder)
 
     assert done.code == 2
@@ -134,7 +127,6 @@ def test_without_a_model_nothing_is_written(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> None:
-    """`--timeout` ends the run as unfinished, and the notebook is kept."""
     model.add(python("print('begun', flush=True)\nimport time\ntime.sleep(600)"))
 
     done = ran("run", "Wait.", "-o", "r.ipynb", "--confirm", "never", "--timeout", "3", cwd=folder, **asked(model))
@@ -149,7 +141,6 @@ def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> 
 def test_a_signal_ends_everything_and_keeps_what_there_is(
     sent: signal.Signals, code: int, folder: Path, model: FakeOpenAI
 ) -> None:
-    """The agent's kernel is gone within 5 s of Ctrl-C, and the notebook keeps the output up to there."""
     model.add(*[python("import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")] * 5)
     took = []
     for number in range(5):

@@ -34,7 +34,6 @@ GERMAN = "place;day;warm\nKöln;2024-01-01;1,5\nUlm;2024-01-02;2,5\n"
 def test_a_file_is_read_as_what_it_is(
     name: str, content: bytes, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Separator, decimal sign and encoding are told where they are not the usual ones, and the values are right."""
     monkeypatch.chdir(tmp_path)
     Path(name).write_bytes(content)
 
@@ -50,7 +49,6 @@ def test_a_file_is_read_as_what_it_is(
 
 
 def test_two_files_of_one_name_are_two_variables(tmp_path: Path) -> None:
-    """No table takes another's place, and paths are told from the notebook's folder."""
     for folder in ("a", "b", "out"):
         (tmp_path / folder).mkdir()
     for folder in ("a", "b"):
@@ -69,7 +67,6 @@ def test_two_files_of_one_name_are_two_variables(tmp_path: Path) -> None:
     [(b"", "is empty"), (b"a,b\n", "holds no rows"), (b"\x89PNG\0", "is no text"), (b"a,b\n1\n1,2,3\n", "as a table")],
 )
 def test_what_is_no_table_is_told(content: bytes, reason: str, tmp_path: Path) -> None:
-    """A file without a table is one sentence."""
     (tmp_path / "t.csv").write_bytes(content)
 
     with pytest.raises(NoTable, match=reason):

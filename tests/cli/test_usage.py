@@ -46,7 +46,6 @@ def test_a_mistake_is_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Exit code 2, one line that names what is wrong, and nothing on the standard output."""
     monkeypatch.chdir(tmp_path)
     Path("there.ipynb").write_text("mine")
 
@@ -64,7 +63,6 @@ def test_a_mistake_is_one_line(
 def test_a_setting_that_cannot_be_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What the environment says is checked as the option is."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "perhaps")
 
@@ -73,39 +71,33 @@ def test_a_setting_that_cannot_be_is_named(
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--help` lists the commands, each with what it is for."""
     assert main(["--help"]) == 0
 
     assert re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE) == ["chat", "demo", "doctor", "run"]
 
 
 def test_the_exit_codes_are_documented(capsys: pytest.CaptureFixture[str]) -> None:
-    """`run --help` tells what each exit code means."""
     assert main(["run", "--help"]) == 0
 
     assert re.findall(r"^    (\d)  ", capsys.readouterr().out, re.MULTILINE) == ["0", "1", "2", "3", "4", "5", "6"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--version` is the package's."""
     assert main(["--version"]) == 0
     assert __version__ in capsys.readouterr().out
 
 
 def test_without_a_word_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """No command is a mistake too, whose answer is the help."""
     assert main([]) == 2
     assert "Commands:" in capsys.readouterr().err
 
 
 def test_debug_shows_where_an_error_came_from(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--debug` puts the traceback before the line."""
     assert main(["--debug", *RUN]) == 2
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
 def test_the_shell_completes_commands(tmp_path: Path) -> None:
-    """A shell that asks is told the commands that begin so."""
     asked = {"_AUTOGEN_NB_COMPLETE": "bash_complete", "COMP_WORDS": "autogen-nb do", "COMP_CWORD": "1"}
 
     said = subprocess.run(

@@ -112,7 +112,6 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_it_runs_on_both_tables(table: str, task: str, answer: str, installed: Environment, folder: Path) -> None:
-    """A clean installation answers a question about each table, and keeps the notebook with its plot."""
     done = installed.ran(
         *("run", task, "--data", f"data/{table}.csv", "-m", "offline", "--confirm", "never", "--out", "r.ipynb"),
         cwd=folder,
@@ -126,7 +125,6 @@ def test_it_runs_on_both_tables(table: str, task: str, answer: str, installed: E
 
 
 def test_the_demo_is_in_it(installed: Environment, folder: Path) -> None:
-    """The quickstart and its table come with the wheel."""
     done = installed.ran("demo", cwd=folder)
 
     assert (done.code, done.err) == (0, "")
@@ -134,7 +132,6 @@ def test_the_demo_is_in_it(installed: Environment, folder: Path) -> None:
 
 
 def test_doctor_without_widgets_docker_and_key(installed: Environment, folder: Path) -> None:
-    """Where widgets are missing too, it works, and says what brings them."""
     gone = {path: path.readlink() for path in installed.packages.glob("ipywidgets*")}
     assert installed.packages / "ipywidgets" in gone
     for path in gone:

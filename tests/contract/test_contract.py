@@ -61,7 +61,6 @@ time.sleep(60)
 
 
 def test_both_streams_come_in_order(agent: Agent) -> None:
-    """What is written to the two streams comes in the order in which it was written."""
     code = "import sys\nfor i in range(3):\n    print(i, flush=True); print(i, 'err', file=sys.stderr, flush=True)"
 
     assert agent.python(code).text == "0\n0 err\n1\n1 err\n2\n2 err\n"
@@ -69,7 +68,6 @@ def test_both_streams_come_in_order(agent: Agent) -> None:
 
 
 def test_blocks_run_in_order_up_to_the_first_failure(agent: Agent) -> None:
-    """Blocks after a failed one do not run, and what came before the failure is kept."""
     ran = agent.run(("python", "print(1)"), ("sh", "echo 2"), ("python", "print(3)\n1/0"), ("sh", "echo 4"))
 
     assert ran.text.startswith("1\n2\n3\n")
@@ -92,19 +90,16 @@ def test_blocks_run_in_order_up_to_the_first_failure(agent: Agent) -> None:
     ],
 )
 def test_exit_codes(agent: Agent, language: str, code: str, exit_code: int) -> None:
-    """A block's exit code is what its code came to, and a language that cannot be run is a failure."""
     assert agent.run((language, code)).exit_code == exit_code
 
 
 def test_text_of_any_script_and_bytes_of_none(agent: Agent) -> None:
-    """Text comes as it was printed; bytes that are no text are replaced."""
     assert agent.python("print('ä€😀' * 3)").text == "ä€😀" * 3 + "\n"
     assert agent.run(("bash", r"printf 'ä\377b'")).text == "ä\N{REPLACEMENT CHARACTER}b"
 
 
 @pytest.mark.slow
 def test_much_output_comes_whole(agent: Agent) -> None:
-    """A million characters in many lines come without loss, in order."""
     lines = agent.python("for i in range(100_000):\n    print(f'{i:09}')").text.splitlines()
 
     assert lines == [f"{number:09}" for number in range(100_000)]
@@ -112,7 +107,6 @@ def test_much_output_comes_whole(agent: Agent) -> None:
 
 @pytest.mark.slow
 def test_a_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
-    """At the time limit a block ends with exit code 124, its output so far is kept, and the next one runs."""
     ran = agent.python("import time\nprint('on', flush=True)\ntime.sleep(99)", timeout=3)
 
     assert ran.text.startswith("on\n")
@@ -123,7 +117,6 @@ def test_a_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
 
 @pytest.mark.slow
 def test_a_shell_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
-    """A shell block ends at its time limit too, with the processes that it started."""
     ran = agent.run(("bash", "echo on; sleep 98765 | cat"), timeout=3)
 
     assert ran.text.startswith("on\n")
@@ -133,7 +126,6 @@ def test_a_shell_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
 
 @pytest.mark.slow
 def test_a_block_that_does_not_yield_is_killed(agent: Agent) -> None:
-    """Code that swallows the interrupt is killed after the grace; the next block runs."""
     ran = agent.python(SWALLOWING, timeout=3)
 
     assert ran.text.startswith("on\n")
@@ -147,7 +139,6 @@ def test_a_block_that_does_not_yield_is_killed(agent: Agent) -> None:
     ids=["python", "sh"],
 )
 def test_a_run_that_is_given_up_leaves_the_agent_usable(agent: Agent, language: str, code: str) -> None:
-    """Closing a run ends its block, and the next run works."""
     agent.given_up(language, code)
 
     assert agent.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
@@ -159,7 +150,6 @@ def test_a_run_that_is_given_up_leaves_the_agent_usable(agent: Agent, language: 
     ids=["python", "sh"],
 )
 def test_an_interrupt_ends_the_block(agent: Agent, language: str, code: str) -> None:
-    """An interrupted block ends with exit code 130, and says so."""
     ran = agent.interrupted(language, code)
 
     assert ran.text.startswith("on\n")
@@ -171,7 +161,6 @@ def test_an_interrupt_ends_the_block(agent: Agent, language: str, code: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["os._exit(9)", "os.kill(os.getpid(), 9)"], ids=["exit", "kill"])
 def test_a_crash_is_a_failure_and_the_next_block_runs(agent: Agent, end: str) -> None:
-    """Code that ends its own process fails, its output so far is kept, and the next block runs."""
     ran = agent.python(f"import os, time\nprint('on', flush=True)\ntime.sleep(0.5)\n{end}")
 
     assert ran.text.startswith("on\n")
@@ -180,7 +169,6 @@ def test_a_crash_is_a_failure_and_the_next_block_runs(agent: Agent, end: str) ->
 
 
 def test_without_a_person_input_is_an_error(agent: Agent) -> None:
-    """`input()` fails at once where nobody answers, and a shell block reads an end of file."""
     ran = agent.python("input('name? ')", timeout=60)
 
     assert ran.exit_code == 1
@@ -189,7 +177,6 @@ def test_without_a_person_input_is_an_error(agent: Agent) -> None:
 
 
 def test_files_are_written_in_the_working_directory(agent: Agent) -> None:
-    """Code of both languages runs in the working directory, and what it writes there stays."""
     ran = agent.run(("python", "open('made.txt', 'w').write('ä')"), ("sh", "cp made.txt copied.txt && mkdir -p sub"))
 
     assert ran.exit_code == 0
@@ -197,7 +184,6 @@ def test_files_are_written_in_the_working_directory(agent: Agent) -> None:
 
 
 def test_a_named_block_is_saved_and_can_be_imported(agent: Agent) -> None:
-    """A block whose first line names a file is saved there, and later blocks find it."""
     code = "# filename: plans/planned.py\nanswer = 42\n"
     ran = agent.run(("python", code), ("python", "from plans.planned import answer\nprint(answer)"))
 
@@ -208,7 +194,6 @@ def test_a_named_block_is_saved_and_can_be_imported(agent: Agent) -> None:
 @pytest.mark.parametrize("name", ["../outside.py", "/outside.py", "."])
 @pytest.mark.parametrize("language", ["python", "sh"])
 def test_a_name_outside_is_refused(agent: Agent, language: str, name: str) -> None:
-    """A block that names a file outside the working directory is neither saved nor run."""
     ran = agent.run((language, f"# filename: {name}\necho = print('ran')"))
 
     assert "not inside the working directory" in ran.text
@@ -217,7 +202,6 @@ def test_a_name_outside_is_refused(agent: Agent, language: str, name: str) -> No
 
 
 def test_no_key_is_in_the_environment(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key of the person's is in no environment that the code can read of itself."""
     monkeypatch.setenv("OPENAI_API_KEY", "planted-key")
     code = "import os\nprint(dict(os.environ), open('/proc/self/environ').read())"
     text = agent.run(("python", code), ("sh", "env")).text
@@ -227,14 +211,12 @@ def test_no_key_is_in_the_environment(agent: Agent, monkeypatch: pytest.MonkeyPa
 
 
 def test_variables_live_on(kernel: Agent) -> None:
-    """A kernel's variables are there in later blocks and later runs."""
     kernel.run(("python", "a = 20"), ("python", "a += 1"))
 
     assert kernel.python("a * 2").text == "42\n"
 
 
 def test_variables_survive_an_error_and_a_time_limit(kernel: Agent) -> None:
-    """Neither a failure nor a time limit that the code yields to costs the variables."""
     kernel.python("b = 7\n1/0")
     ran = kernel.python("import time\ntime.sleep(99)", timeout=1)
 
@@ -244,7 +226,6 @@ def test_variables_survive_an_error_and_a_time_limit(kernel: Agent) -> None:
 
 @pytest.mark.slow
 def test_a_loss_of_variables_is_told(kernel: Agent) -> None:
-    """A crash tells that the variables are lost, and they are."""
     ran = kernel.python("c = 1\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
 
     assert "variables are lost" in ran.note
@@ -252,7 +233,6 @@ def test_a_loss_of_variables_is_told(kernel: Agent) -> None:
 
 
 def test_input_is_answered_by_a_person(kernel: Agent) -> None:
-    """`input()` and `getpass()` get what the person says, and the time that it takes does not count."""
     kernel.executor.ask = asked({"name? ": "Ada", "word? ": "x"})  # type: ignore[attr-defined]  # of a kernel's executor
     try:
         ran = kernel.python("from getpass import getpass\nprint(input('name? ') + getpass('word? '))")
@@ -263,7 +243,6 @@ def test_input_is_answered_by_a_person(kernel: Agent) -> None:
 
 
 def test_rich_output_comes_beside_text(kernel: Agent) -> None:
-    """Displayed objects and the value of the last expression come as rich outputs."""
     ran = kernel.python("from IPython.display import HTML, display\ndisplay(HTML('<b>x</b>'))\n1 + 1")
 
     assert [getattr(item, "data", {}).get("text/html") for item in ran.outputs] == ["<b>x</b>", None]
@@ -272,7 +251,6 @@ def test_rich_output_comes_beside_text(kernel: Agent) -> None:
 
 @pytest.mark.slow
 def test_values_pass_both_ways(kernel: Agent) -> None:
-    """Values are handed to the code and come back, large ones too."""
     value = {"numbers": list(range(200_000)), "text": "ä" * 3_000_000, 1: (2, None)}
     executor = kernel.executor
     kernel.loop.run(executor.put({"value": value}), 120)  # type: ignore[attr-defined]  # of a kernel's executor
@@ -282,7 +260,6 @@ def test_values_pass_both_ways(kernel: Agent) -> None:
 
 
 def test_variables_are_listed(kernel: Agent) -> None:
-    """The variables that the code made are told with their types."""
     kernel.python("listed = [1, 2]")
     found = kernel.loop.run(kernel.executor.variables())  # type: ignore[attr-defined]  # of a kernel's executor
 
@@ -290,14 +267,12 @@ def test_variables_are_listed(kernel: Agent) -> None:
 
 
 def test_the_interpreter_is_this_one(agent: Agent) -> None:
-    """Code runs with Python 3, and a shell block's `python3` is there too."""
     assert agent.python("import sys; print(sys.version_info[0])").text == f"{sys.version_info[0]}\n"
     assert agent.run(("sh", "python3 -c 'print(1)'")).text == "1\n"
 
 
 @pytest.mark.slow
 def test_what_is_installed_is_the_chats_own(agent: Agent) -> None:
-    """What the code installs is there for later blocks of both languages, and never in the notebook's environment."""
     package = wheel(agent.folder, "autogen_nb_sample")
     install = f"""
 import subprocess, sys
@@ -318,7 +293,6 @@ print(subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).retu
     ids=["python", "sh"],
 )
 def test_a_block_that_prints_too_much_is_ended(limited: Agent, language: str, code: str) -> None:
-    """A block that passes its output limit is ended with the limit's name, and the next one runs."""
     ran = limited.run((language, code), timeout=100)
 
     assert ran.exit_code == 137
@@ -334,7 +308,6 @@ def test_a_block_that_prints_too_much_is_ended(limited: Agent, language: str, co
     ids=["python", "sh"],
 )
 def test_a_block_that_takes_too_much_memory_is_ended(watched: Agent, language: str, code: str) -> None:
-    """A block that passes the memory limit fails with the limit's name, and the next one runs."""
     ran = watched.run((language, code), timeout=100)
 
     assert ran.exit_code != 0
@@ -350,7 +323,6 @@ def test_a_block_that_takes_too_much_memory_is_ended(watched: Agent, language: s
     ids=["python", "sh"],
 )
 def test_a_block_that_starts_too_many_processes_is_ended(watched: Agent, language: str, code: str) -> None:
-    """A block that passes the limit of processes fails with the limit's name, and the next one runs."""
     ran = watched.run((language, code), timeout=50)
 
     assert ran.exit_code not in (0, 124)
@@ -360,7 +332,6 @@ def test_a_block_that_starts_too_many_processes_is_ended(watched: Agent, languag
 
 @pytest.mark.slow
 def test_a_block_that_leaves_no_room_for_processes_is_ended(watched: Agent) -> None:
-    """Where no process can be started any more, a block is ended all the same, and what it left is gone."""
     ran = watched.run(("python", FILLS), timeout=5)
 
     assert ran.exit_code != 0

@@ -31,7 +31,6 @@ ONE, TWO = CodeBlock("python", "one"), CodeBlock("python", "two")
 
 
 def test_a_block_with_its_reasons_its_answer_and_how_it_ended() -> None:
-    """One row tells what was asked and why, what was decided and by whom, and what ran."""
     log: list[Recorded] = [
         ApprovalAsked("user", ONE, reasons=("writes ../x", "uses the network")),
         ApprovalGiven("run", by="you"),
@@ -45,7 +44,6 @@ def test_a_block_with_its_reasons_its_answer_and_how_it_ended() -> None:
 
 
 def test_edited_code_is_told_as_it_ran() -> None:
-    """The row holds the code that ran, the rules that were accepted, and that all that follows runs."""
     given = ApprovalGiven("run", code="two", by="you", rules=("network x",), onwards=True)
     log: list[Recorded] = [ApprovalAsked("user", ONE), given, CodeAsked("user", (TWO,), Permissions()), CodeRan(0)]
 
@@ -57,7 +55,6 @@ def test_edited_code_is_told_as_it_ran() -> None:
 
 
 def test_code_that_did_not_run() -> None:
-    """A skipped block and a stopped one keep their code and their reason, and came to nothing."""
     log: list[Recorded] = [
         ApprovalAsked("user", ONE, 0, 2),
         ApprovalGiven("skip", reason="no", by="you"),
@@ -72,12 +69,10 @@ def test_code_that_did_not_run() -> None:
 
 
 def test_open_question_is_open() -> None:
-    """What waits for its answer says so."""
     assert decisions([ApprovalAsked("user", ONE)]) == [PersonAsked("user", "python code", (), "open", "", "one")]
 
 
 def test_code_that_ran_unasked() -> None:
-    """Its row says that nobody was asked, and why; among several blocks each has its own end."""
     log: list[Recorded] = [
         ApprovalAsked("user", TWO),
         ApprovalGiven("run", by="you"),
@@ -97,7 +92,6 @@ def test_code_that_ran_unasked() -> None:
 
 
 def test_questions_while_code_runs() -> None:
-    """What running code asked stands behind its block; a password is never told."""
     effect = EffectAsked("user", Effect("network", "x.org", "connects to x.org"), "  get()")
     log: list[Recorded] = [
         CodeAsked("user", (ONE,), Permissions()),
@@ -138,7 +132,6 @@ def test_questions_while_code_runs() -> None:
 
 
 def test_words_of_a_person() -> None:
-    """What the person said to the agents is in the record, and so is that they said nothing."""
     log: list[Recorded] = []
     for text in ("blue", ""):
         log += [HumanInputAsked("user", "assistant", "Your turn: "), HumanInputGiven(text, by="you")]
@@ -150,7 +143,6 @@ def test_words_of_a_person() -> None:
 
 
 def test_chats_within_are_part_of_the_record() -> None:
-    """What was asked in a chat that an agent's own method held is told before what that came to."""
     inner: tuple[Recorded, ...] = (ApprovalAsked("inner", ONE), ApprovalGiven("skip", by="you"))
     log: list[Recorded] = [ReplyGiven(Message("x"), inner=inner), ApprovalAsked("user", TWO)]
 
@@ -168,7 +160,6 @@ def texts(row: Sent) -> list[tuple[str, str]]:
 
 
 def test_what_went_to_a_model() -> None:
-    """Each request tells its host, its model and what it held that none before had held."""
     log: list[Recorded] = [
         ChatStarted("user", "assistant"),
         said("user", "assistant", "Plot."),
@@ -199,7 +190,6 @@ def test_what_went_to_a_model() -> None:
 
 
 def test_what_went_to_the_models_of_a_group() -> None:
-    """A member's model is sent what the manager passed on; the manager's is asked who speaks."""
     log: list[Recorded] = [
         said("admin", "manager", "Go."),
         Relayed("manager", "admin", ("ann", "bob")),
@@ -225,7 +215,6 @@ def test_what_went_to_the_models_of_a_group() -> None:
 
 
 def test_what_went_to_the_models_of_a_team() -> None:
-    """A member of a team is sent all that the others said in it."""
     log: list[Recorded] = [
         said("user", "team", "Go."),
         ModelAsked("ann", "team", 1),
@@ -246,6 +235,5 @@ def test_what_went_to_the_models_of_a_team() -> None:
 
 
 def test_log_of_a_part() -> None:
-    """Answers whose questions lie before the log are passed over."""
     assert requests([ModelReplied(Message("x"))]) == []
     assert decisions([CodeRan(0)]) == []

@@ -20,7 +20,6 @@ def told(pieces: list[str], limit: int) -> tuple[str, HeadAndTail]:
 
 @given(st.lists(st.text("ab\n", max_size=20)), st.integers(0, 30))
 def test_head_and_tail_are_exact(pieces: list[str], limit: int) -> None:
-    """However the text comes, its first and last characters are kept, and the number between them is told."""
     whole = "".join(pieces)
     text, found = told(pieces, limit)
 
@@ -33,7 +32,6 @@ def test_head_and_tail_are_exact(pieces: list[str], limit: int) -> None:
 
 
 def test_more_may_come_after_a_look() -> None:
-    """The text may be asked for again and again while it grows."""
     found = HeadAndTail(4)
     for piece in ("ab", "cd", "ef", "gh"):
         found.add(piece)
@@ -44,7 +42,6 @@ def test_more_may_come_after_a_look() -> None:
 
 @pytest.mark.slow
 def test_a_million_lines_take_little_memory() -> None:
-    """What is held does not grow with what comes."""
     found = HeadAndTail()
     for number in range(1_000_000):
         found.add(f"{number}\n")
@@ -80,7 +77,6 @@ any_output = st.one_of(
 
 @given(st.lists(any_output, max_size=30))
 def test_little_output_is_kept_as_it_settles(outputs: list[Output]) -> None:
-    """Below the limits, what is kept is what a person sees in the end: nothing in it is left to settle."""
     settled = merge_outputs(outputs)
 
     assert list(kept(outputs)) == settled
@@ -90,7 +86,6 @@ def test_little_output_is_kept_as_it_settles(outputs: list[Output]) -> None:
 
 @pytest.mark.slow
 def test_of_many_outputs_the_first_and_the_last_are_kept() -> None:
-    """100,000 displays do not fill the memory."""
     outputs = kept([Display({"text/plain": str(n)}, display_id=str(n)) for n in range(100_000)])
 
     assert len(outputs) == MOST + 1
@@ -100,7 +95,6 @@ def test_of_many_outputs_the_first_and_the_last_are_kept() -> None:
 
 
 def test_an_output_that_was_left_out_can_be_updated() -> None:
-    """An update of what is not kept, or of one of several, changes nothing else."""
     bounded = BoundedOutputs(most=2)
     for display_id in ("a", "b", "b", "c"):
         bounded.add(Display({"text/plain": "old"}, display_id=display_id))
@@ -115,7 +109,6 @@ def test_an_output_that_was_left_out_can_be_updated() -> None:
 
 
 def test_all_kinds_of_output_may_be_left_out() -> None:
-    """Values without a name are counted as others are."""
     outputs = kept([Result({"text/plain": str(n)}) for n in range(5)], most=2)
 
     assert outputs[1:] == (
@@ -125,7 +118,6 @@ def test_all_kinds_of_output_may_be_left_out() -> None:
 
 
 def test_text_is_bounded_run_by_run() -> None:
-    """Streams that take turns share the room."""
     pieces = [Stream("stdout" if n % 2 else "stderr", "x" * 1000) for n in range(100)]
 
     outputs = kept(list(pieces), limit=1000)
@@ -136,7 +128,6 @@ def test_text_is_bounded_run_by_run() -> None:
 
 
 def test_one_of_several_updated_outputs_may_be_left_out() -> None:
-    """Those of the same name that are still kept are updated."""
     bounded = BoundedOutputs(most=4)
     for _ in range(6):
         bounded.add(Display({"text/plain": "old"}, display_id="a"))

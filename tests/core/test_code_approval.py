@@ -23,14 +23,12 @@ RISKY = CodeBlock("python", "open(x, 'w')")
     ],
 )
 def test_policy_decides(confirm: Confirm, block: CodeBlock, asked: bool) -> None:
-    """None lets the block run; acts, even none, have the person asked."""
     assert (asks(confirm, block) is not None) is asked
     assert confirm in CONFIRMS
 
 
 @pytest.mark.parametrize("confirm", ["always", "risky"])
 def test_person_is_told_what_the_block_does(confirm: Confirm) -> None:
-    """The acts of the reading come with the question, by either policy."""
     read = asks(confirm, RISKY)
 
     assert read
@@ -38,7 +36,6 @@ def test_person_is_told_what_the_block_does(confirm: Confirm) -> None:
 
 
 def test_reasons_are_the_words_of_what_is_not_harmless() -> None:
-    """Each is said once."""
     read = (Effect("read", "a", "reads a"), Effect("write", "b", "writes b"), Effect("delete", "b", "writes b"))
 
     assert reasons(read) == ("writes b",)

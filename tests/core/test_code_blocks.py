@@ -52,7 +52,6 @@ def blocks(text: str, *known: str) -> list[tuple[str, str]]:
     ],
 )
 def test_closed_fence_is_code(text: str) -> None:
-    """A closed fence is a block, however it is written, and its tag is the first word of the info string."""
     assert blocks(text) == [("python", "x = 1")]
 
 
@@ -69,12 +68,10 @@ def test_closed_fence_is_code(text: str) -> None:
     ],
 )
 def test_tag_names_the_language(tag: str, language: str) -> None:
-    """Shells are two, plain and bash; what runs another language is for the executor to say."""
     assert blocks(f"```{tag}\nls\n```") == [(language, "ls")]
 
 
 def test_tag_that_is_no_name_is_no_language() -> None:
-    """A tag reaches prompts and status lines, so one with control characters is nobody's language."""
     assert blocks("```\x1b]0;owned\x07\nls\n```") == []
 
 
@@ -91,14 +88,12 @@ def test_tag_that_is_no_name_is_no_language() -> None:
     ],
 )
 def test_code_is_kept_to_the_letter(code: str) -> None:
-    """What stands in a fence comes out as it went in."""
     assert blocks(f"```python\n{code}\n```") == [("python", code)]
 
 
 @pytest.mark.slow
 @given(st.lists(CODE))
 def test_no_character_of_code_is_lost(lines: list[str]) -> None:
-    """Any lines in a fence that is long enough come out unchanged, between others."""
     code = "\n".join(["start", *lines, "end"])
     fence = "`" * (len(code) + 3)
 
@@ -107,7 +102,6 @@ def test_no_character_of_code_is_lost(lines: list[str]) -> None:
 
 @given(st.lists(CODE), st.sampled_from(["- ", "1. ", "> ", "> - "]))
 def test_no_character_of_code_is_lost_in_lists_and_quotes(lines: list[str], container: str) -> None:
-    """A fence within a list item or a quote holds its code, without what belongs to the container."""
     code = "\n".join(["start", *(line.replace("\t", " ") for line in lines), "end"])
     fence = "~" * (len(code) + 3)
     later = container.replace("-", " ").replace("1.", "  ")
@@ -119,7 +113,6 @@ def test_no_character_of_code_is_lost_in_lists_and_quotes(lines: list[str], cont
 @pytest.mark.slow
 @given(st.text("`~ \t\r\n>-1.xp#\u2028\0=(\"'\\") | st.text())
 def test_any_text_can_be_read(text: str) -> None:
-    """Whatever a model writes is read without an error."""
     assert isinstance(read(text), CodeReading)
 
 
@@ -142,7 +135,6 @@ def test_any_text_can_be_read(text: str) -> None:
     ],
 )
 def test_unclosed_fence_is_no_code(text: str) -> None:
-    """A reply that was cut off never runs, and is told of."""
     reading = read(text)
 
     assert reading.blocks == ()
@@ -150,12 +142,10 @@ def test_unclosed_fence_is_no_code(text: str) -> None:
 
 
 def test_unclosed_fence_that_shows_something_is_not_told_of() -> None:
-    """Nothing is missing when a shown table lacks its end."""
     assert not read("```text\na b c").unclosed
 
 
 def test_closed_blocks_before_an_unclosed_one_are_code() -> None:
-    """What is complete is kept beside the note of what is not."""
     assert read("```python\nx = 1\n```\n\n```python\ny =") == CodeReading(
         (CodeBlock("python", "x = 1"),), unclosed=True
     )
@@ -176,14 +166,12 @@ def test_closed_blocks_before_an_unclosed_one_are_code() -> None:
     ],
 )
 def test_prose_is_no_code(text: str) -> None:
-    """Only what stands in a fence and is not empty is code."""
     assert read(text).blocks == ()
     assert not read(text).unclosed
 
 
 @pytest.mark.parametrize("tag", ["text", "markdown", "mermaid", "json", "output", "console", "diff", "JSON", "{text}"])
 def test_fence_that_shows_something_is_no_code(tag: str) -> None:
-    """Output, data and diagrams are not run."""
     assert blocks(f"```{tag}\nx = 1\n```") == []
 
 
@@ -213,7 +201,6 @@ def test_fence_that_shows_something_is_no_code(tag: str) -> None:
     ],
 )
 def test_fence_without_a_tag_is_what_it_looks_like(code: str, language: str) -> None:
-    """One line that begins like a command is shell; what compiles is Python."""
     assert blocks(f"```\n{code}\n```")[0][0] == language
 
 
@@ -230,18 +217,15 @@ def test_fence_without_a_tag_is_what_it_looks_like(code: str, language: str) -> 
     ids=["words", "a command's name", "a line of output", "deep", "deeper", "a surrogate"],
 )
 def test_fence_without_a_tag_that_is_neither_is_no_code(code: str) -> None:
-    """What is neither Python nor a command is not run."""
     assert blocks(f"```\n{code}\n```") == []
 
 
 @pytest.mark.parametrize("command", ["df -h", "ls -la", "date -u"])
 def test_known_name_makes_a_line_python(command: str) -> None:
-    """``df -h`` is a subtraction where a data frame of that name was handed over."""
     assert blocks(f"```\n{command}\n```", command.split(maxsplit=1)[0]) == [("python", command)]
 
 
 def test_earlier_block_makes_names_known() -> None:
-    """A name that a block of the same message defines is known to the next."""
     assert blocks("```python\ndf = 1\nh = 2\n```\n\n```\ndf -h\n```") == [
         ("python", "df = 1\nh = 2"),
         ("python", "df -h"),
@@ -249,14 +233,12 @@ def test_earlier_block_makes_names_known() -> None:
 
 
 def test_prose_is_what_stands_around_fences() -> None:
-    """Code, shown fences and cut-off ones are no prose."""
     text = "one\r\n```python\r\nx\r\n```\r\ntwo\n```text\nshown\n```\nthree\n```python\ncut"
 
     assert read(text).prose == "one\ntwo\nthree"
 
 
 def test_defined_finds_every_binding() -> None:
-    """Assignments, definitions, imports and loops bind names; a syntax error binds none."""
     code = (
         "import a.b, c as d\nfrom e import f as g\nh = i, j = 1, 2\nfor k in l: pass\n"
         "def m(): pass\nasync def n(): pass\nclass o: pass\nwith p as q: (r := 1)\n"
@@ -267,7 +249,6 @@ def test_defined_finds_every_binding() -> None:
 
 
 def test_reading_code_warns_of_nothing() -> None:
-    """An escape that Python doubts is the business of who runs the code, and changes no reading."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         tree = parse_python("x = '\\d'")

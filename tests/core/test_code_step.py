@@ -98,7 +98,6 @@ def fails_at(bad: str) -> Ran:
 
 
 def test_reply_reports_what_the_code_did() -> None:
-    """The format of AutoGen, which models and programs read."""
     events, came_to = run(heard(code("x")), RunCode())
 
     assert events[0] == CodeAsked("user", (CodeBlock("python", "x"),))
@@ -121,7 +120,6 @@ def test_reply_reports_what_the_code_did() -> None:
     ],
 )
 def test_newest_message_with_code_within_reach_wins(messages: list[str], reach: Reach, found: list[str]) -> None:
-    """The word "auto" looks at what came since the agent spoke, a number at so many messages, its own too."""
     events, came_to = run(heard(*messages), RunCode(reach))
 
     assert [block for blocks in asked(events) for block in blocks] == found
@@ -129,14 +127,12 @@ def test_newest_message_with_code_within_reach_wins(messages: list[str], reach: 
 
 
 def test_messages_since_the_agent_spoke_may_be_several() -> None:
-    """Code is found behind a message without any."""
     state = _added(ConversationState(), [(("assistant", "user"), code("a")), (("assistant", "user"), "and so on")])
 
     assert asked(run(state, RunCode())[0]) == [("a",)]
 
 
 def test_code_runs_once() -> None:
-    """A block that this agent ran is not run again, and nothing is said of it."""
     state = heard(code("a"))
     run(state, RunCode(3))
     _added(state, [(("user", "assistant"), "exitcode: 0"), (("assistant", "user"), "no code")])
@@ -146,7 +142,6 @@ def test_code_runs_once() -> None:
 
 @pytest.mark.parametrize("together", [False, True])
 def test_blocks_run_in_order_and_stop_at_the_first_failure(together: bool) -> None:
-    """The reply holds the output of those that ran, and says how many did not."""
     events, came_to = run(heard(code(*"abcd")), RunCode(together=together), ran=fails_at("b"))
 
     assert asked(events) == [[("a",), ("b",)], [("a", "b", "c", "d")]][together]
@@ -158,14 +153,12 @@ def test_blocks_run_in_order_and_stop_at_the_first_failure(together: bool) -> No
 
 @pytest.mark.parametrize("together", [False, True])
 def test_failure_of_the_last_block_leaves_none_out(together: bool) -> None:
-    """Nothing is said of blocks that do not exist."""
     assert told(run(heard(code(*"ab")), RunCode(together=together), ran=fails_at("b"))[1]) == (
         "exitcode: 1 (execution failed)\nCode output: a\nb"
     )
 
 
 def test_code_that_could_not_start_tells_why() -> None:
-    """An executor that refuses a block has its reason read by the model."""
     refused = CodeRan(1, (Stream("stderr", "no such language"),), ran=0)
 
     assert told(run(heard(code("a")), RunCode(), ran=lambda _: refused)[1]) == (
@@ -174,14 +167,12 @@ def test_code_that_could_not_start_tells_why() -> None:
 
 
 def test_note_of_the_executor_is_told() -> None:
-    """The loss of the kernel's state is something the model must know."""
     _, came_to = run(heard(code("a")), RunCode(), ran=lambda _: CodeRan(124, note="All variables are lost."))
 
     assert told(came_to) == "exitcode: 124 (execution failed)\nCode output: \nAll variables are lost."
 
 
 def test_silent_block_leaves_no_empty_line() -> None:
-    """Outputs are joined by one line end each."""
     outputs: dict[str, tuple[Output, ...]] = {"a": (), "b": (Stream("stdout", "b\n"),), "c": (Failure("E", "c"),)}
 
     _, came_to = run(heard(code(*"abc")), RunCode(), ran=lambda q: CodeRan(0, outputs[q.blocks[0].code]))
@@ -190,7 +181,6 @@ def test_silent_block_leaves_no_empty_line() -> None:
 
 
 def test_limit_holds_for_all_blocks_together() -> None:
-    """The model reads so many characters of output, and a line on what is left out."""
     _, came_to = run(heard(code(*"abc")), RunCode(limit=90), ran=lambda _: CodeRan(0, (Stream("stdout", "#" * 1_000),)))
 
     assert told(came_to).count("#") == 90
@@ -198,7 +188,6 @@ def test_limit_holds_for_all_blocks_together() -> None:
 
 
 def test_notes_are_never_left_out() -> None:
-    """What the model must know stands after the output, whatever its length."""
     long = CodeRan(1, (Stream("stdout", "x" * 1_000),), note="Lost.")
 
     assert told(run(heard(code("a", "b")), RunCode(limit=9), ran=lambda _: long)[1]).endswith(
@@ -248,7 +237,6 @@ def test_notes_are_never_left_out() -> None:
 def test_person_decides_on_each_block(
     approvals: list[ApprovalGiven], ran: list[str], text: str, together: bool
 ) -> None:
-    """A skipped block does not run and the model reads why; an edited one runs as edited and the model reads it."""
     events, came_to = run(heard(code("a", "b")), RunCode(confirm="always", together=together), *approvals)
 
     assert [block for blocks in asked(events) for block in blocks] == ran
@@ -260,7 +248,6 @@ def test_person_decides_on_each_block(
     [(False, [STOP], []), (False, [RUN, STOP], [("a",)]), (True, [RUN, STOP], []), (True, [STOP], [])],
 )
 def test_stop_ends_the_chat(together: bool, approvals: list[ApprovalGiven], ran: list[tuple[str, ...]]) -> None:
-    """Nothing more is asked or run; blocks that are handed over as one did not run at all."""
     events, came_to = run(heard(code("a", "b")), RunCode(confirm="always", together=together), *approvals)
 
     assert came_to == Stop("stopped")
@@ -268,7 +255,6 @@ def test_stop_ends_the_chat(together: bool, approvals: list[ApprovalGiven], ran:
 
 
 def test_question_names_the_block_and_the_reasons() -> None:
-    """Equal blocks have places of their own."""
     events, _ = run(heard(code("exec(x)", "y", "exec(x)")), RunCode(confirm="risky"), RUN, RUN)
 
     questions = [event for event in events if isinstance(event, ApprovalAsked)]
@@ -280,7 +266,6 @@ def test_question_names_the_block_and_the_reasons() -> None:
 
 @pytest.mark.parametrize("together", [False, True])
 def test_block_that_runs_has_leave_for_what_is_read_in_it(together: bool) -> None:
-    """What runs is what the person left, and the leave is for just that."""
     edited = ApprovalGiven("run", code="exec(z)")
 
     events, _ = run(heard(code("x = 1", "exec(y)")), RunCode(confirm="risky", together=together), edited)
@@ -292,7 +277,6 @@ def test_block_that_runs_has_leave_for_what_is_read_in_it(together: bool) -> Non
 
 
 def test_reading_knows_where_the_code_stands() -> None:
-    """The same path is the chat's own in one place and not in another."""
     write = 'open("/a/own/x", "w")'
     scope = PathScope("/a", "/a/own")
 
@@ -304,7 +288,6 @@ def test_reading_knows_where_the_code_stands() -> None:
 
 
 def test_nothing_is_asked_about_code_that_runs_unconfirmed() -> None:
-    """Without confirmation there is no leave to keep to."""
     events, _ = run(heard(code("exec(x)")), RunCode(confirm="never"))
 
     assert [event.permissions for event in events if isinstance(event, CodeAsked)] == [None]
@@ -312,26 +295,22 @@ def test_nothing_is_asked_about_code_that_runs_unconfirmed() -> None:
 
 @pytest.mark.parametrize(("confirm", "questions"), [("always", 2), ("risky", 1), ("never", 0)])
 def test_policy_says_which_blocks_are_asked_for(confirm: Confirm, questions: int) -> None:
-    """All, the doubtful ones, or none."""
     events, _ = run(heard(code("x = 1", "exec(x)")), RunCode(confirm=confirm), *[RUN] * questions)
 
     assert sum(isinstance(event, ApprovalAsked) for event in events) == questions
 
 
 def test_no_block_is_asked_for_after_a_failure() -> None:
-    """A person is not asked about what will not run."""
     events, _ = run(heard(code("a", "b")), RunCode(confirm="always"), RUN, ran=fails_at("a"))
 
     assert sum(isinstance(event, ApprovalAsked) for event in events) == 1
 
 
 def test_cut_off_block_is_told_of_and_not_run() -> None:
-    """The model is asked to send the whole block."""
     assert run(heard("```python\nx ="), RunCode()) == ([], Reply(Message(UNCLOSED)))
 
 
 def test_cut_off_block_is_told_of_after_those_that_ran() -> None:
-    """What is complete runs, and the note follows."""
     events, came_to = run(heard(code("a") + "\n```python\nx ="), RunCode())
 
     assert asked(events) == [("a",)]
@@ -341,7 +320,6 @@ def test_cut_off_block_is_told_of_after_those_that_ran() -> None:
 @pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
 @pytest.mark.parametrize("stop", [False, True], ids=["denied", "stopped"])
 def test_stop_while_code_runs_ends_the_chat(together: bool, stop: bool) -> None:
-    """A person who stops at a question of running code ends the chat; who denies does not."""
     inner = (EffectAsked("user", Effect("network", "example.org")), EffectJudged(allowed=False, stop=stop))
     step = RunCode(together=together)
 
@@ -367,7 +345,6 @@ def turn(message: str, *before: Step, confirm: Confirm = "always", **settings: o
 
 @pytest.mark.parametrize("before", [(), (generate_function_call_reply,)], ids=["alone", "after calls"])
 def test_person_with_the_word_is_asked_about_the_code_too(before: tuple[Step, ...]) -> None:
-    """One question holds both, so that one panel can ask them: the first block's is the one that would come next."""
     asked = turn(code("1", "2"), *before)
 
     block = CodeBlock("python", "1")
@@ -381,18 +358,15 @@ def test_person_with_the_word_is_asked_about_the_code_too(before: tuple[Step, ..
     ids=["no code", "never asked", "harmless", "cut off"],
 )
 def test_person_with_the_word_is_asked_about_nothing_else(message: str, confirm: Confirm) -> None:
-    """Where no approval would follow, there is none to ask for."""
     assert turn(message, confirm=confirm).then is None
 
 
 def test_what_a_step_in_between_does_is_not_foreseen() -> None:
-    """A reply function of the caller's own may say anything, and what ends the chat runs no code."""
     assert turn(code("1"), AskFunction(0, "own")).then is None
     assert turn(code("1"), termination=lambda _: True).then is None
 
 
 def test_calls_come_before_code() -> None:
-    """A message that carries calls too is answered by what they return."""
     calls = [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]
     state = ConversationState()
     state.add(Said("assistant", "user", Message(code("1"), tool_calls=calls)))
@@ -407,7 +381,6 @@ def test_calls_come_before_code() -> None:
 
 
 def test_code_that_ran_is_not_asked_for_with_the_word() -> None:
-    """Only what has not run yet would be asked about."""
     state, step = heard(code("1")), RunCode(confirm="always")
     run(state, step, RUN)
 
@@ -425,7 +398,6 @@ def plotting(asked: CodeAsked) -> CodeRan:
 
 @pytest.mark.parametrize("blocks", [1, MOST + 2])
 def test_model_that_can_see_is_shown_the_plots(blocks: int) -> None:
-    """The text that any model reads, then the last of the pictures."""
     _, came = run(heard(code(*["plot()"] * blocks)), RunCode(pictures=True), ran=plotting)
 
     assert isinstance(came, Reply)
@@ -440,7 +412,6 @@ def test_model_that_can_see_is_shown_the_plots(blocks: int) -> None:
 
 @pytest.mark.parametrize(("pictures", "ran"), [(False, plotting), (True, echo)], ids=["cannot see", "no plot"])
 def test_other_replies_are_text(pictures: bool, ran: Ran) -> None:
-    """A message of parts is for who is shown something."""
     _, came = run(heard(code("plot()")), RunCode(pictures=pictures), ran=ran)
 
     assert isinstance(came, Reply)
@@ -448,7 +419,6 @@ def test_other_replies_are_text(pictures: bool, ran: Ran) -> None:
 
 
 def test_model_is_told_where_the_whole_output_is() -> None:
-    """It can read on there."""
     _, came = run(heard(code("x")), RunCode(), ran=lambda _: CodeRan(0, (Stream("stdout", "..."),), whole="out-1.txt"))
 
     assert isinstance(came, Reply)

@@ -104,19 +104,16 @@ def written(code: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_target_of_a_write_is_told(code: str, targets: list[str]) -> None:
-    """By constants, loops, parameters and paths that are put together; where it may be anything, that is told too."""
     assert written(code) == targets
 
 
 def test_circles_and_growth_end() -> None:
-    """Names that stand for each other, many times over, are given up."""
     code = "\n".join(f"x{n} = x{n + 1} + x{n + 1} + x{(n * 7) % 60}" for n in range(60)) + "\ndf.to_csv(x0)"
 
     assert written(code) == [""]
 
 
 def test_too_many_values_cannot_be_told() -> None:
-    """Where one of very many paths is written, the first few are named, and that there are more."""
     targets = written(f"for x in {[f'{n}.csv' for n in range(100)]}:\n    df.to_csv(x)")
 
     assert targets[:2] == ["0.csv", "1.csv"]

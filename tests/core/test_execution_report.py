@@ -25,7 +25,6 @@ def out(text: str) -> Stream:
     ],
 )
 def test_report_has_the_format_of_autogen(exit_code: int, text: str) -> None:
-    """Programs and models read these two lines."""
     assert report(exit_code, "42") == text
 
 
@@ -47,7 +46,6 @@ def test_report_has_the_format_of_autogen(exit_code: int, text: str) -> None:
     ],
 )
 def test_outputs_read_in_order(outputs: list[Output], text: str) -> None:
-    """Streams come as they came, then values, pictures and tracebacks where they stand."""
     assert text_of(outputs) == text
 
 
@@ -81,7 +79,6 @@ def test_outputs_read_in_order(outputs: list[Output], text: str) -> None:
     ],
 )
 def test_rich_output_is_named_or_told(data: dict[str, object], text: str) -> None:
-    """One line names what the text does not hold; what has a text form is that text."""
     assert text_of([Display(data)]) == text
     assert text_of([Result(data)]) == text
 
@@ -129,7 +126,6 @@ def test_rich_output_is_named_or_told(data: dict[str, object], text: str) -> Non
     ],
 )
 def test_outputs_settle(outputs: list[Output], kept: list[Output]) -> None:
-    """What a person sees in the end is what is told of: cleared outputs gone, updated ones replaced."""
     assert merge_outputs(outputs) == kept
 
 
@@ -153,19 +149,16 @@ def test_outputs_settle(outputs: list[Output], kept: list[Output]) -> None:
     ],
 )
 def test_text_is_what_a_terminal_would_leave(text: str, kept: str) -> None:
-    """Escape sequences and overwritten text do not reach the model."""
     assert plain(text) == kept
 
 
 def test_one_endless_line_is_plain_at_once() -> None:
-    """The work grows with the text and not with its square: this would take minutes."""
     text = "x" * 1_000_000
 
     assert plain(text) == text
 
 
 def test_many_pieces_are_joined_at_once() -> None:
-    """The work grows with the number of pieces and not with its square: this would take minutes."""
     assert merge_outputs([out("0123456789")] * 50_000) == [out("0123456789" * 50_000)]
 
 
@@ -173,14 +166,12 @@ FRAME = '<div><table border="1" class="dataframe">'
 
 
 def test_a_small_frame_is_its_text() -> None:
-    """Its columns stay aligned."""
     text = "      a    b\n0     1  2.5"
 
     assert text_of([Result({"text/html": FRAME, "text/plain": text})]) == text
 
 
 def test_a_wide_frame_is_compact() -> None:
-    """Padding is no information, and beyond 3,000 characters neither is more of the same."""
     rows = [f"{n}" + "".join(f"{n * k:>20}" for k in range(8)) + "   \\  " for n in range(100)]
     bundle = {"text/html": [FRAME, "..."], "text/plain": "\n".join(rows)}
 
@@ -193,7 +184,6 @@ def test_a_wide_frame_is_compact() -> None:
 
 
 def test_long_output_loses_its_middle() -> None:
-    """The head, the tail, and between them a line that says how much is left out."""
     text = "head" + "." * 300_000 + "tail"
 
     told = text_of([out(text)])
@@ -205,14 +195,12 @@ def test_long_output_loses_its_middle() -> None:
 
 
 def test_nothing_is_left_out_without_a_limit() -> None:
-    """A person is shown all."""
     assert text_of([out("x" * 300_000)], limit=None) == "x" * 300_000
 
 
 @pytest.mark.slow
 @given(st.text(), st.integers(0, 40))
 def test_elision_counts_exactly(text: str, limit: int) -> None:
-    """Head, tail and the number between them make up the whole text."""
     longer = text + "x" * (limit + 1)
 
     head, _, line, tail = _parts(elided(longer, limit), limit)
@@ -224,13 +212,11 @@ def test_elision_counts_exactly(text: str, limit: int) -> None:
 
 @given(st.text())
 def test_short_text_is_whole(text: str) -> None:
-    """At the limit nothing is left out."""
     assert elided(text, len(text)) == text
 
 
 @given(st.text("ab\x1b[0;m]\r\n\\\x07"))
 def test_plain_text_stays_plain(text: str) -> None:
-    """Neither escapes nor carriage returns are left."""
     assert not {"\x1b", "\r"} & set(plain(text))
 
 
@@ -243,7 +229,6 @@ def _parts(told: str, limit: int) -> tuple[str, str, str, str]:
 
 @pytest.mark.parametrize("value", [5, None, {"a": 1}, ["a", 1]], ids=repr)
 def test_text_form_that_is_no_text_is_none(value: object) -> None:
-    """Code may display anything under any type; the report of it never fails."""
     assert (
         text_of([Display({"text/plain": value, "image/png": "x"})])
         == "[shown to the person: image/png, no description]"
@@ -251,5 +236,4 @@ def test_text_form_that_is_no_text_is_none(value: object) -> None:
 
 
 def test_text_form_in_lines_is_joined() -> None:
-    """Notebooks keep texts as lists of lines, and so may code."""
     assert text_of([Display({"text/plain": ["a\n", "b"]})]) == "a\nb"

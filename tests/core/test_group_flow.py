@@ -84,7 +84,6 @@ def end(events: list[Recorded]) -> Ended:
 
 
 def test_each_message_is_passed_on_to_all_others() -> None:
-    """What a member says to the manager is passed on, without a word of it being repeated."""
     members = three()
 
     events = held(manager(members, rounds=3), members[0], scripted())
@@ -101,7 +100,6 @@ def test_each_message_is_passed_on_to_all_others() -> None:
 
 
 def test_each_member_has_the_whole_conversation() -> None:
-    """Between a member and the manager stands all that was said, with the names of those who said it."""
     members, state = three(), ConversationState()
 
     held(manager(members, rounds=3), members[0], scripted(), state)
@@ -115,7 +113,6 @@ def test_each_member_has_the_whole_conversation() -> None:
 
 
 def test_initiator_need_not_be_a_member() -> None:
-    """Who is no member opens the chat and hears nothing of it."""
     events = held(manager(three(), rounds=2), spec("user"), scripted())
 
     assert events[2] == Relayed("manager", "user", ABC)
@@ -124,7 +121,6 @@ def test_initiator_need_not_be_a_member() -> None:
 
 
 def test_condition_of_the_manager_ends_the_chat() -> None:
-    """The message that meets it is passed on, and nobody is chosen any more."""
     members = three(carol=spec("carol", default_reply=Message("TERMINATE")))
 
     events = held(manager(members, termination=Exactly()), members[0], scripted())
@@ -134,7 +130,6 @@ def test_condition_of_the_manager_ends_the_chat() -> None:
 
 
 def test_predicate_of_the_manager_is_asked_for_each_message() -> None:
-    """The question says which speaker's message is meant, and which one of those."""
     members = three()
     asked: list[TerminationAsked] = []
 
@@ -151,7 +146,6 @@ def test_predicate_of_the_manager_is_asked_for_each_message() -> None:
 
 
 def test_limit_of_one_round_is_the_first_message() -> None:
-    """The first message counts."""
     members = three()
 
     events = held(manager(members, rounds=1), members[0], scripted())
@@ -161,7 +155,6 @@ def test_limit_of_one_round_is_the_first_message() -> None:
 
 
 def test_member_without_a_reply_ends_the_chat() -> None:
-    """The end names the member."""
     members = three(carol=spec("carol"))
 
     events = held(manager(members), members[0], scripted())
@@ -174,7 +167,6 @@ def test_member_without_a_reply_ends_the_chat() -> None:
     [("ALWAYS", "exit", "exit"), ("ALWAYS", "words", "max_turns"), ("NEVER", "", "max_auto_replies")],
 )
 def test_person_speaks_for_a_member(mode: Mode, text: str, reason: str) -> None:
-    """A member's person may speak to the group, or end its chat."""
     bob = spec("bob", check_termination_and_human_reply, human_input_mode=mode, max_auto_replies=0)
     members = three(bob=bob)
 
@@ -185,7 +177,6 @@ def test_person_speaks_for_a_member(mode: Mode, text: str, reason: str) -> None:
 
 
 def test_end_that_a_member_explains_is_passed_on() -> None:
-    """A group within a group ends both, and it is the inner one that says how."""
     inner = Selection("inner", ("dora", "emil"), "round_robin")
     bob = spec("inner", RunGroup((speaker("dora"), speaker("emil")), inner, 3))
     members = (speaker("alice"), bob, speaker("carol"))
@@ -198,7 +189,6 @@ def test_end_that_a_member_explains_is_passed_on() -> None:
 
 
 def test_choice_may_end_the_chat() -> None:
-    """Where nobody is chosen the chat is over."""
     members = three()
 
     events = held(manager(members, method="function"), members[0], scripted(SpeakerGiven("bob"), SpeakerGiven(None)))
@@ -208,7 +198,6 @@ def test_choice_may_end_the_chat() -> None:
 
 
 def test_introduction_comes_before_all_else() -> None:
-    """Every member is told who is there; the initiator, who has spoken already, is told before anybody answers."""
     members = three()
 
     events = held(manager(members, rounds=2, introduction=Message("Meet.")), members[0], scripted())
@@ -223,7 +212,6 @@ def test_introduction_comes_before_all_else() -> None:
 
 
 def test_stranger_is_not_introduced() -> None:
-    """Who opens the chat without being a member is told nothing."""
     events = held(manager(three(), rounds=2, introduction=Message("Meet.")), spec("user"), scripted())
 
     introduced = [event.recipient for event in events if isinstance(event, Said) and event.sender == "manager"]
@@ -231,7 +219,6 @@ def test_stranger_is_not_introduced() -> None:
 
 
 def test_receive_of_a_member_is_asked() -> None:
-    """A member with a receive of its own is asked what it takes in, and the others hear the message as it was."""
     members = three(carol=speaker("carol", own=frozenset({"receive"})))
     heard = Message("start, she said", name="alice")
 
@@ -247,7 +234,6 @@ def test_receive_of_a_member_is_asked() -> None:
 
 
 def test_send_of_the_manager_is_asked() -> None:
-    """A manager with a send of its own, or with hooks, is asked for each member."""
     members = three()
     world = scripted(SendGiven((Message("to bob"),)), SendGiven(()))
 
@@ -265,7 +251,6 @@ def test_send_of_the_manager_is_asked() -> None:
 
 
 def test_group_hears_the_last_message_that_the_manager_took_in() -> None:
-    """A member's own send may send several messages; the last one is passed on, as the manager heard it."""
     bob = speaker("bob", own=frozenset({"send"}))
     members = three(bob=bob)
     leader = manager(members, rounds=2, own=frozenset({"receive"}))
@@ -288,7 +273,6 @@ def test_group_hears_the_last_message_that_the_manager_took_in() -> None:
     ids=["nothing sent", "nothing taken in"],
 )
 def test_message_that_does_not_arrive_ends_the_chat(own: Any, answer: Answer) -> None:
-    """A member that says nothing to the manager has nothing to add."""
     sends, receives = frozenset({own} & {"send"}), frozenset({own} & {"receive"})
     members = three(bob=speaker("bob", own=sends))
     leader = manager(members, own=receives)
@@ -300,7 +284,6 @@ def test_message_that_does_not_arrive_ends_the_chat(own: Any, answer: Answer) ->
 
 
 def test_models_of_members_speak() -> None:
-    """Each member is asked with the count of all that it has heard and said."""
     members = tuple(model_agent(name) for name in ABC)
 
     events = held(manager(members, rounds=3), members[0], scripted(*(ModelReplied(Message(str(n))) for n in (1, 2))))
@@ -322,14 +305,12 @@ def test_models_of_members_speak() -> None:
     ids=["words", "another name", "function", "tool", "call", "parts"],
 )
 def test_whose_words_they_are(message: Message, passed: Message) -> None:
-    """A message is passed on with its speaker's name, unless it is a function's answer; no content becomes empty."""
     state = ConversationState([[Said("alice", "manager", message)]])
 
     assert relayed(state, "manager", "alice") == passed
 
 
 def test_reply_functions_of_the_manager_come_first() -> None:
-    """What stands before the group's step has its say, and may answer in its place."""
     members = three()
     leader = spec("manager", AskFunction(0, "f"), *manager(members).steps)
     world = scripted(ReplyFunctionReturned(True, Message("no")), ReplyFunctionReturned(True))
@@ -340,7 +321,6 @@ def test_reply_functions_of_the_manager_come_first() -> None:
 
 
 def test_own_replies_of_a_member_are_asked_for() -> None:
-    """A member with a generate_reply of its own is asked for it."""
     members = three(bob=spec("bob", own=frozenset({"generate_reply"})))
 
     events = held(manager(members, rounds=2), members[0], scripted(ReplyGiven(Message("mine"))))
@@ -361,7 +341,6 @@ class Counting(ConversationState):
 
 
 def test_time_grows_with_the_number_of_rounds_only() -> None:
-    """A round of a long chat costs no more than one of a short chat."""
     work = []
     for rounds in (50, 500):
         members, state = three(), Counting()

@@ -50,7 +50,6 @@ IDS = [
 
 
 def test_table_is_whole() -> None:
-    """Every mode meets every situation; a limit of 0 is always met."""
     possible = product(MODES, (False, True), ((False, False), (True, False), (True, True)))
 
     assert set(TABLE) == {(mode, terminated, met, zero) for mode, terminated, (met, zero) in possible}
@@ -58,7 +57,6 @@ def test_table_is_whole() -> None:
 
 @pytest.mark.parametrize(("situation", "move"), TABLE.items(), ids=[str(key) for key in TABLE])
 def test_decision_is_that_of_autogen(situation: tuple[Mode, bool, bool, bool], move: Move) -> None:
-    """Each row of the table, at the limit, one below it and above it."""
     mode, terminated, met, zero = situation
     limit = 0 if zero else 2
 
@@ -68,7 +66,6 @@ def test_decision_is_that_of_autogen(situation: tuple[Mode, bool, bool, bool], m
 
 @pytest.mark.parametrize(("row", "answer"), CASES, ids=IDS)
 def test_step_does_what_the_table_says(row: tuple[tuple[Mode, bool, bool, bool], Move], answer: str) -> None:
-    """What is asked, what is sent and how the replies in a row are counted."""
     (mode, terminated, met, zero), move = row
     limit = 0 if zero else 2
     before = limit if met else 1
@@ -92,7 +89,6 @@ def test_step_does_what_the_table_says(row: tuple[tuple[Mode, bool, bool, bool],
 
 
 def test_prompt_says_what_an_empty_answer_does() -> None:
-    """The person reads what Enter and `exit` mean before they answer."""
     agent = spec("user", human_input_mode="ALWAYS")
     state = ConversationState([[Said("assistant", "user", Message("x"))]])
 
@@ -107,7 +103,6 @@ def test_prompt_says_what_an_empty_answer_does() -> None:
 
 
 def test_always_asks_at_every_message_and_does_not_look_at_the_limit() -> None:
-    """Enter lets the agent go on, however often it is pressed."""
     agent = spec(
         "user",
         check_termination_and_human_reply,
@@ -126,7 +121,6 @@ def test_always_asks_at_every_message_and_does_not_look_at_the_limit() -> None:
 
 
 def test_terminate_asks_at_the_limit_until_words_are_typed() -> None:
-    """After the limit each message is asked for, and words start the count again."""
     agent = spec(
         "user",
         check_termination_and_human_reply,
@@ -145,7 +139,6 @@ def test_terminate_asks_at_the_limit_until_words_are_typed() -> None:
 
 
 def test_never_stops_at_the_limit() -> None:
-    """Nobody is asked, and the chat ends at the limit of replies in a row."""
     agent = spec("user", check_termination_and_human_reply, max_auto_replies=2, default_reply=Message("on"))
 
     events = play(two_agent_chat(agent, model_agent(), opening=Message("go")), answered(said(*"abc")))
@@ -156,7 +149,6 @@ def test_never_stops_at_the_limit() -> None:
 
 
 def test_empty_words_are_sent_where_no_reply_is_allowed() -> None:
-    """With a limit of 0 and no word that ends the chat, Enter sends an empty message of the person's."""
     agent = spec("user", check_termination_and_human_reply, human_input_mode="ALWAYS", max_auto_replies=0)
 
     events = play(two_agent_chat(agent, model_agent(), opening=Message("go")), answered(said("a", "b"), ["", "exit"]))
@@ -165,7 +157,6 @@ def test_empty_words_are_sent_where_no_reply_is_allowed() -> None:
 
 
 def test_replies_in_a_row_are_counted_for_each_sender() -> None:
-    """What an agent said to one peer does not count with another."""
     state = ConversationState()
     state.auto_replies["user", "one"] = 1
 
@@ -173,8 +164,6 @@ def test_replies_in_a_row_are_counted_for_each_sender() -> None:
 
 
 def test_termination_comes_before_any_code_runs() -> None:
-    """Only the receiver of a message tests it, and before any later step."""
-
     def later(_scene: ConversationState, _party: AgentSpec, _peer: str) -> Asking[Outcome]:
         raise AssertionError
         yield
@@ -188,7 +177,6 @@ def test_termination_comes_before_any_code_runs() -> None:
 
 
 def test_agents_own_predicate_is_asked_for() -> None:
-    """A user's function is asked through a question that names the message by its number."""
     agent = spec("user", check_termination_and_human_reply, termination="ask")
 
     events = play(
@@ -224,7 +212,6 @@ TOLD = "The user interrupted: this was not called."
     ],
 )
 def test_words_answer_the_calls_that_they_interrupt(last: Message, responses: list[object] | None) -> None:
-    """Every call gets a response that says that the user interrupted, or no model could go on."""
     state = ConversationState([[Said("assistant", "user", last)]])
     agent = spec("user", human_input_mode="ALWAYS")
 

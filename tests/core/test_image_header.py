@@ -33,12 +33,10 @@ def image(kind: str, **options: object) -> bytes:
     ],
 )
 def test_the_size_is_read_from_the_header(mime: str, data: bytes) -> None:
-    """Width times height, for each type that is shown, whatever stands before them."""
     assert pixels(mime, data) == SIDES[0] * SIDES[1]
 
 
 def test_a_picture_larger_than_its_screen_counts() -> None:
-    """A GIF whose first picture is larger than what its header says has the size of that picture."""
     screen = b"GIF89a" + struct.pack("<HHBBB", 1, 1, 0, 0, 0)
     picture = b"," + struct.pack("<HHHHB", 10, 0, 60_000, 50_000, 0)
 
@@ -46,7 +44,6 @@ def test_a_picture_larger_than_its_screen_counts() -> None:
 
 
 def test_a_screen_without_a_picture_has_its_own_size() -> None:
-    """A GIF that ends before any picture is as large as its header says."""
     assert pixels("image/gif", b"GIF89a" + struct.pack("<HHBBB", 30, 20, 0, 0, 0) + b";") == 600
 
 
@@ -63,5 +60,4 @@ def test_a_screen_without_a_picture_has_its_own_size() -> None:
     ],
 )
 def test_a_header_that_is_cut_off_tells_nothing(mime: str, data: bytes) -> None:
-    """What no reader could unpack has no pixels, and ends."""
     assert pixels(mime, data) == 0

@@ -63,13 +63,11 @@ RESPONSES: list[Any] = [
     ],
 )
 def test_role_depends_on_the_side(message: Message, own: dict[str, object], others: dict[str, object]) -> None:
-    """What an agent sent is the assistant's on its own side and the user's on the other, as in AutoGen."""
     assert to_stored_message(message, "bob", own=True) == own
     assert to_stored_message(message, "bob", own=False) == others
 
 
 def test_plain_messages_go_to_the_model_as_they_are() -> None:
-    """What needs no change is not even copied."""
     messages: list[dict[str, Any]] = [
         {"role": "user", "content": "x"},
         {"role": "assistant", "content": None, "tool_calls": CALLS},
@@ -79,17 +77,14 @@ def test_plain_messages_go_to_the_model_as_they_are() -> None:
 
 
 def test_tool_responses_go_to_the_model_one_by_one() -> None:
-    """The combined message of the tools is AutoGen's own and no model knows it."""
     assert list(wire([{"role": "tool", "content": "x\n\ny", "tool_responses": RESPONSES}])) == RESPONSES
 
 
 def test_interruption_follows_the_responses_to_the_calls() -> None:
-    """Every call is answered before the person's words come."""
     message = {"role": "user", "content": "no", "tool_responses": RESPONSES}
 
     assert list(wire([message])) == [*RESPONSES, {"role": "user", "content": "no"}]
 
 
 def test_context_stays_here() -> None:
-    """The context of a message is for the program and not for the model."""
     assert list(wire([{"role": "user", "content": "x", "context": {"a": 1}}])) == [{"role": "user", "content": "x"}]

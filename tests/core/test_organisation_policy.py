@@ -18,7 +18,6 @@ budget = "0.50"
 
 
 def test_whole_policy() -> None:
-    """Each of its lines is read, and the policy says in words what it asks for."""
     policy = parse(WHOLE)
 
     assert policy == OrganisationPolicy(("api.openai.com", "*.example.org", "127.0.0.1:8000"), "bwrap", "risky", "0.50")
@@ -29,7 +28,6 @@ def test_whole_policy() -> None:
 
 @pytest.mark.parametrize("text", ["", "[code]", "[models]\n[cells]"])
 def test_policy_that_asks_for_nothing(text: str) -> None:
-    """What is not laid down is the person's own matter."""
     assert parse(text) == NO_POLICY
     assert NO_POLICY.text == ""
 
@@ -54,7 +52,6 @@ def test_policy_that_asks_for_nothing(text: str) -> None:
     ],
 )
 def test_policy_that_is_not_understood(text: str, said: str) -> None:
-    """What could have been a wall is not passed over."""
     with pytest.raises(ConfigError) as refused:
         parse(text)
 
@@ -62,7 +59,6 @@ def test_policy_that_is_not_understood(text: str, said: str) -> None:
 
 
 def test_budget_as_a_number() -> None:
-    """Dollars may be written as a number."""
     assert parse("[cells]\nbudget = 5").budget == "5"
 
 
@@ -80,7 +76,6 @@ def test_budget_as_a_number() -> None:
     ],
 )
 def test_hosts(host: str, allowed: bool) -> None:
-    """Only the hosts that are named may be asked; without a list, all may."""
     policy = parse(WHOLE)
     NO_POLICY.check_host(host)
 
@@ -92,7 +87,6 @@ def test_hosts(host: str, allowed: bool) -> None:
 
 
 def test_no_host_at_all() -> None:
-    """An empty list lets no server be asked."""
     with pytest.raises(ConfigError, match="allowed: none"):
         parse("[models]\nhosts = []").check_host("api.openai.com")
 
@@ -110,7 +104,6 @@ def test_no_host_at_all() -> None:
     ],
 )
 def test_person_may_only_be_stricter(least: Confirm, wanted: Confirm, confirm: Confirm) -> None:
-    """What is asked about is never less than the policy's, and never less than the person's."""
     assert OrganisationPolicy(confirm=least).confirmed(wanted) == confirm
 
 
@@ -126,7 +119,6 @@ def test_person_may_only_be_stricter(least: Confirm, wanted: Confirm, confirm: C
     ],
 )
 def test_walls(least: Walls, walls: Walls, enough: bool) -> None:
-    """A sandbox may be stronger than the policy's, and not weaker; the message says which would do."""
     policy = OrganisationPolicy(sandbox=least)
 
     assert policy.suffices(walls) is enough

@@ -21,7 +21,6 @@ def urls(parts: list[dict[str, Any]]) -> list[str]:
 
 
 def test_pictures_come_in_order() -> None:
-    """Each output with a picture has one part."""
     outputs: list[Output] = [
         Stream("stdout", "a\n"),
         Display({"image/png": picture(), "text/plain": "<Figure>"}),
@@ -37,14 +36,12 @@ def test_pictures_come_in_order() -> None:
 
 
 def test_only_the_last_pictures_are_sent() -> None:
-    """A loop that draws a hundred plots does not send a hundred."""
     outputs = [Display({"image/png": picture(n)}) for n in range(100)]
 
     assert urls(pictures_of(outputs)) == [f"data:image/png;base64,{picture(n)}" for n in range(100 - MOST, 100)]
 
 
 def test_what_was_cleared_is_not_sent() -> None:
-    """An animation that clears each of its pictures sends the last."""
     outputs: list[Output] = [Display({"image/png": picture(1)}), Cleared(), Display({"image/png": picture(2)})]
 
     assert urls(pictures_of(outputs)) == [f"data:image/png;base64,{picture(2)}"]
@@ -64,10 +61,8 @@ def test_what_was_cleared_is_not_sent() -> None:
     ids=["nothing", "number", "no base64", "no ASCII", "no picture", "another type", "too large"],
 )
 def test_what_is_no_picture_stays_out(data: Any) -> None:
-    """A model's server refuses a request with a broken picture, so none gets into one."""
     assert urls(pictures_of([Display({"image/png": data, "text/plain": "x"})])) == []
 
 
 def test_line_breaks_in_base64_are_taken_out() -> None:
-    """Jupyter's own pictures end with a line break."""
     assert urls(pictures_of([Display({"image/png": picture() + "\n"})])) == [f"data:image/png;base64,{picture()}"]

@@ -53,7 +53,6 @@ GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home
     ],
 )
 def test_path_lies_somewhere(path: str, whose: Whose) -> None:
-    """Absolute, relative and home paths are told by where they lead; hidden files and keys are private."""
     assert GROUND.where(path) == whose
 
 
@@ -70,12 +69,10 @@ def test_path_lies_somewhere(path: str, whose: Whose) -> None:
     ],
 )
 def test_unknown_folder_holds_relative_paths(path: str, whose: Whose) -> None:
-    """Where nothing is known of the folder, a relative path lies below it unless it climbs out."""
     assert PathScope().where(path) == whose
 
 
 def test_folder_that_is_hidden_itself_is_no_secret() -> None:
-    """Only what lies below the folder makes a path private."""
     scope = PathScope("/home/ann/.work", home="/home/ann")
 
     assert scope.where("x.csv") == "below"
@@ -83,13 +80,11 @@ def test_folder_that_is_hidden_itself_is_no_secret() -> None:
 
 
 def test_root_as_the_folder() -> None:
-    """All that is not hidden lies below the root."""
     assert [PathScope("/").where(path) for path in ("/", "/x", "x", "/.x")] == ["below", "below", "below", "private"]
 
 
 @given(st.text(), st.sampled_from(["", "/", "/a", "/a/b"]))
 def test_any_text_has_an_answer(path: str, folder: str) -> None:
-    """Whatever is taken for a path, there is one answer."""
     assert PathScope(folder, "/a/own", "/a").where(path) in ("own", "below", "private", "elsewhere")
 
 
@@ -105,7 +100,6 @@ def test_any_text_has_an_answer(path: str, folder: str) -> None:
     ],
 )
 def test_a_folders_name_may_hold_a_backslash(path: str, whose: Whose) -> None:
-    """What lies in a folder with a backslash in its name is told from what lies in a folder of a folder."""
     scope = PathScope("/home/me/a\\b", "/home/me/a\\b/files/main", "/home/me")
 
     assert scope.where(path) == whose

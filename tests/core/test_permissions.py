@@ -41,7 +41,6 @@ GROUND = PathScope("/home/me/work", "/home/me/work/autogen_files/chat", "/home/m
     ],
 )
 def test_covered(let: list[tuple[str, str]], kind: str, target: str) -> None:
-    """What was let through may happen."""
     assert allows(let, kind, target, GROUND)
 
 
@@ -72,5 +71,4 @@ def test_covered(let: list[tuple[str, str]], kind: str, target: str) -> None:
     ],
 )
 def test_not_covered(let: list[tuple[str, str]], kind: str, target: str) -> None:
-    """What is of another kind, or done to something else, is asked about."""
     assert not allows(let, kind, target, GROUND)

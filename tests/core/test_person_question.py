@@ -40,7 +40,6 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
     ids=range(11),
 )
 def test_what_a_call_asks(arguments: str, found: Wanted | str) -> None:
-    """A question and choices; what cannot be asked is an error that the model can mend."""
     read = read_question(arguments)
 
     assert read == found or (isinstance(read, str) and isinstance(found, str) and found in read)
@@ -65,7 +64,6 @@ def run(message: Message, answers: Sequence[Answer]) -> tuple[list[Recorded], Ou
 
 
 def test_person_is_asked_and_answers() -> None:
-    """The question goes to the person with its choices, and their words are the result."""
     message = Message(None, tool_calls=[call("ask_person", question="Which\u202e?", choices=["red", "blue"])])
 
     asked, came_to = run(message, [HumanInputGiven("blue", by="you")])
@@ -79,7 +77,6 @@ def test_person_is_asked_and_answers() -> None:
 
 
 def test_other_calls_stay_in_their_places() -> None:
-    """Among other calls each result stands where its call stood, and the functions are called first."""
     calls = [call("one"), call("ask_person", question="Sure?"), call("two"), call("ask_person")]
 
     asked, came_to = run(
@@ -97,14 +94,12 @@ def test_other_calls_stay_in_their_places() -> None:
 
 
 def test_person_may_end_the_chat() -> None:
-    """Exit ends the chat, as everywhere."""
     message = Message(None, tool_calls=[call("ask_person", question="Sure?")])
 
     assert run(message, [HumanInputGiven("exit")])[1] == Stop("exit")
 
 
 def test_message_without_calls() -> None:
-    """Where nothing is called the next step has its turn; so it is with the older form of calls."""
     assert run(Message("Hi."), []) == ([], None)
 
     _, came_to = run(

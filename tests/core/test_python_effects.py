@@ -145,24 +145,20 @@ RISKY: dict[str, tuple[str, EffectKind]] = {
 
 @pytest.mark.parametrize("code", HARMLESS.values(), ids=HARMLESS.keys())
 def test_typical_analysis_passes(code: str) -> None:
-    """Computing, looking and plotting need no question."""
     assert of(code) == ()
 
 
 @pytest.mark.parametrize(("code", "kind"), RISKY.values(), ids=RISKY.keys())
 def test_more_than_that_is_asked_about(code: str, kind: EffectKind) -> None:
-    """What the code does is named by its kind."""
     assert kind in {effect.kind for effect in of(code)}
 
 
 @given(st.sampled_from(sorted(COMPUTES)), st.sampled_from(["sys", "subprocess", "_os", "__loader__", "builtins"]))
 def test_no_package_leads_to_internals(package: str, inner: str) -> None:
-    """A harmless package gives no way to what it imports itself."""
     assert of(f"import {package}\n{package}.{inner}") != ()
     assert of(f"from {package} import {inner}") != ()
 
 
 @given(st.text())
 def test_any_code_can_be_read(code: str) -> None:
-    """Whatever a model writes is read without an error."""
     assert isinstance(effects(CodeBlock("python", code), GROUND), tuple)

@@ -39,7 +39,6 @@ def split(*pieces: str) -> tuple[str, str]:
 def test_a_leading_tag_begins_a_thought_however_it_is_cut(
     text: str, thought: str, answer: str, data: st.DataObject
 ) -> None:
-    """Tags may come in any pieces; the two parts are the same."""
     edges = sorted({0, len(text), *data.draw(st.lists(st.integers(0, len(text))))})
     pieces = [text[begin:end] for begin, end in pairwise(edges)]
 
@@ -47,7 +46,6 @@ def test_a_leading_tag_begins_a_thought_however_it_is_cut(
 
 
 def test_a_thought_and_an_answer_are_told_as_they_come() -> None:
-    """Only what could become a tag waits."""
     splitter = ReasoningSplitter()
 
     assert [splitter.add(piece) for piece in ("<th", "ink>Hm", " <", "/think", ">Y", "es")] == [
@@ -75,5 +73,4 @@ def test_a_thought_and_an_answer_are_told_as_they_come() -> None:
     ],
 )
 def test_a_tag_that_nothing_opened_ends_a_thought(text: str, thought: str, answer: str) -> None:
-    """Unless it is a word of the answer: one of a pair, or code."""
     assert split_unopened(text) == (thought, answer)

@@ -43,7 +43,6 @@ def says(text: str | None) -> "Asking[Outcome]":
 
 
 def test_first_step_with_a_reply_has_the_word() -> None:
-    """Steps are tried in order, and the first that has something to say ends the search."""
     steps = [lambda *_, text=text: says(text) for text in (None, "first", "second")]
 
     assert outcome(reply(ConversationState(), AgentSpec("user", tuple(steps)), "assistant"), scripted()) == (
@@ -61,14 +60,12 @@ def test_first_step_with_a_reply_has_the_word() -> None:
     ],
 )
 def test_default_reply_is_the_last_resort(default: Message | None, came_to: Reply | Stop) -> None:
-    """None ends the chat, an empty text is a reply, and a message may carry a name."""
     assert (
         outcome(reply(ConversationState(), spec("user", default_reply=default), "assistant"), scripted())[1] == came_to
     )
 
 
 def test_answer_of_another_kind_is_a_fault() -> None:
-    """A question takes its own kind of answer and guesses nothing."""
     with pytest.raises(
         TypeError, match=r"TerminationAsked was answered by HumanInputGiven.*not by a TerminationJudged"
     ):
@@ -76,7 +73,6 @@ def test_answer_of_another_kind_is_a_fault() -> None:
 
 
 def test_model_is_asked_with_all_that_was_said() -> None:
-    """The question names how many messages the model reads; the log does not repeat them."""
     events, came_to = outcome(
         generate_oai_reply(heard(Message("x")), spec(), "assistant"), scripted(ModelReplied(Message("y")))
     )
@@ -86,7 +82,6 @@ def test_model_is_asked_with_all_that_was_said() -> None:
 
 
 def test_function_call_is_answered_in_the_functions_name() -> None:
-    """The old form of calls, one in a message."""
     state = heard(Message(None, function_call={"name": "f", "arguments": '{"x": 1}'}))
 
     events, came_to = outcome(
@@ -98,7 +93,6 @@ def test_function_call_is_answered_in_the_functions_name() -> None:
 
 
 def test_tool_calls_are_answered_together() -> None:
-    """One message holds a response for each call, and their texts."""
     calls = [{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in "ab"]
 
     events, came_to = outcome(
@@ -129,12 +123,10 @@ def test_tool_calls_are_answered_together() -> None:
     ids=["text", "no calls", "what is no function"],
 )
 def test_without_calls_the_next_step_is_tried(message: Message) -> None:
-    """Only functions are called, whatever a model writes."""
     assert outcome(generate_function_call_reply(heard(message), spec(), "assistant"), scripted()) == ([], None)
 
 
 def test_call_without_a_name_or_arguments_is_still_answered() -> None:
-    """What a model left out is empty, and the function's answer says what is wrong."""
     state = heard(Message(None, tool_calls=[{"id": "1", "function": {"name": None, "arguments": None}}]))
 
     events, _ = outcome(generate_function_call_reply(state, spec(), "assistant"), scripted(FunctionsReturned(("",))))
@@ -143,7 +135,6 @@ def test_call_without_a_name_or_arguments_is_still_answered() -> None:
 
 
 def test_scene_keeps_what_two_agents_exchanged() -> None:
-    """Both directions are one exchange, and other pairs are apart."""
     first, second = Said("a", "b", Message("1")), Said("b", "a", Message("2"))
     state = ConversationState([[first, second], [Said("a", "c", Message("3"))]])
 
@@ -152,7 +143,6 @@ def test_scene_keeps_what_two_agents_exchanged() -> None:
 
 
 def test_names_that_code_defines_are_known_to_later_messages() -> None:
-    """``df -h`` is Python after a block, or a variable that was handed over, has made `df`."""
     ambiguous = Message("```\ndf -h\n```")
     state = ConversationState([[Said("a", "b", ambiguous)], [Said("a", "c", Message("```python\ndf = h = 1\n```"))]])
 
@@ -165,7 +155,6 @@ def test_names_that_code_defines_are_known_to_later_messages() -> None:
 
 
 def test_message_is_read_once() -> None:
-    """Its reading does not change when more names become known, so a replay reads alike."""
     state = ConversationState([[Said("a", "b", Message("```\ndf -h\n```"))]])
     before = state.reading("a", "b", 0)
     state.names.add("df")
@@ -174,7 +163,6 @@ def test_message_is_read_once() -> None:
 
 
 def test_there_is_no_message_after_the_last() -> None:
-    """A message that was not exchanged has no reading."""
     state = heard(Message("one"))
     state.hear("user", "assistant", [Message("instead")])
 
@@ -183,7 +171,6 @@ def test_there_is_no_message_after_the_last() -> None:
 
 
 def test_code_is_claimed_once_by_each_agent() -> None:
-    """A message's code is run once, and another agent's run of it is its own."""
     state = heard(Message("x"))
 
     assert state.claim("user", "assistant", 0)
@@ -192,7 +179,6 @@ def test_code_is_claimed_once_by_each_agent() -> None:
 
 
 def test_code_that_an_earlier_chat_answered_is_claimed() -> None:
-    """A chat that goes on does not run again what was run before; what nobody answered is open."""
     earlier = [
         Said("user", "assistant", Message("go")),
         Said("assistant", "user", Message("code")),
@@ -214,7 +200,6 @@ def test_code_that_an_earlier_chat_answered_is_claimed() -> None:
     ],
 )
 def test_reply_function_of_the_caller(returned: ReplyFunctionReturned, came_to: Outcome) -> None:
-    """Only a final answer counts: its message is the reply, and without one nothing more is said."""
     step = AskFunction(3, "greet")
 
     events, outcome_ = outcome(step(heard(Message("hi")), AgentSpec("user"), "assistant"), scripted(returned))

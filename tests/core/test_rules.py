@@ -40,7 +40,6 @@ FOLDER, HOME = "/home/ann/work", "/home/ann"
     ],
 )
 def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
-    """A rule is its class and its target in one form, and says in words what it allows."""
     read = parse(text, folder=FOLDER, home=HOME)
 
     assert read == rule
@@ -50,7 +49,6 @@ def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
 
 @pytest.mark.parametrize("kind", RULED)
 def test_each_class_has_its_words(kind: EffectKind) -> None:
-    """Each class that is asked about can be a rule, alone."""
     assert parse(kind) == Rule(kind)
     assert parse(str(Rule(kind))).words.startswith("always allow ")
 
@@ -76,7 +74,6 @@ def test_each_class_has_its_words(kind: EffectKind) -> None:
     ],
 )
 def test_text_that_is_no_rule_is_refused(text: str, said: str) -> None:
-    """The message says how the rule is to be written."""
     with pytest.raises(ConfigError) as refused:
         parse(text)
 
@@ -84,7 +81,6 @@ def test_text_that_is_no_rule_is_refused(text: str, said: str) -> None:
 
 
 def test_aliases_name_what_rules_can_be_about() -> None:
-    """No other word leads to a class that is never asked about."""
     assert set(ALIASES.values()) <= set(RULED)
     assert set(ALIASES).isdisjoint(set(RULED))
 
@@ -155,7 +151,6 @@ def test_aliases_name_what_rules_can_be_about() -> None:
     ],
 )
 def test_rule_covers_what_it_names_and_no_more(rule: str, target: str, covers: bool) -> None:
-    """Narrow rules never reach what only looks like their target."""
     read = parse(rule)
 
     assert read.covers(Effect(read.kind, target)) is covers
@@ -180,13 +175,11 @@ def test_rule_covers_what_it_names_and_no_more(rule: str, target: str, covers: b
     ],
 )
 def test_path_is_placed_where_the_code_runs(target: str, placed_at: str) -> None:
-    """A path is taken from the folder where the code runs; one that a link could bend is not known."""
     assert placed(Effect("write", target, "words"), folder=FOLDER, home=HOME) == Effect("write", placed_at, "words")
     assert placed(Effect("network", target), folder=FOLDER, home=HOME) == Effect("network", target)
 
 
 def test_acts_are_covered_when_each_is() -> None:
-    """All that is not harmless must be covered; the rules that did it are named once each."""
     net, disk = Rule("network", "api.example.org"), Rule("write", "/data")
     effects = [
         Effect("compute"),
@@ -233,7 +226,6 @@ def test_acts_are_covered_when_each_is() -> None:
     ],
 )
 def test_rules_are_offered_from_the_narrowest_on(effect: Effect, texts: list[str]) -> None:
-    """What may be made a rule by one click covers what was asked; no whole class and no interpreter is among it."""
     offered = proposed([effect, effect])
 
     assert [str(rule) for rule in offered] == texts
@@ -243,7 +235,6 @@ def test_rules_are_offered_from_the_narrowest_on(effect: Effect, texts: list[str
 
 @given(st.sampled_from(KINDS), st.text("ab./~ *:;|\\@[]=-\n\u202e", max_size=12))
 def test_whatever_is_offered_can_be_kept(kind: EffectKind, target: str) -> None:
-    """An offer is written and read back as the same rule, and covers the act that it was made for."""
     effect = Effect(kind, target)
 
     for rule in proposed([effect]):
@@ -254,7 +245,6 @@ def test_whatever_is_offered_can_be_kept(kind: EffectKind, target: str) -> None:
 
 @given(st.text("ab./", max_size=12), st.text("ab./", max_size=12))
 def test_path_rule_never_reaches_outside(top: str, path: str) -> None:
-    """Whatever the spelling: a rule for a folder covers no path that leaves it."""
     rule, effect = Rule("write", f"/top/{top}".replace("..", "a")), Effect("write", path)
 
     if rule.covers(effect):

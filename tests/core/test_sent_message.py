@@ -47,12 +47,10 @@ def sent(
     ],
 )
 def test_who_replies(request_reply: bool | None, replying: frozenset[tuple[str, str]], spoken: list[str]) -> None:
-    """The request is for the first reply alone; every other one is left to who replies to whom."""
     assert texts(sent(request_reply=request_reply, replying=replying)) == spoken
 
 
 def test_counts_go_on_from_the_scene() -> None:
-    """Who has replied often enough before stops at once, and counts from zero again."""
     state = ConversationState(auto_replies={("assistant", "user"): 2})
 
     assert texts(sent(request_reply=True, state=state)) == ["hi"]
@@ -60,7 +58,6 @@ def test_counts_go_on_from_the_scene() -> None:
 
 
 def test_the_scene_has_what_was_said() -> None:
-    """Messages enter the conversation of the two."""
     state = ConversationState()
 
     sent(request_reply=True, state=state)
@@ -69,7 +66,6 @@ def test_the_scene_has_what_was_said() -> None:
 
 
 def test_who_has_nothing_to_say_ends_it() -> None:
-    """An agent without a reply is not heard."""
     flow = sent_message(
         AgentSpec("user"),
         AgentSpec("assistant"),
@@ -83,7 +79,6 @@ def test_who_has_nothing_to_say_ends_it() -> None:
 
 
 def test_who_stops_replying_is_not_asked_again() -> None:
-    """An agent's own method may say that it no longer replies: the peer's answer is then the last word."""
     user, assistant = (
         spec("user", default_reply=Message("on")),
         AgentSpec("assistant", own=frozenset({"generate_reply"})),

@@ -90,5 +90,4 @@ def read(code: str) -> set[tuple[EffectKind, str]]:
     ],
 )  # fmt: skip
 def test_commands_are_told_by_their_words(code: str, expected: set[tuple[EffectKind, str]]) -> None:
-    """What only looks or tells is told from what writes, deletes, connects, installs or starts something."""
     assert read(code) == expected

@@ -39,20 +39,17 @@ def asked(events: list[Recorded]) -> list[SpeakerAsked]:
     ("last", "following"), [("alice", "bob"), ("bob", "carol"), ("carol", "alice"), ("stranger", "alice")]
 )
 def test_turns_go_round(last: str, following: str) -> None:
-    """By turns, each member follows the one before it, and the first one follows the last, or a stranger."""
     assert chosen(group(), last=last) == ([], following)
 
 
 @pytest.mark.parametrize("method", ["auto", "manual", "random", "round_robin"])
 def test_single_candidate_speaks_unasked(method: str) -> None:
-    """Nobody is asked where there is nothing to choose."""
     selection = group(method, follows={"alice": {"carol"}})
 
     assert chosen(selection) == ([], "carol")
 
 
 def test_group_of_one_speaks_to_itself() -> None:
-    """A single member speaks whenever somebody is to."""
     assert chosen(group("auto", members=("alice",))) == ([], "alice")
 
 
@@ -68,19 +65,16 @@ def test_group_of_one_speaks_to_itself() -> None:
     ids=["anybody", "those", "nobody named", "not in it", "stranger"],
 )
 def test_who_may_follow(follows: Mapping[str, AbstractSet[str]] | None, last: str, candidates: tuple[str, ...]) -> None:
-    """After a member come those who may follow it; where none is named everybody may, after a stranger too."""
     assert group(follows=follows).candidates(last, Message("hello")) == candidates
 
 
 def test_chat_ends_after_a_member_whom_nobody_may_follow() -> None:
-    """A member that does not stand among those who are followed speaks last."""
     events, end = chosen(group("auto", follows={"alice": {"bob"}}), last="bob")
 
     assert (events, end) == ([], Stop("answered", "Nobody may speak after bob."))
 
 
 def test_turn_passes_over_who_may_not_follow() -> None:
-    """By turns, the next of those who may follow speaks."""
     selection = group(members=(*ABC, "dora"), follows={"bob": {"alice", "dora"}})
 
     assert chosen(selection, last="bob")[1] == "dora"
@@ -101,37 +95,31 @@ def test_turn_passes_over_who_may_not_follow() -> None:
 def test_who_can_answer_calls(
     message: Message, functions: Mapping[str, AbstractSet[str]] | None, candidates: tuple[str, ...]
 ) -> None:
-    """After calls come those who have the function, or else those who have any."""
     assert group(functions=functions).candidates("alice", message) == candidates
 
 
 def test_the_only_one_who_can_answer_calls_need_not_be_allowed_to_follow() -> None:
-    """A call is answered whatever the transitions say, as in AutoGen 0.2."""
     selection = group(functions={"alice": {"f"}}, follows={"alice": {"bob"}})
 
     assert selection.candidates("alice", CALL) == ("alice",)
 
 
 def test_of_those_who_can_answer_calls_the_allowed_ones_follow() -> None:
-    """Where several can answer, the transitions count."""
     selection = group(functions={"alice": {"f"}, "carol": {"f"}}, follows={"alice": {"bob", "carol"}})
 
     assert selection.candidates("alice", CALL) == ("carol",)
 
 
 def test_functions_are_for_calls_only() -> None:
-    """After words without a call anybody may speak."""
     assert group(functions={"bob": {"f"}}).candidates("alice", Message("hello")) == ABC
 
 
 def test_call_that_nobody_can_answer_is_told() -> None:
-    """The error names the function and the way out."""
     with pytest.raises(ConfigError, match=r"no agent in the group of manager can call f; .*func_call_filter=False"):
         chosen(group(functions={}), message=CALL)
 
 
 def test_all_called_functions_count() -> None:
-    """A message may call several tools; what is no call of a function does not count."""
     functions = [{"id": name, "type": "function", "function": {"name": name}} for name in "fg"]
     message = Message(None, tool_calls=[*functions, {"id": "2", "type": "custom"}])
 
@@ -139,7 +127,6 @@ def test_all_called_functions_count() -> None:
 
 
 def test_chance_is_asked_for() -> None:
-    """Whom chance chooses is an answer like others, so that a replay has the same speaker."""
     events, speaker = chosen(group("random", follows={"alice": {"bob", "carol"}}), SpeakerGiven("carol"))
 
     assert speaker == "carol"
@@ -147,7 +134,6 @@ def test_chance_is_asked_for() -> None:
 
 
 def test_function_chooses_without_limits() -> None:
-    """The caller's function may name any member; transitions are for the other methods."""
     events, speaker = chosen(group("function", follows={"alice": {"bob"}}), SpeakerGiven("alice"))
 
     assert speaker == "alice"
@@ -155,7 +141,6 @@ def test_function_chooses_without_limits() -> None:
 
 
 def test_function_may_end_the_chat() -> None:
-    """A function that names nobody ends it."""
     end = chosen(group("function"), SpeakerGiven(None))[1]
 
     assert isinstance(end, Stop)
@@ -163,7 +148,6 @@ def test_function_may_end_the_chat() -> None:
 
 
 def test_function_may_leave_the_choice_to_a_method() -> None:
-    """The method then chooses as it always does."""
     selection = group("function", follows={"bob": {"alice", "carol"}})
 
     assert chosen(selection, SpeakerGiven(None, "round_robin"), last="bob")[1] == "carol"
@@ -179,7 +163,6 @@ def test_function_may_leave_the_choice_to_a_method() -> None:
     ],
 )
 def test_answer_that_is_none_is_refused(method: str, given: SpeakerGiven) -> None:
-    """A log that names a stranger as speaker is not this chat's."""
     with pytest.raises(SessionError, match="does not belong to this chat"):
         chosen(group(method), given)
 
@@ -204,12 +187,10 @@ def test_answer_that_is_none_is_refused(method: str, given: SpeakerGiven) -> Non
     ],
 )
 def test_names_in_words(words: str, names: list[str]) -> None:
-    """A name counts where it stands as a word of its own; underscores may be spaces, or escaped."""
     assert mentioned(words, ("bob", "carol", "Story_writer", "c++ (dev)")) == tuple(names)
 
 
 def test_model_that_names_one_is_believed() -> None:
-    """One name in the model's words is enough."""
     events, speaker = chosen(group("auto"), SpeakerGiven("I pick carol."))
 
     assert speaker == "carol"
@@ -217,7 +198,6 @@ def test_model_that_names_one_is_believed() -> None:
 
 
 def test_model_is_asked_again() -> None:
-    """A model that named nobody, or several, is asked again and told what it said."""
     events, speaker = chosen(
         group("auto"), SpeakerGiven("hm"), SpeakerGiven("bob or carol"), SpeakerGiven("carol"), last="bob"
     )
@@ -228,7 +208,6 @@ def test_model_is_asked_again() -> None:
 
 @pytest.mark.parametrize("retries", [0, 1, 2])
 def test_model_that_never_names_one_is_passed_over(retries: int) -> None:
-    """After the last retry it goes by turns."""
     events, speaker = chosen(group("auto", retries=retries), *[SpeakerGiven(None)] * (retries + 1))
 
     assert speaker == "bob"
@@ -237,7 +216,6 @@ def test_model_that_never_names_one_is_passed_over(retries: int) -> None:
 
 @pytest.mark.parametrize(("text", "speaker"), [("1", "alice"), (" 3 ", "carol"), ("carol", "carol")])
 def test_person_chooses_by_number_or_name(text: str, speaker: str) -> None:
-    """The person reads a list and types a number or a name of it."""
     events, found = chosen(group("manual"), HumanInputGiven(text))
 
     assert found == speaker
@@ -248,7 +226,6 @@ def test_person_chooses_by_number_or_name(text: str, speaker: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "q", " "])
 def test_person_may_leave_it_to_the_turns(text: str) -> None:
-    """An empty answer, or q, takes whose turn it is."""
     events, speaker = chosen(group("manual"), HumanInputGiven(text), last="bob")
 
     assert speaker == "carol"
@@ -257,7 +234,6 @@ def test_person_may_leave_it_to_the_turns(text: str) -> None:
 
 
 def test_person_is_asked_twice_at_most() -> None:
-    """An answer that is none is asked for once more, and told; then it goes by turns."""
     events, speaker = chosen(group("manual"), HumanInputGiven("x"), HumanInputGiven("9"))
 
     assert speaker == "bob"
@@ -266,5 +242,4 @@ def test_person_is_asked_twice_at_most() -> None:
 
 
 def test_person_may_end_the_chat_instead() -> None:
-    """The word that ends a chat ends it here too."""
     assert chosen(group("manual"), HumanInputGiven("exit"))[1] == Stop("exit", "The person ended the chat.")

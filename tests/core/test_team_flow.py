@@ -80,7 +80,6 @@ def selected(method: Literal["auto", "function"] = "auto", **more: Any) -> Selec
 
 
 def test_by_turns() -> None:
-    """The members speak in their order, and the log holds what is said once."""
     events = held()
 
     assert events[0] == ChatStarted("user", "team")
@@ -90,7 +89,6 @@ def test_by_turns() -> None:
 
 
 def test_a_second_task_goes_to_the_first_member() -> None:
-    """A new task begins with the first member; without one, the run goes on after the last speaker."""
     there = TeamState("team")
     held(there=there, max_turns=2)
 
@@ -99,27 +97,22 @@ def test_a_second_task_goes_to_the_first_member() -> None:
 
 
 def test_going_on_where_nobody_has_spoken() -> None:
-    """Without a task, a team in which only the person has spoken begins with its first member."""
     there = TeamState("team", [Said("user", "team", Message("start"), kind="task")])
 
     assert spoken(held(there=there, task=None, max_turns=1)) == ["alice"]
 
 
 def test_conditions_come_before_the_limit() -> None:
-    """A condition that is met in the last turn is the reason of the end."""
     events = held(watch=when(lambda turn: turn.heard[-1].source == "bob"), max_turns=2)
 
     assert events[-1] == Ended("terminated", "seen")
 
 
 def test_the_task_alone_may_end_it() -> None:
-    """A condition that the task meets lets nobody speak."""
     assert spoken(held(watch=when(lambda turn: turn.count == 1))) == ["user"]
 
 
 def test_a_member_may_end_it() -> None:
-    """A member that has nothing to say ends the run, and so does a person who stops it."""
-
     def stops(_: TeamState, __: str) -> Asking[TeamReply | Stop]:
         return Stop("stopped")
         yield
@@ -131,7 +124,6 @@ def test_a_member_may_end_it() -> None:
 
 
 def test_what_happens_on_the_way_is_watched() -> None:
-    """Calls, code, and questions to a person are watched; the tokens of each reply of a turn count once."""
     call = Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}])
     code = ModelReplied(Message("```python\nx = 1\n```"), usage=Usage(10, 0))
     last = ModelReplied(Message("x"), usage=Usage(1, 0))
@@ -156,7 +148,6 @@ def test_what_happens_on_the_way_is_watched() -> None:
 
 
 def test_a_model_chooses() -> None:
-    """A model is asked for a name, but not for the one who has just spoken."""
     events = held(scripted(SpeakerGiven("bob"), SpeakerGiven("carol, please")), choice=selected(), max_turns=2)
     asked = [event for event in events if isinstance(event, SpeakerAsked)]
 
@@ -165,7 +156,6 @@ def test_a_model_chooses() -> None:
 
 
 def test_a_function_has_the_first_word() -> None:
-    """The caller's function names a member, or leaves the choice to the model."""
     answers: list[AnyAnswer] = [SpeakerGiven("carol"), SpeakerGiven(None, "auto"), SpeakerGiven("alice")]
     events = held(scripted(*answers), choice=selected("function"), max_turns=2)
     methods = [event.method for event in events if isinstance(event, SpeakerAsked)]
@@ -175,12 +165,10 @@ def test_a_function_has_the_first_word() -> None:
 
 
 def test_a_function_that_leaves_it_to_nobody() -> None:
-    """A log in which the function neither names a member nor leaves the choice to a method ends there."""
     assert end(held(scripted(SpeakerGiven(None)), choice=selected("function"))) == "terminated"
 
 
 def test_candidates_are_narrowed() -> None:
-    """The model chooses among those whom the caller's function names; a single one speaks unasked, even again."""
     answers: list[AnyAnswer] = [CandidatesGiven(("bob", "carol")), SpeakerGiven("bob"), CandidatesGiven(("bob",))]
     events = held(scripted(*answers), choice=selected(narrowed=True), max_turns=2)
 
@@ -193,6 +181,5 @@ def test_candidates_are_narrowed() -> None:
 
 @pytest.mark.parametrize("names", [(), ("nobody",)])
 def test_a_log_of_another_team_is_refused(names: tuple[str, ...]) -> None:
-    """An answer that names nobody of the team is not this team's."""
     with pytest.raises(SessionError, match="does not belong to this"):
         held(scripted(CandidatesGiven(names)), choice=selected(narrowed=True))

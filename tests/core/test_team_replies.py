@@ -66,7 +66,6 @@ def ran(text: str, exit_code: int = 0) -> CodeRan:
 
 
 def test_words_are_the_answer() -> None:
-    """A model that calls nothing has its words said."""
     events, said = answered(Think(), state(("user", "hi")), words("hello"))
 
     assert events[0] == ModelAsked("bob", "team", 1)
@@ -74,7 +73,6 @@ def test_words_are_the_answer() -> None:
 
 
 def test_results_are_the_answer() -> None:
-    """After the last round of calls their results are the answer, each on its line, as the template says."""
     think = Think(told=lambda call, content: f"{call.name}: {content}")
     events, said = answered(think, state(("user", "hi")), calling("f", "g"), FunctionsReturned(("1", "2")))
 
@@ -83,14 +81,12 @@ def test_results_are_the_answer() -> None:
 
 
 def test_a_result_is_told_as_it_is() -> None:
-    """Without a template the result alone is told."""
     _, said = answered(Think(), state(("user", "hi")), calling("f"), FunctionsReturned(("1",)))
 
     assert said == TeamReply(Message("1"), "tools")
 
 
 def test_reflection() -> None:
-    """Where the model is to reflect, it is asked once more, without calls, and its words are the answer."""
     answers: list[AnyAnswer] = [calling("f"), FunctionsReturned(("1",)), calling("f")]
     events, said = answered(Think(reflect=True), state(("user", "hi")), *answers)
 
@@ -99,7 +95,6 @@ def test_reflection() -> None:
 
 
 def test_several_rounds() -> None:
-    """The model may call again up to the number of rounds; words end them."""
     answers: list[AnyAnswer] = [calling("f"), FunctionsReturned(("1",)), words("one")]
     _, said = answered(Think(rounds=3), state(("user", "hi")), *answers)
 
@@ -107,7 +102,6 @@ def test_several_rounds() -> None:
 
 
 def test_handover() -> None:
-    """A call of a function that hands over ends the turn with a handover."""
     think = Think(rounds=3, handoffs={"to_carol": "carol"})
     answers: list[AnyAnswer] = [calling("f", "to_carol"), FunctionsReturned(("1", "Over to carol."))]
     _, said = answered(think, state(("user", "hi")), *answers)
@@ -116,7 +110,6 @@ def test_handover() -> None:
 
 
 def test_the_newest_code_runs() -> None:
-    """The code of the newest message that holds some runs, and what it put out is the answer."""
     there = state(("alice", CODE), ("carol", "```python\nprint(2)\n```"), ("dave", "fine"))
     _, said = answered(RunLast(RunCode()), there, ran("2\n"))
 
@@ -124,7 +117,6 @@ def test_the_newest_code_runs() -> None:
 
 
 def test_code_that_nobody_wrote_does_not_run() -> None:
-    """A fence in what code or calls put out is no code, nor is that of those who are not sources."""
     output = Said("eve", "team", Message(CODE), kind="output")
     tools = Said("eve", "team", Message(CODE), kind="tools")
 
@@ -135,7 +127,6 @@ def test_code_that_nobody_wrote_does_not_run() -> None:
 
 
 def test_what_else_a_runner_does() -> None:
-    """Where there is nothing to run, something else may be done; a person may stop all of it."""
     there = state(("alice", "no code"))
     stopped = answered(RunLast(RunCode(confirm="always")), state(("alice", CODE)), ApprovalGiven("stop"))[1]
 
@@ -144,7 +135,6 @@ def test_what_else_a_runner_does() -> None:
 
 
 def test_code_of_earlier_runs_does_not_run_again() -> None:
-    """What a member has answered before counts as dealt with, however far back it looks."""
     there = state(("alice", CODE), ("bob", "ran"), ("alice", "thanks"))
     there.answered(["bob", "nobody"])
 
@@ -152,7 +142,6 @@ def test_code_of_earlier_runs_does_not_run_again() -> None:
 
 
 def test_written_and_run() -> None:
-    """Code that the member's own model wrote runs at once; what failed is written anew; its own words follow."""
     bad, good = "```python\n1/0\n```", "```python\nprint(1)\n```"
     answers: list[AnyAnswer] = [words(bad), ran("boom", 1), words(good), ran("1\n"), words("It is 1.")]
     events, said = answered(WriteAndRun(RunCode(), retries=2), state(("user", "hi")), *answers)
@@ -167,31 +156,26 @@ def test_written_and_run() -> None:
 
 
 def test_a_writer_without_code() -> None:
-    """A model that writes no code has its words said."""
     assert answered(WriteAndRun(RunCode()), state(("user", "hi")), words("No."))[1] == TeamReply(Message("No."))
 
 
 def test_no_words_are_an_empty_text() -> None:
-    """A reply without words is an empty text, which a model takes as an earlier message."""
     assert answered(Think(), state(("user", "hi")), ModelReplied(Message(None)))[1] == TeamReply(Message(""))
 
 
 def test_a_writer_gives_up() -> None:
-    """After the last attempt the model tells the team what came of it."""
     answers: list[AnyAnswer] = [words(CODE), ran("boom", 1), words("It fails.")]
 
     assert answered(WriteAndRun(RunCode()), state(("user", "hi")), *answers)[1] == TeamReply(Message("It fails."))
 
 
 def test_a_writer_is_stopped() -> None:
-    """A person who is asked can stop the run."""
     answers: list[AnyAnswer] = [words(CODE), ApprovalGiven("stop")]
 
     assert answered(WriteAndRun(RunCode(confirm="always")), state(("user", "hi")), *answers)[1] == Stop("stopped")
 
 
 def test_a_person_is_asked() -> None:
-    """A person's words are the answer, and none are an answer too."""
     events, said = answered(AskPerson("? "), state(("user", "hi")), HumanInputGiven(""))
 
     assert events[0] == HumanInputAsked("bob", "team", "? ", empty_means="send")
@@ -199,7 +183,6 @@ def test_a_person_is_asked() -> None:
 
 
 def test_a_member_of_ones_own() -> None:
-    """The caller's own code says the answer and its kind; without an answer the run ends."""
     given = ReplyGiven(Message("over"), kind="handoff", target="carol", usage=Usage(1, 1))
     events, said = answered(ask_member, state(("user", "hi")), given)
 

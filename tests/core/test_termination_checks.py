@@ -24,7 +24,6 @@ CALLS = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": 
     ],
 )
 def test_default_word_is_exact(content: str | None, ends: bool) -> None:
-    """AutoGen's default ends the chat at the word alone."""
     assert Exactly()(Message(content)) is ends
 
 
@@ -49,19 +48,16 @@ def test_default_word_is_exact(content: str | None, ends: bool) -> None:
     ],
 )
 def test_word_on_its_own_line_ends_the_chat(text: str, ends: bool) -> None:
-    """The word must stand alone in the prose, and no code may wait."""
     assert OwnLine()(Message(text)) is ends
 
 
 @pytest.mark.parametrize("word", ["ALL_DONE", "DONE!", "all done", "Stop.", "**"])
 def test_any_word_can_end_the_chat(word: str) -> None:
-    """A word may hold the marks that are taken off around it."""
     assert OwnLine(word)(Message(f"well\n\n{word}"))
     assert not OwnLine(word)(Message(f"well, {word} it is\n\n"))
 
 
 def test_word_is_found_in_the_text_of_a_message_in_parts() -> None:
-    """A multimodal message is read by its text."""
     assert OwnLine()(Message([{"type": "text", "text": "TERMINATE"}, {"type": "image_url", "image_url": {"url": "x"}}]))
 
 
@@ -78,7 +74,6 @@ def test_word_is_found_in_the_text_of_a_message_in_parts() -> None:
     ],
 )
 def test_message_without_code_is_an_answer(message: Message, ends: bool) -> None:
-    """What holds neither code nor calls ends the chat."""
     assert WithoutCode()(message) is ends
 
 
@@ -93,7 +88,6 @@ def test_message_without_code_is_an_answer(message: Message, ends: bool) -> None
     ],
 )
 def test_answer_is_what_stands_without_the_word(text: str, kept: str) -> None:
-    """The line with the word alone goes, and the white space that it leaves."""
     assert without("TERMINATE", text) == kept
 
 
@@ -111,7 +105,6 @@ def test_answer_is_what_stands_without_the_word(text: str, kept: str) -> None:
 )
 @given(sizes=st.lists(st.integers(1, 6), min_size=1))
 def test_a_line_of_the_word_alone_is_never_shown_however_it_streams(text: str, sizes: list[int]) -> None:
-    """What is shown so far is always the beginning of what is shown in the end."""
     lines, shown, rest = WordFilter("TERMINATE"), "", text
     whole = without("TERMINATE", text)
     for size in cycle(sizes):
@@ -124,7 +117,6 @@ def test_a_line_of_the_word_alone_is_never_shown_however_it_streams(text: str, s
 
 
 def test_what_cannot_become_the_word_is_shown_at_once() -> None:
-    """Only a line that could hold the word alone waits."""
     lines = WordFilter("TERMINATE")
 
     assert [lines.add(piece) for piece in ("Hi", " there", "\nTER", "M", "S", " and", "\n**")] == [

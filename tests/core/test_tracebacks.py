@@ -21,7 +21,6 @@ KEY_ERROR = (
 
 
 def test_frames_of_libraries_become_one_line() -> None:
-    """The agent's own frames stand whole; of what happened in libraries, the number of frames and the last place."""
     assert shortened(KEY_ERROR) == (
         "KeyError: Traceback (most recent call last)\n"
         "... 2 frames of libraries, the last: pandas/_libs/index.pyx:172, in pandas._libs.index.IndexEngine.get_loc()\n"
@@ -36,7 +35,6 @@ def test_frames_of_libraries_become_one_line() -> None:
 
 
 def test_files_of_its_own_are_its_own() -> None:
-    """A module beside the notebook is the agent's code; the standard library is not."""
     own = "File /home/me/work/mine.py:2, in f(df)\n----> 2     return df['zz']\n"
     library = "File ~/.pyenv/versions/3.11.7/lib/python3.11/asyncio/tasks.py:502, in wait_for(fut, timeout)\n--> 502\n"
 
@@ -46,7 +44,6 @@ def test_files_of_its_own_are_its_own() -> None:
 
 
 def test_endless_recursion_has_an_end() -> None:
-    """Of many frames of its own, the first and the last stand."""
     frames = [f"Cell In[8], line {n}, in r(n)\n----> 1 def r(n): return r(n+1)\n" for n in range(980)]
 
     text = shortened([*frames, "RecursionError: too deep"])
@@ -60,14 +57,12 @@ def test_endless_recursion_has_an_end() -> None:
 
 
 def test_a_syntax_error_is_whole() -> None:
-    """What has no frames stays as it is."""
     entry = "  Cell In[5], line 1\n    def\n       ^\nSyntaxError: invalid syntax\n"
 
     assert shortened([entry]) == entry
 
 
 def test_colours_do_not_hide_a_frame() -> None:
-    """A coloured traceback is shortened as a plain one is."""
     coloured = ["\x1b[31mFile \x1b[39m /x/site-packages/y.py:1, in f()", "\x1b[31mKeyError\x1b[39m: 'x'"]
 
     assert text_of([Failure("KeyError", "'x'", tuple(coloured))]) == (

@@ -42,7 +42,6 @@ def user(**settings: object) -> AgentSpec:
 
 
 def test_events_of_a_small_chat() -> None:
-    """A log holds the start, each message, each question with its answer, and the end."""
     replied = ModelReplied(Message("hello"), model="m")
 
     events = play(two_agent_chat(spec(), model_agent(), opening=Message("hi")), scripted(replied))
@@ -67,7 +66,6 @@ def test_events_of_a_small_chat() -> None:
     ],
 )
 def test_initiator_sends_at_most_so_many_messages(max_turns: int, spoken: list[str]) -> None:
-    """The reply to the last one is not processed, so its code does not run."""
     flow = two_agent_chat(spec(default_reply=ON), model_agent(), opening=GO, max_turns=max_turns)
 
     events = play(flow, answered(said(*"abcd")))
@@ -77,7 +75,6 @@ def test_initiator_sends_at_most_so_many_messages(max_turns: int, spoken: list[s
 
 
 def test_chat_may_end_before_its_limit_of_turns() -> None:
-    """The limit is no number to be met."""
     events = play(two_agent_chat(spec(), model_agent(), opening=GO, max_turns=5), answered(said("a")))
 
     assert end(events) == "answered"
@@ -85,7 +82,6 @@ def test_chat_may_end_before_its_limit_of_turns() -> None:
 
 @pytest.mark.parametrize("initiating", [True, False])
 def test_default_reply_keeps_both_going(initiating: bool) -> None:
-    """An empty text is a reply; None ends the chat, whichever side has nothing to say."""
     empty, silent = spec("empty", default_reply=Message("")), spec("silent")
     pair = (empty, silent) if initiating else (silent, empty)
 
@@ -96,7 +92,6 @@ def test_default_reply_keeps_both_going(initiating: bool) -> None:
 
 
 def test_empty_messages_are_exchanged_until_the_limit() -> None:
-    """As in AutoGen, two agents whose default reply is empty go on until one may not."""
     one, two = (
         spec(name, check_termination_and_human_reply, default_reply=Message(""), max_auto_replies=3)
         for name in ("one", "two")
@@ -125,7 +120,6 @@ def test_empty_messages_are_exchanged_until_the_limit() -> None:
 def test_opening_is_asked_for(
     opening: Opening, question: Recorded | None, answer: OpeningGiven | HumanInputGiven
 ) -> None:
-    """The first message comes from the caller's code or from a person, if it is not given."""
     events = play(two_agent_chat(spec(), spec("assistant"), opening=opening), scripted(answer))
 
     assert events[1] == (question or events[1])
@@ -135,7 +129,6 @@ def test_opening_is_asked_for(
 
 
 def test_summary_is_asked_for_before_the_end() -> None:
-    """A model or the caller's code makes it, and the log keeps it."""
     flow = two_agent_chat(spec(), spec("assistant"), opening=GO, summarise="ask")
 
     events = play(flow, scripted(SummaryGiven("short")))
@@ -178,7 +171,6 @@ def test_summary_is_asked_for_before_the_end() -> None:
     ],
 )
 def test_every_end_says_why(settings: dict[str, object], answers: list[Answer], ended: Ended) -> None:
-    """A reason for programs, and a sentence for a person; the limit of turns has its own test."""
     code = "```python\nx\n```" if ended.reason == "stopped" else "done"
 
     events = play(two_agent_chat(user(**settings), model_agent(), opening=GO), scripted(*said(code), *answers))
@@ -187,8 +179,6 @@ def test_every_end_says_why(settings: dict[str, object], answers: list[Answer], 
 
 
 def test_step_may_say_why_it_stops() -> None:
-    """A detail of the step's own goes to the person as it is."""
-
     def step(_scene: ConversationState, _party: AgentSpec, _peer: str) -> Asking[Outcome]:
         yield from ()
         return Stop("stopped", "Enough.")
@@ -199,7 +189,6 @@ def test_step_may_say_why_it_stops() -> None:
 
 
 def test_conversation_goes_on_where_it_was() -> None:
-    """The model reads what was said before, and its question counts it."""
     state = ConversationState([[Said("user", "assistant", Message("1")), Said("assistant", "user", Message("2"))]])
 
     events = play(two_agent_chat(spec(), model_agent(), opening=GO, state=state), scripted(*said("3")))
@@ -209,7 +198,6 @@ def test_conversation_goes_on_where_it_was() -> None:
 
 
 def test_state_of_a_chat_is_not_shared() -> None:
-    """Each chat counts from zero, with the same agents."""
     agents = user(max_auto_replies=1, default_reply=ON), model_agent()
 
     played = [play(two_agent_chat(*agents, opening=GO), answered(said(*"ab"))) for _ in range(2)]

@@ -19,10 +19,8 @@ from autogen_nb.core.text.visible_text import encodable, visible
     ids=["plain", "carriage return", "bidi", "escape", "zero width", "surrogate", "scripts"],
 )
 def test_what_could_disguise_text_is_written_out(text: str, shown: str) -> None:
-    """A person approves what is there, not what it looks like."""
     assert visible(text) == shown
 
 
 def test_encodable_text_can_be_sent() -> None:
-    """UTF-8 has no lone surrogates."""
     assert encodable("a\udfffb").encode() == b"a\xef\xbf\xbdb"

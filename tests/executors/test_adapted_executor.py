@@ -53,7 +53,6 @@ class Returning:
 
 @pytest.mark.parametrize("own", [Waiting, Awaiting])
 def test_in_chats_of_both_kinds(own: Callable[[], Any]) -> None:
-    """It runs the code of a two-agent chat and of a team, in either shape."""
     settings: Any = {"code_execution_config": {"executor": own()}, "human_input_mode": "NEVER"}
     coder = assistant("coder", BLOCK)
     chat = UserProxyAgent("user", **settings).initiate_chat(
@@ -74,7 +73,6 @@ def test_in_chats_of_both_kinds(own: Callable[[], Any]) -> None:
     ids=["raises", "no result"],
 )
 def test_what_is_wrong_with_it_is_told(effect: Callable[[], Any], error: type[Exception], told: str) -> None:
-    """The error names the method, and what came of it."""
     user = UserProxyAgent("user", code_execution_config={"executor": Returning(effect)}, human_input_mode="NEVER")
 
     with pytest.raises(error, match=told):
@@ -82,6 +80,5 @@ def test_what_is_wrong_with_it_is_told(effect: Callable[[], Any], error: type[Ex
 
 
 def test_what_is_no_executor_is_refused() -> None:
-    """An object that cannot run code is told at construction."""
     with pytest.raises(ConfigError, match="it must be an executor, such as LocalCommandLineCodeExecutor"):
         UserProxyAgent("user", code_execution_config={"executor": ScriptedModel([])})

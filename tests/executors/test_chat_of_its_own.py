@@ -48,7 +48,6 @@ def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Chat]:
     ids=["magic", "command", "shell block"],
 )  # fmt: skip
 def test_packages_are_installed_for_this_chat_only(chat: Chat, tmp_path: Path, code: str, language: str) -> None:
-    """What a chat installs is there at once, survives a restart, and is gone with the chat, which alone had it."""
     chat.run("x = 1")
     said, _ = chat.run(code.format(wheel(tmp_path, "autogen_nb_sample")), language)
     assert "Successfully installed autogen_nb_sample-1.0" in said.replace("autogen-nb-sample", "autogen_nb_sample")
@@ -67,7 +66,6 @@ def test_packages_are_installed_for_this_chat_only(chat: Chat, tmp_path: Path, c
 
 @pytest.mark.slow
 def test_what_the_notebook_has_counts_as_installed(chat: Chat) -> None:
-    """Installing what the notebook's environment has already changes nothing."""
     said, end = chat.run("%pip install --no-index ipykernel")
 
     assert "already satisfied: ipykernel" in said
@@ -76,7 +74,6 @@ def test_what_the_notebook_has_counts_as_installed(chat: Chat) -> None:
 
 @pytest.mark.slow
 def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
-    """After a crash the blocks that had succeeded run again in order, in sight, those that failed do not."""
     chat.run("a = [1]; print('first')")
     chat.run("1 / 0")
     chat.run("a.append(2)")
@@ -91,7 +88,6 @@ def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
 
 @pytest.mark.slow
 def test_a_replay_before_a_block(chat: Chat) -> None:
-    """A kernel that died between two blocks has its state again before the second one runs."""
     chat.run("a = 7")
     pid = chat.executor.pid
     assert pid is not None
@@ -109,7 +105,6 @@ def test_a_replay_before_a_block(chat: Chat) -> None:
 
 @pytest.mark.slow
 def test_a_replay_that_fails_is_told(chat: Chat) -> None:
-    """Where a block fails when it runs again, the replay ends there and says so."""
     chat.run("import pathlib\npathlib.Path('once').mkdir()")
     _, end = chat.run("import os\nos._exit(3)")
 
@@ -118,7 +113,6 @@ def test_a_replay_that_fails_is_told(chat: Chat) -> None:
 
 @pytest.mark.slow
 def test_a_restart_on_purpose_replays_nothing(chat: Chat) -> None:
-    """Whoever restarts the kernel gets an empty one."""
     chat.run("a = 7")
     chat.loop.run(chat.executor.restart())
 
@@ -129,7 +123,6 @@ def test_a_restart_on_purpose_replays_nothing(chat: Chat) -> None:
 def test_a_variable_that_was_kept_from_the_code_is_named(
     chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A block that fails for want of an environment variable that was dropped is told its name, never its value."""
     monkeypatch.setenv("MY_API_KEY", "planted")
     lacking = Chat(JupyterExecutor(cwd=tmp_path))
     having = Chat(JupyterExecutor(cwd=tmp_path, passed=["MY_API_KEY"]))

@@ -44,7 +44,6 @@ def greeting(name: str) -> str:
 @pytest.mark.slow
 @EITHER
 def test_waiting(make: Make, tmp_path: Path) -> None:
-    """As AutoGen 0.2 spells it: results are there when the call returns, started or not; `stop` may be called twice."""
     executor = make(work_dir=tmp_path / "deep" / "er", timeout=30)
     first = executor.execute_code_blocks(code_blocks=[block("open('a.txt', 'w').close(); print(1)"), block("2/0")])
     executor.restart()
@@ -63,7 +62,6 @@ def test_waiting(make: Make, tmp_path: Path) -> None:
 @pytest.mark.slow
 @EITHER
 def test_awaiting(make: Make, tmp_path: Path) -> None:
-    """As AgentChat spells it: with a token, or None, results are awaited, while the program's loop goes on."""
     beats: list[float] = []
 
     async def beat() -> None:
@@ -90,8 +88,6 @@ def test_awaiting(make: Make, tmp_path: Path) -> None:
 @pytest.mark.slow
 @EITHER
 def test_what_was_begun_and_not_awaited_comes_first(make: Make, tmp_path: Path) -> None:
-    """In a program with a loop, such as a notebook, `stop` and `restart` do their work without being awaited."""
-
     async def ran() -> CodeResult:
         executor = make(work_dir=tmp_path)
         executor.start()
@@ -106,7 +102,6 @@ def test_what_was_begun_and_not_awaited_comes_first(make: Make, tmp_path: Path) 
 
 @EITHER
 def test_a_cancelled_token_ends_the_code(make: Make, tmp_path: Path) -> None:
-    """Cancelling raises where the result is awaited, and leaves no process of the code behind."""
     code = "import os\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\nwhile True: pass"
 
     async def ran() -> int:
@@ -129,7 +124,6 @@ def test_a_cancelled_token_ends_the_code(make: Make, tmp_path: Path) -> None:
 @EITHER
 @pytest.mark.parametrize("language", ["python", "sh"])
 def test_stopping_ends_what_runs(make: Make, language: str, tmp_path: Path) -> None:
-    """A stop while code runs ends it with what it started in the background, and the executor can be used again."""
     shell = "sleep 98765 &\necho $$ $! >pids.part; mv pids.part pids; wait"
     code = {"sh": shell, "python": f"import subprocess; subprocess.run(['sh', '-c', {shell!r}])"}[language]
     executor = make(work_dir=tmp_path, timeout=300)
@@ -149,7 +143,6 @@ def test_stopping_ends_what_runs(make: Make, language: str, tmp_path: Path) -> N
 
 @EITHER
 def test_a_cancelled_token_begins_nothing(make: Make) -> None:
-    """Code is not begun with a token that was cancelled before."""
     token = CancellationToken()
     token.cancel()
 
@@ -160,7 +153,6 @@ def test_a_cancelled_token_begins_nothing(make: Make) -> None:
 @pytest.mark.slow
 @EITHER
 def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
-    """The result has exit code 124, the output so far, and what happened."""
     with make(work_dir=tmp_path, timeout=5) as executor:
         found = executor.execute_code_blocks([block("import time\nprint('on', flush=True)\ntime.sleep(99)")])
 
@@ -185,13 +177,11 @@ def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
     ids=["timeout", "work_dir", "module", "venv", "kernel", "server"],
 )
 def test_settings_that_cannot_be_right(make: Make, told: str) -> None:
-    """One clear sentence says what is wrong."""
     with pytest.raises(ConfigError, match=told):
         make()
 
 
 def test_without_an_engine_the_error_says_how_to_mend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A container that cannot be had is an error at construction, with a way out."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
 
     for make in (DockerCommandLineCodeExecutor, autogen_nb.DockerJupyterCodeExecutor):
@@ -200,7 +190,6 @@ def test_without_an_engine_the_error_says_how_to_mend(monkeypatch: pytest.Monkey
 
 
 def test_functions_are_imported_by_code(tmp_path: Path) -> None:
-    """Code imports the functions; what it writes over them is mended before the next block."""
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path, functions=[greeting], functions_module="tools")
     code = "from tools import greeting\nprint(greeting('Ada'))\nopen('tools.py', 'w').write('')"
 
@@ -212,7 +201,6 @@ def test_functions_are_imported_by_code(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_packages_of_functions_are_installed_for_the_code_alone(tmp_path: Path) -> None:
-    """What a function needs is installed before the first block, on top of what is there, and is gone with `stop`."""
     needing = with_requirements(python_packages=[str(wheel(tmp_path, "autogen_nb_needed"))])(greeting)
     look = block("import autogen_nb_needed as it; print(it.value, it.__file__)")
     with LocalCommandLineCodeExecutor(work_dir=tmp_path / "work", functions=[needing]) as executor:
@@ -225,7 +213,6 @@ def test_packages_of_functions_are_installed_for_the_code_alone(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) -> None:
-    """Code may call pip as the tutorial has it; what it installs is there for what follows, and gone with `stop`."""
     pip = ["pip", "install", "--no-index", str(wheel(tmp_path, "autogen_nb_installed"))]
     blocks = [
         block(f"import subprocess; subprocess.run({pip!r}, check=True, capture_output=True)"),
@@ -241,7 +228,6 @@ def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
-    """The error names the package, and has pip's last words."""
     needing = with_requirements(python_packages=[str(tmp_path / "none.whl")])(greeting)
 
     with pytest.raises(ExecutionError, match=r"none\.whl could not be installed for the code: .*ERROR"):
@@ -249,7 +235,6 @@ def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
 
 
 def test_a_virtual_environment(tmp_path: Path) -> None:
-    """Python is the environment's, in Python blocks and in shell blocks."""
     builder = venv.EnvBuilder(with_pip=False)
     builder.create(tmp_path / "env")
     executor = LocalCommandLineCodeExecutor(
@@ -263,7 +248,6 @@ def test_a_virtual_environment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["kernel", "program", "environment"])
 def test_whether_temporary_files_are_private_is_true(tmp_path: Path, kind: str) -> None:
-    """It is what the code itself finds, and what its agent's reading goes by."""
     if kind == "environment":
         builder = venv.EnvBuilder(with_pip=False)
         builder.create(tmp_path / "env")
@@ -284,13 +268,11 @@ def test_whether_temporary_files_are_private_is_true(tmp_path: Path, kind: str) 
 
 
 def test_an_environment_without_python_is_refused() -> None:
-    """A context whose interpreter is not there is told at construction."""
     with pytest.raises(ConfigError, match="without a Python of its own"):
         LocalCommandLineCodeExecutor(virtual_env_context=SimpleNamespace(env_exe="/nowhere/python"))
 
 
 def test_languages_that_are_only_saved(tmp_path: Path) -> None:
-    """A policy keeps blocks of a language from running; the next one runs."""
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path, execution_policies={"sh": False, "python": True})
     found = executor.execute_code_blocks([block("# filename: a.sh\ntouch ran", "sh"), block("print(1)")])
 
@@ -303,7 +285,6 @@ def test_languages_that_are_only_saved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cleanup", [False, True])
 def test_files_of_blocks(cleanup: bool, tmp_path: Path) -> None:
-    """A block is a file, and the result names it; such files go where that is wanted, those that blocks name stay."""
     executor = LocalCommandLineCodeExecutor(work_dir=tmp_path, cleanup_temp_files=cleanup)
     plain = executor.execute_code_blocks([block("print(__file__)")])
     named = executor.execute_code_blocks([block("# filename: sub/named.py\nprint(1)")])
@@ -321,7 +302,6 @@ def test_files_of_blocks(cleanup: bool, tmp_path: Path) -> None:
 
 
 def test_a_missing_file_under_the_name_of_the_directory(tmp_path: Path) -> None:
-    """Code that looks for `out/a.csv` from within `out` is told that the file is `a.csv` there."""
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "a.csv").write_text("1")
     found = LocalCommandLineCodeExecutor(work_dir=tmp_path / "out").execute_code_blocks([block("open('out/a.csv')")])
@@ -330,7 +310,6 @@ def test_a_missing_file_under_the_name_of_the_directory(tmp_path: Path) -> None:
 
 
 def test_secrets_are_not_in_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Programs get what is harmless of this process's environment."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     found = LocalCommandLineCodeExecutor(work_dir=tmp_path).execute_code_blocks(
         [block("import os; print(sorted(os.environ))")]

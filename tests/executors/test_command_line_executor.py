@@ -14,7 +14,6 @@ from autogen_nb.outputs import Stream
 
 @pytest.mark.skipif(os.name != "posix", reason="a script of the shell stands in for another Python")
 def test_another_python_on_path_is_not_taken(tmp_path: Path) -> None:
-    """Code runs with this interpreter, in Python blocks and as `python` in shell blocks, whatever is first on PATH."""
     other = tmp_path / "bin"
     other.mkdir()
     for name in ("python", "python3"):

@@ -60,7 +60,6 @@ def named(engine: Any) -> Iterator[Callable[[], list[str]]]:
 def test_what_is_left(
     settings: dict[str, Any], left: list[str], named: Callable[[], list[str]], tmp_path: Path
 ) -> None:
-    """The container has its name, is there and can be told to end a block, and is afterwards as the settings say."""
     executor = DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path, timeout=3, **settings)
     with executor:
         found = executor.execute_code_blocks([CodeBlock("python", "open('made', 'w').close(); print(1)")])
@@ -74,7 +73,6 @@ def test_what_is_left(
 
 
 def test_a_name_that_is_taken(named: Callable[[], list[str]], tmp_path: Path) -> None:
-    """The error says how to take the other container away."""
     with DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path):
         other = DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path)
         with pytest.raises(ExecutionError, match=f"docker rm --force {NAME}"):
@@ -84,7 +82,6 @@ def test_a_name_that_is_taken(named: Callable[[], list[str]], tmp_path: Path) ->
 
 
 def test_an_image_that_cannot_be_had(engine: Any, tmp_path: Path) -> None:
-    """The error names the image, and how to bring it; in an awaited start, too."""
     executor = DockerCommandLineCodeExecutor("localhost:1/not/there:1", work_dir=tmp_path)
 
     with pytest.raises(ExecutionError, match=r"docker pull localhost:1/not/there:1"):
@@ -93,8 +90,6 @@ def test_an_image_that_cannot_be_had(engine: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["command line", "jupyter"])
 def test_no_network_unless_asked_for(kind: str, engine: Any, tmp_path: Path) -> None:
-    """Code has no network; with `net=True` it has."""
-
     def made(*, net: bool) -> DockerCommandLineCodeExecutor | DockerJupyterCodeExecutor:
         if kind == "jupyter":
             server = DockerJupyterServer(custom_image_name=image(), net=net)
@@ -111,7 +106,6 @@ def test_no_network_unless_asked_for(kind: str, engine: Any, tmp_path: Path) -> 
 
 
 def test_functions_and_another_path(engine: Any, tmp_path: Path) -> None:
-    """Functions can be imported there, and the working directory may have another path on the engine's machine."""
     work, seen = tmp_path / "work", tmp_path / "seen"
     seen.mkdir()
     code = "# filename: here.sh\npwd; touch made"
@@ -130,7 +124,6 @@ def test_functions_and_another_path(engine: Any, tmp_path: Path) -> None:
 
 
 def test_before_the_first_block(engine: Any, tmp_path: Path) -> None:
-    """A command prepares the container, once; other directories are seen as they are given."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "table.csv").write_text("a,b")
@@ -154,7 +147,6 @@ def test_before_the_first_block(engine: Any, tmp_path: Path) -> None:
 
 
 def test_a_kernel_in_an_image_that_is_made(engine: Any, tmp_path: Path) -> None:
-    """Where no image is named, one with a kernel is made from the base; variables live on in its kernel."""
     server = DockerJupyterServer(base_image=image(), docker_env={"ASKED": "yes"}, work_dir=tmp_path)
 
     async def ran() -> list[str]:
@@ -170,7 +162,6 @@ def test_a_kernel_in_an_image_that_is_made(engine: Any, tmp_path: Path) -> None:
 
 
 def test_an_image_without_a_kernel(engine: Any, tmp_path: Path) -> None:
-    """The error says how to get a kernel, or to do without one."""
     gone = engine.containers.create(image(), ["sh", "-c", "rm -rf /usr/lib/python3/dist-packages/ipykernel"])
     try:
         gone.start()
@@ -190,6 +181,5 @@ def test_an_image_without_a_kernel(engine: Any, tmp_path: Path) -> None:
 
 
 def test_another_kernel(engine: Any) -> None:
-    """In a container the kernel is its image's Python."""
     with pytest.raises(ConfigError, match="kernel_name is 'ir'"):
         DockerJupyterCodeExecutor(DockerJupyterServer(custom_image_name=image()), kernel_name="ir")

@@ -69,7 +69,6 @@ def imported(functions: HandedFunctions, folder: Path, code: str) -> str:
 
 
 def test_they_can_be_imported(tmp_path: Path) -> None:
-    """Functions are a module: they may use one another, and what they say they need."""
     functions = HandedFunctions([double, four, named, later], "mine")
     code = "import asyncio\nfrom mine import *\nprint(four(), named(), asyncio.run(later([1, 2])))"
 
@@ -80,12 +79,10 @@ def test_they_can_be_imported(tmp_path: Path) -> None:
 
 
 def test_a_function_with_requirements_is_still_that_function() -> None:
-    """It can be called here, too."""
     assert with_requirements()(double)(3) == 6
 
 
 def test_what_code_wrote_over_them_does_not_last(tmp_path: Path) -> None:
-    """The module is as it was handed over, each time it is written."""
     functions = HandedFunctions([four, double])
     functions.write(tmp_path)
     (tmp_path / "functions.py").write_text("def four(): return 5")
@@ -94,7 +91,6 @@ def test_what_code_wrote_over_them_does_not_last(tmp_path: Path) -> None:
 
 
 def test_without_functions_nothing_is_written(tmp_path: Path) -> None:
-    """No functions, no module, and nothing to be told."""
     HandedFunctions().write(tmp_path)
 
     assert list(tmp_path.iterdir()) == []
@@ -102,7 +98,6 @@ def test_without_functions_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
-    """The error says what could not be written, and why."""
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ExecutionError, match="the functions cannot be written to"):
@@ -110,7 +105,6 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
 
 
 def test_a_model_is_told_heads_and_docstrings() -> None:
-    """The prompt has the module's name, and each function without its body."""
     told = HandedFunctions([double, named]).prompt()
     own = HandedFunctions([named], "mine").prompt("$module_name:\n$functions")
 
@@ -134,13 +128,11 @@ def test_a_model_is_told_heads_and_docstrings() -> None:
     ids=["global", "default", "not handed over", "closure", "lambda", "builtin", "no source"],
 )
 def test_functions_that_cannot_stand_alone_are_refused(functions: list[Any], told: str) -> None:
-    """One clear sentence says which function it is, and why code could not use it."""
     with pytest.raises(ConfigError, match=told):
         HandedFunctions(functions)
 
 
 @pytest.mark.parametrize("name", ["my functions", "import", ""])
 def test_a_name_that_cannot_be_imported(name: str) -> None:
-    """The module's name must be one."""
     with pytest.raises(ConfigError, match="it must be a name that can be imported"):
         HandedFunctions([double], name)

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.kernel
 
 @pytest.mark.slow
 def test_in_a_program(tmp_path: Path) -> None:
-    """Within `async with` it keeps its state, tells exit code and output, and lists what was made."""
     (tmp_path / "before.txt").write_text("old")
 
     async def ran() -> tuple[list[CodeResult], list[Path], int | None]:
@@ -52,8 +51,6 @@ def test_in_a_program(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_without_being_started(tmp_path: Path) -> None:
-    """It starts at first use; stopped, it can be used again."""
-
     async def ran() -> list[Any]:
         executor = JupyterCodeExecutor(output_dir=tmp_path / "deep" / "er")
         found = [executor.list_files(), executor.pid]
@@ -78,7 +75,6 @@ def test_without_being_started(tmp_path: Path) -> None:
     ids=range(7),
 )
 def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_path: Path) -> None:
-    """Code that looks for `out/a.csv` from within `out` is told that the file is `a.csv` there, if it is."""
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "a.csv").write_text("1")
@@ -94,13 +90,11 @@ def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_
     ],
 )
 def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
-    """One clear sentence says what is wrong."""
     with pytest.raises(ConfigError, match=told):
         make()
 
 
 def test_a_cancelled_token_runs_nothing() -> None:
-    """Code is not begun with a token that was cancelled."""
     token = CancellationToken()
     token.cancel()
 
@@ -124,7 +118,6 @@ DOORS = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_names_are_where_autogen_has_them(door: str) -> None:
-    """Each name is that of the package's front, under either generation's path."""
     module = importlib.import_module(f"autogen_nb.{door}")
 
     assert sorted(module.__all__) == sorted(DOORS[door].split())
@@ -133,7 +126,6 @@ def test_names_are_where_autogen_has_them(door: str) -> None:
 
 @pytest.mark.slow
 def test_embedded(tmp_path: Path) -> None:
-    """AutoGen 0.2's embedded kernel, with its parameters in its order."""
     with autogen_nb.EmbeddedIPythonCodeExecutor(30, "python3", tmp_path) as executor:
         found = executor.execute_code_blocks([CodeBlock("python", "import os\nos.getcwd()")])
 
@@ -143,7 +135,6 @@ def test_embedded(tmp_path: Path) -> None:
 
 @pytest.mark.places
 def test_on_a_server(tmp_path: Path) -> None:
-    """A kernel of a server that runs, as AutoGen 0.2 names it: by its connection, or by what has one."""
     with serving("server", tmp_path) as server:
         parts = urlsplit(server.url)
         info = JupyterConnectionInfo(str(parts.hostname), use_https=False, port=parts.port, token=server.token)
@@ -157,8 +148,6 @@ def test_on_a_server(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_server_of_ours_ends_its_kernels(tmp_path: Path) -> None:
-    """Leaving the server ends the kernels of the executors that were made for it, by `with` and by `async with`."""
-
     async def awaited() -> JupyterCodeExecutor:
         async with LocalJupyterServer() as server:
             executor = JupyterCodeExecutor(server, work_dir=tmp_path)

@@ -47,7 +47,6 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 
 
 def test_it_is_an_executor() -> None:
-    """The class keeps the protocol that the core calls."""
     executor: Executor = JupyterExecutor()
 
     assert executor is not None
@@ -55,13 +54,11 @@ def test_it_is_an_executor() -> None:
 
 @pytest.mark.slow
 def test_blocks_share_their_state(agent: Shared) -> None:
-    """Blocks of one run, and of runs after it, see the same variables."""
     assert agent.run(("python", "a = 20"), ("py", "a += 1")) == ([], RunEnded(0, 2))
     assert agent.run(("python", "a * 2")) == ([Result({"text/plain": "42"})], RunEnded(0, 1))
 
 
 def test_a_run_stops_at_the_first_failure(agent: Shared) -> None:
-    """Blocks after a failed one do not run, and the end counts those that started."""
     outputs, end = agent.run(("python", "print(1)"), ("python", "1/0"), ("python", "print(2)"))
 
     assert outputs[0] == Stream("stdout", "1\n")
@@ -70,12 +67,10 @@ def test_a_run_stops_at_the_first_failure(agent: Shared) -> None:
 
 
 def test_no_blocks_is_a_success(agent: Shared) -> None:
-    """A run of no blocks ends at once."""
     assert agent.run() == ([], RunEnded(0, 0))
 
 
 def test_an_unknown_language_is_said(agent: Shared) -> None:
-    """A block in a language that cannot be run fails, and says so."""
     outputs, end = agent.run(("rust", "fn main() {}"), ("python", "1"))
 
     assert "'rust' blocks cannot be run here" in getattr(outputs[0], "text", "")
@@ -83,7 +78,6 @@ def test_an_unknown_language_is_said(agent: Shared) -> None:
 
 
 def test_the_working_directory_is_made_and_shared(agent: Shared) -> None:
-    """Python and shell blocks run in the working directory, which is made with its parents."""
     here = f"{agent.executor.cwd}\n"
 
     assert agent.text(("python", "import os; print(os.getcwd())"), ("sh", "pwd")) == here * 2
@@ -91,31 +85,26 @@ def test_the_working_directory_is_made_and_shared(agent: Shared) -> None:
 
 @pytest.mark.parametrize("language", ["sh", "bash", "shell", "zsh"])
 def test_shell_blocks_run(agent: Shared, language: str) -> None:
-    """A shell block's two streams come in the order in which they were written."""
     assert agent.text((language, "echo a; echo b >&2; echo c")) == "a\nb\nc\n"
 
 
 def test_a_shell_blocks_exit_code_is_passed_on(agent: Shared) -> None:
-    """A shell block that fails ends the run with its exit code."""
     assert agent.run(("sh", "echo x; exit 7"), ("python", "1"))[1] == RunEnded(7, 1)
 
 
 def test_a_shells_python_is_this_one(agent: Shared) -> None:
-    """`python` in a shell block is the kernel's own interpreter."""
     own = agent.text(("python", "import sys; print(sys.prefix)"))
 
     assert agent.text(("sh", "python -c 'import sys; print(sys.prefix)'")) == own
 
 
 def test_shell_text_is_decoded_across_pieces(agent: Shared) -> None:
-    """Text of many bytes arrives whole; bytes that are no text are replaced."""
     text = agent.text(("sh", "python -c \"print('ä' * 300_001, end='')\"; printf '\\377'"))
 
     assert text == "ä" * 300_001 + "\N{REPLACEMENT CHARACTER}"
 
 
 def test_a_shell_block_has_no_secrets(agent: Shared, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A shell block gets the scrubbed environment."""
     monkeypatch.setenv("OPENAI_API_KEY", "planted")
 
     async def env() -> str:
@@ -131,8 +120,6 @@ def test_a_shell_block_has_no_secrets(agent: Shared, monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 @pytest.mark.parametrize("code", ["echo on; sleep 99", "trap '' INT; echo on; sleep 99"], ids=["plain", "ignoring"])
 def test_a_shell_block_that_runs_out_of_time_is_ended(tmp_path: Path, code: str) -> None:
-    """A shell block ends at its time limit, by force if need be; its output so far is kept."""
-
     async def run() -> list[Output | RunEnded]:
         return await all_of(JupyterExecutor(cwd=tmp_path, timeout=2, grace=0.5).run([CodeBlock("sh", code)]))
 
@@ -145,8 +132,6 @@ def test_a_shell_block_that_runs_out_of_time_is_ended(tmp_path: Path, code: str)
 
 @pytest.mark.slow
 def test_a_python_block_that_runs_out_of_time_is_ended(tmp_path: Path) -> None:
-    """A Python block ends at its time limit with exit code 124 and a note on the state."""
-
     async def run() -> RunEnded:
         executor = JupyterExecutor(cwd=tmp_path, timeout=0.5)
         *_, end = await all_of(executor.run([CodeBlock("python", "while True: pass"), CodeBlock("python", "1")]))
@@ -162,7 +147,6 @@ def test_a_python_block_that_runs_out_of_time_is_ended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("language", "code"), [("sh", "sleep 99"), ("python", "while True: pass")])
 def test_a_time_limit_is_given_with_the_call(agent: Shared, language: str, code: str) -> None:
-    """A run may have a limit of its own; that of the executor, which others use too, stays as it is."""
     before = agent.executor.timeout
 
     end = agent.loop.run(all_of(agent.executor.attended([CodeBlock(language, code)], None, timeout=0.5)))[-1]
@@ -175,8 +159,6 @@ def test_a_time_limit_is_given_with_the_call(agent: Shared, language: str, code:
     ("language", "code"), [("sh", "echo on; sleep 99"), ("python", "print('on')\nwhile True: pass")]
 )
 def test_a_given_up_run_leaves_the_executor_usable(agent: Shared, language: str, code: str) -> None:
-    """Closing a run ends its block at once, and the next run works."""
-
     async def close() -> None:
         async with aclosing(agent.executor.run([CodeBlock(language, code)])) as items:
             await anext(items)
@@ -193,8 +175,6 @@ def test_a_given_up_run_leaves_the_executor_usable(agent: Shared, language: str,
     ("language", "code"), [("sh", "echo on; sleep 99"), ("python", "print('on')\nwhile True: pass")]
 )
 def test_an_interrupt_ends_the_block(agent: Shared, language: str, code: str) -> None:
-    """An interrupt from elsewhere ends the block that runs, which is told."""
-
     async def interrupted() -> Output | RunEnded:
         async with aclosing(agent.executor.run([CodeBlock(language, code)])) as items:
             await anext(items)
@@ -209,8 +189,6 @@ def test_an_interrupt_ends_the_block(agent: Shared, language: str, code: str) ->
 
 
 def test_a_process_in_the_background_ends_with_the_executor(tmp_path: Path) -> None:
-    """What a shell block leaves running goes on, can print, and is ended by stop."""
-
     async def run() -> tuple[int, bool]:
         executor = JupyterExecutor(cwd=tmp_path)
         code = "(while echo noise; do sleep 0.01; done) & echo $!"
@@ -231,7 +209,6 @@ def test_a_process_in_the_background_ends_with_the_executor(tmp_path: Path) -> N
 
 
 def test_a_named_block_is_saved(agent: Shared) -> None:
-    """A block whose first line names a file is saved there, and runs."""
     code = "# filename: deep/plan.py\nprint('planned')"
 
     assert agent.text(("python", code)) == "planned\n"
@@ -240,7 +217,6 @@ def test_a_named_block_is_saved(agent: Shared) -> None:
 
 @pytest.mark.parametrize("name", ["../out.py", "/tmp/out.py", "a/../../out.py", "."])
 def test_a_name_outside_is_refused(agent: Shared, name: str) -> None:
-    """A block that names a file outside the working directory is neither saved nor run."""
     outputs, end = agent.run(("python", f"# filename: {name}\nprint('ran')"))
 
     assert [item.name for item in outputs if isinstance(item, Stream)] == ["stderr"]
@@ -249,7 +225,6 @@ def test_a_name_outside_is_refused(agent: Shared, name: str) -> None:
 
 
 def test_a_link_out_of_the_directory_is_refused(agent: Shared, tmp_path: Path) -> None:
-    """A name that leads outside through a link is refused."""
     agent.executor.cwd.mkdir(parents=True, exist_ok=True)
     (agent.executor.cwd / "way").symlink_to(tmp_path)
 
@@ -259,7 +234,6 @@ def test_a_link_out_of_the_directory_is_refused(agent: Shared, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_loss_is_in_the_note(agent: Shared) -> None:
-    """A run whose kernel died tells that the state is lost, and the next run works."""
     end = agent.run(("python", "import os; os._exit(1)"))[1]
 
     assert end.exit_code == 1
@@ -269,7 +243,6 @@ def test_a_loss_is_in_the_note(agent: Shared) -> None:
 
 @pytest.mark.slow
 def test_variables_pass_both_ways(agent: Shared) -> None:
-    """Variables go in, come back and are listed through the executor."""
     frame = pd.DataFrame({"a": [1, 2]})
     agent.loop.run(agent.executor.restart())
     agent.loop.run(agent.executor.put({"frame": frame}))
@@ -280,8 +253,6 @@ def test_variables_pass_both_ways(agent: Shared) -> None:
 
 @pytest.mark.slow
 def test_stop_may_be_called_twice(tmp_path: Path) -> None:
-    """Stopping an executor that has stopped, or never started, is no error."""
-
     async def stop() -> bool:
         executor = JupyterExecutor(cwd=tmp_path)
         await executor.stop()

@@ -9,12 +9,10 @@ from autogen_nb.messages import CodeBlock
 
 
 def test_approval() -> None:
-    """A block that must be approved names the option and the variable that would let it run."""
     with pytest.raises(NobodyThere, match=r"--confirm never.*AUTOGEN_NB_CONFIRM=never"):
         NobodyToAsk().approve(ApprovalAsked("user", CodeBlock("python", "1")))
 
 
 def test_words() -> None:
-    """Words that nobody can give name the agent and the setting."""
     with pytest.raises(NobodyThere, match=r"user wants a person's words.*'never'"):
         NobodyToAsk().input(HumanInputAsked("user", "assistant", "?"))

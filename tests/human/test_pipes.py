@@ -47,7 +47,6 @@ def ran(folder: Path, model: FakeOpenAI, typed: str) -> "subprocess.CompletedPro
 
 @pytest.mark.slow
 def test_a_line_in_the_pipe_decides(tmp_path: Path) -> None:
-    """What stands in the pipe is read as a person's answer."""
     with FakeOpenAI([python("print('it', 'ran')"), "TERMINATE"]) as model:
         ended = ran(tmp_path, model, "r\n")
 
@@ -57,7 +56,6 @@ def test_a_line_in_the_pipe_decides(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_pipe_at_its_end_is_a_clear_error(tmp_path: Path) -> None:
-    """Where nothing is left to read, the program ends with the line that says what to do."""
     with FakeOpenAI([python("print('it', 'ran')")]) as model:
         ended = ran(tmp_path, model, "")
 

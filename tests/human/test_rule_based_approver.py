@@ -86,7 +86,6 @@ def asked(*effects: Effect, always: bool = False) -> ApprovalAsked:
 
 
 def test_rule_answers_where_all_is_covered(rules: RulesFile) -> None:
-    """What a rule covers runs at once, by that rule; the person is not asked."""
     nobody = ScriptedHuman()
     ruled = RuleBasedApprover(nobody, rules, tell=print)
 
@@ -96,7 +95,6 @@ def test_rule_answers_where_all_is_covered(rules: RulesFile) -> None:
 
 
 def test_person_is_asked_about_what_is_not_covered(rules: RulesFile) -> None:
-    """One act without a rule is enough to be asked about all; paths are absolute by then."""
     person = Attentive(approvals=[ApprovalGiven("skip", by="you")])
     ruled = RuleBasedApprover(person, rules, scope=GROUND, tell=print)
 
@@ -122,7 +120,6 @@ CODE: dict[EffectKind, tuple[str, str]] = {
 @pytest.mark.parametrize("kind", RULED)
 @pytest.mark.parametrize("confirm", CONFIRMS)
 def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind: EffectKind) -> None:
-    """What "Always allow" offers for a block, or while it runs, is not asked about again; else it is not offered."""
     code, target = CODE[kind]
     read = asks(confirm, CodeBlock("python", code), GROUND)
     questions: list[ApprovalAsked | EffectAsked] = [EffectAsked("user", Effect(kind, target, "does it"))]
@@ -156,7 +153,6 @@ def _put(person: Attentive, rules: RulesFile, question: ApprovalAsked | EffectAs
 
 
 def test_path_is_covered_from_where_the_code_stands(rules: RulesFile) -> None:
-    """A relative path is covered by the absolute rule that it comes to, and by none where the folder is unknown."""
     rules.add(Rule("write", "/home/ann/out.csv"))
 
     there = RuleBasedApprover(ScriptedHuman(), rules, scope=GROUND, tell=print).approve(asked(WRITE))
@@ -167,7 +163,6 @@ def test_path_is_covered_from_where_the_code_stands(rules: RulesFile) -> None:
 
 
 def test_who_wants_to_see_every_block_sees_it(rules: RulesFile) -> None:
-    """Where every block is shown no rule answers about blocks; what running code does is still covered."""
     ruled = RuleBasedApprover(ScriptedHuman(approvals=["skip"]), rules, tell=print)
 
     assert ruled.approve(asked(NET, always=True)) == ApprovalGiven("skip", by="scripted")
@@ -176,7 +171,6 @@ def test_who_wants_to_see_every_block_sees_it(rules: RulesFile) -> None:
 
 @pytest.mark.parametrize("kind", [Attentive, Awaited])
 def test_accepted_rule_is_kept(rules: RulesFile, kind: type[Attentive]) -> None:
-    """A rule that the person accepts with the answer is on disk, and answers from then on."""
     person = kind(approvals=[ApprovalGiven("run", by="you", rules=("write /home/ann/out.csv",))])
     ruled = RuleBasedApprover(person, rules, scope=GROUND, tell=print)
 
@@ -194,7 +188,6 @@ async def _awaited(given: Awaitable[ApprovalGiven]) -> ApprovalGiven:
 
 
 def test_rule_accepted_while_code_runs_is_kept(rules: RulesFile) -> None:
-    """The same for an act; a rule that comes with a denial is none."""
     person = Attentive(
         judged=[
             EffectJudged(allowed=False, by="you", rules=("delete",)),
@@ -210,7 +203,6 @@ def test_rule_accepted_while_code_runs_is_kept(rules: RulesFile) -> None:
 
 
 def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
-    """From then on nothing about code is asked up to the answer, every block shown or not; nothing is stored."""
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
     here = ApproveAll(always_said=False)
     ruled = RuleBasedApprover(person, rules, onwards=here, tell=print)
@@ -227,7 +219,6 @@ def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
 
 
 def test_run_all_from_here_is_nothing_where_every_block_is_to_be_shown(rules: RulesFile) -> None:
-    """Who said `always` is told that it is not offered, and an answer that says so all the same changes nothing."""
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True), ApprovalGiven("stop")])
     ruled = RuleBasedApprover(person, rules, onwards=ApproveAll(offered=False), tell=print)
 
@@ -238,7 +229,6 @@ def test_run_all_from_here_is_nothing_where_every_block_is_to_be_shown(rules: Ru
 
 
 def test_an_agent_that_says_always_is_asked_about_all_the_same(rules: RulesFile) -> None:
-    """Neither the click at another agent's code nor one at its own lets its blocks, or what they do, run unasked."""
     click = ApprovalGiven("run", by="you", onwards=True)
     person = Attentive(
         approvals=[click, click, ApprovalGiven("stop")], judged=[EffectJudged(allowed=False, by="you")] * 4
@@ -258,7 +248,6 @@ def test_an_agent_that_says_always_is_asked_about_all_the_same(rules: RulesFile)
 
 
 def test_skip_is_no_run_all(rules: RulesFile) -> None:
-    """Only Run lets what follows run."""
     person = Attentive(approvals=[ApprovalGiven("skip", onwards=True), ApprovalGiven("stop")])
     ruled = RuleBasedApprover(person, rules, tell=print)
 
@@ -268,7 +257,6 @@ def test_skip_is_no_run_all(rules: RulesFile) -> None:
 
 
 def test_rules_that_cannot_be_used_are_none(rules: RulesFile) -> None:
-    """A file that is refused counts as no rules: the person is asked, and is told why, once."""
     rules.path.chmod(0o666)
     told: list[str] = []
     ruled = RuleBasedApprover(ScriptedHuman(approvals=["run", "run"]), rules, tell=told.append)
@@ -282,7 +270,6 @@ def test_rules_that_cannot_be_used_are_none(rules: RulesFile) -> None:
 
 
 def test_rule_that_cannot_be_kept_is_told(rules: RulesFile) -> None:
-    """The decision holds although its rule cannot be stored; the person reads why, and nothing says that it was."""
     told: list[str] = []
     person = Attentive(approvals=[ApprovalGiven("run", by="you", rules=("nonsense",))])
 
@@ -294,7 +281,6 @@ def test_rule_that_cannot_be_kept_is_told(rules: RulesFile) -> None:
 
 
 def test_nobody_there_while_code_runs(rules: RulesFile) -> None:
-    """Where the person cannot be asked meanwhile, rules still answer; the rest is denied, and no input comes."""
     ruled = RuleBasedApprover(NobodyToAsk(), rules, tell=print)
 
     assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
@@ -303,7 +289,6 @@ def test_nobody_there_while_code_runs(rules: RulesFile) -> None:
 
 
 def test_words_are_the_persons(rules: RulesFile) -> None:
-    """What is typed, for the agents or for running code, comes from the person alone."""
     ruled = RuleBasedApprover(Attentive(inputs=["hello"]), rules, tell=print)
 
     assert ruled.input(HumanInputAsked("user", "peer", ">")) == HumanInputGiven("hello", by="scripted")
@@ -322,7 +307,6 @@ def test_words_are_the_persons(rules: RulesFile) -> None:
 def test_code_that_a_rule_lets_run_is_not_asked_about_with_the_words(
     rules: RulesFile, then: ApprovalAsked, left: ApprovalAsked | None
 ) -> None:
-    """The turn's own panel asks only what would be asked after it."""
     person = Attentive(["words"])
 
     RuleBasedApprover(person, rules, tell=print, scope=GROUND).input(

@@ -24,7 +24,6 @@ def file(tmp_path: Path) -> RulesFile:
 
 
 def test_rules_last(file: RulesFile) -> None:
-    """What was added is there for everyone who looks, with when it was made; what was removed is gone."""
     before = file.rules()
     added = file.add(NET, DISK, NET)
     again = file.add(DISK)
@@ -40,7 +39,6 @@ def test_rules_last(file: RulesFile) -> None:
 
 
 def test_only_the_person_can_read_and_write_it(file: RulesFile) -> None:
-    """The file, its lock and its folder are the person's alone, and nothing else is left beside them."""
     file.add(NET)
 
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (file.path.parent, *file.path.parent.iterdir())}
@@ -48,7 +46,6 @@ def test_only_the_person_can_read_and_write_it(file: RulesFile) -> None:
 
 
 def test_notebooks_lose_nothing_of_each_other(file: RulesFile) -> None:
-    """Rules that several add and remove at the same time are all kept, and all gone."""
     rules = [Rule("network", f"host{number}") for number in range(24)]
 
     with ThreadPoolExecutor(8) as pool:
@@ -61,7 +58,6 @@ def test_notebooks_lose_nothing_of_each_other(file: RulesFile) -> None:
 
 
 def test_usual_place_is_in_the_persons_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without a path the file lies where the system keeps settings."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -92,7 +88,6 @@ def _text(*rules: str, version: int = 1, made: str = "2026-01-02T03:04:05") -> s
     ids=range(10),
 )
 def test_broken_file_is_no_rules(file: RulesFile, text: str, said: str) -> None:
-    """A file that does not hold rules is refused in one sentence, and is not overwritten."""
     file.path.parent.mkdir()
     file.path.write_text(text)
 
@@ -108,7 +103,6 @@ def test_broken_file_is_no_rules(file: RulesFile, text: str, said: str) -> None:
 
 
 def test_file_that_others_can_write_is_refused(file: RulesFile) -> None:
-    """Neither the file nor its folder may be writable by others; the message says how to mend that."""
     file.add(NET)
 
     file.path.chmod(0o620)
@@ -124,7 +118,6 @@ def test_file_that_others_can_write_is_refused(file: RulesFile) -> None:
 
 
 def test_file_with_another_name_is_refused(file: RulesFile, tmp_path: Path) -> None:
-    """What is written by the other name is no rule; without that name the file holds again."""
     file.add(NET)
     other = tmp_path / "table.csv"
     other.hardlink_to(file.path)
@@ -139,7 +132,6 @@ def test_file_with_another_name_is_refused(file: RulesFile, tmp_path: Path) -> N
 
 
 def test_link_is_refused(file: RulesFile, tmp_path: Path) -> None:
-    """A link is not followed, also where it leads to rules; writing does not follow it either."""
     real = RulesFile(tmp_path / "real" / "rules.json")
     real.add(NET)
     file.path.parent.mkdir(mode=0o700)
@@ -154,7 +146,6 @@ def test_link_is_refused(file: RulesFile, tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_refused(file: RulesFile) -> None:
-    """A folder and a pipe are refused at once; nobody waits for a pipe."""
     file.path.parent.mkdir(mode=0o700)
     os.mkfifo(file.path, 0o600)
     with pytest.raises(ConfigError, match="it is not a file"):
@@ -166,7 +157,6 @@ def test_what_is_no_file_is_refused(file: RulesFile) -> None:
 
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    """Where no settings can be kept, adding says so."""
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ConfigError, match="cannot be written"):
@@ -174,7 +164,6 @@ def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
 
 
 def test_file_of_another_user_is_refused(tmp_path: Path) -> None:
-    """What belongs to somebody else is not read."""
     path = tmp_path / "rules.json"
     path.write_text("mine")
     path.chmod(0o600)
@@ -185,7 +174,6 @@ def test_file_of_another_user_is_refused(tmp_path: Path) -> None:
 
 
 def test_text_that_is_none_is_refused(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8, and files that nobody wrote by hand, are refused."""
     path, owner = tmp_path / "file", frozenset({os.geteuid()})
     path.write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="not text in UTF-8"):

@@ -46,12 +46,10 @@ def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> TerminalHuman:
     ],
 )
 def test_what_an_answer_means(monkeypatch: pytest.MonkeyPatch, lines: list[str], given: ApprovalGiven) -> None:
-    """A letter or a word decides; what is unclear is asked again, and never runs anything."""
     assert typing(monkeypatch, *lines).approve(ApprovalAsked("user", BLOCK)) == given
 
 
 def test_what_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The code, its place among others and the reasons are shown before the question."""
     asked = ApprovalAsked("user", BLOCK, 1, 3, ("imports os", "writes a file"))
 
     typing(monkeypatch, "r").approve(asked)
@@ -64,7 +62,6 @@ def test_what_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 def test_control_characters_are_not_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Code cannot hide itself from the person by moving the cursor."""
     hidden = CodeBlock("python", "bad()\x1b[1A\x1b[2K\rgood()")
 
     typing(monkeypatch, "r").approve(ApprovalAsked("user", hidden))
@@ -76,14 +73,12 @@ def test_control_characters_are_not_shown(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_words_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is typed is the answer, spaces included."""
     asked = HumanInputAsked("user", "assistant", "Your words: ")
 
     assert typing(monkeypatch, " exit ").input(asked) == HumanInputGiven(" exit ", by="terminal")
 
 
 def test_an_input_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the standard input is closed, nobody is there."""
     with pytest.raises(NobodyThere):
         typing(monkeypatch).approve(ApprovalAsked("user", BLOCK))
     with pytest.raises(NobodyThere):
@@ -96,7 +91,6 @@ class _Tty(io.StringIO):
 
 
 def test_code_is_edited_in_the_persons_editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """At a real terminal the editor that the environment names gets the code and gives it back."""
     editor = tmp_path / "editor.py"
     editor.write_text(
         "import sys, pathlib\nfile = pathlib.Path(sys.argv[-1])\n"
@@ -128,7 +122,6 @@ ACT = EffectAsked("user", Effect("network", "api.example.org", "connects to api.
 def test_what_an_answer_about_an_act_means(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: list[str], given: EffectJudged
 ) -> None:
-    """Running code goes on only where somebody says so; the act and its line are shown before that."""
     judged = typing(monkeypatch, *lines).allow(ACT)
 
     shown = capsys.readouterr().out
@@ -137,7 +130,6 @@ def test_what_an_answer_about_an_act_means(
 
 
 def test_code_reads_what_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line goes to the code; the end of the person's input ends the code's."""
     person = typing(monkeypatch, "Ada")
 
     assert person.typed(CodeInputAsked("user", "Name? ")) == CodeInputGiven("Ada", by="terminal")
@@ -145,7 +137,6 @@ def test_code_reads_what_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_password_is_typed_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A password is read without an echo."""
     monkeypatch.setattr("getpass.getpass", lambda prompt: f"hidden {prompt}")
 
     given = TerminalHuman().typed(CodeInputAsked("user", "Code?", password=True))
@@ -168,7 +159,6 @@ WRITES = ApprovalAsked("user", BLOCK, effects=(Effect("write", "/home/ann/out/x.
 def test_rule_is_read_in_words_before_it_is_accepted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: list[str], rules: tuple[str, ...]
 ) -> None:
-    """`w` names the rules that would cover this, and the one whose number is typed comes with the answer."""
     given = typing(monkeypatch, *lines).approve(WRITES)
 
     shown = capsys.readouterr().out
@@ -178,7 +168,6 @@ def test_rule_is_read_in_words_before_it_is_accepted(
 
 
 def test_rule_for_what_running_code_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same while code runs; where no rule can be, `w` is no answer."""
     net = EffectAsked("user", Effect("network", "api.example.org", "connects to api.example.org"))
 
     assert typing(monkeypatch, "w", "1").allow(net) == EffectJudged(
@@ -193,7 +182,6 @@ def test_rule_for_what_running_code_does(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_choice_by_its_number(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
-    """Choices are numbered; what is no such number is taken as words of the person's own."""
     asked = HumanInputAsked("user", "assistant", "Which? ", choices=("red", "blue"))
 
     assert typing(monkeypatch, line).input(asked) == HumanInputGiven(said, by="terminal")

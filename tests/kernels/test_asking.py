@@ -19,7 +19,6 @@ for i in range(8):
 
 @pytest.mark.slow
 def test_question_comes_after_what_was_printed_before_it(agent: SharedKernel) -> None:
-    """Stream, question, answer, stream: each time, whichever socket is quicker."""
     happened: list[str] = []
 
     async def ask(prompt: str, password: bool) -> str:
@@ -37,7 +36,6 @@ def test_question_comes_after_what_was_printed_before_it(agent: SharedKernel) ->
 
 
 def test_display_comes_before_the_question(agent: SharedKernel) -> None:
-    """What is displayed is there, too, when the question is asked."""
     seen: list[int] = []
     count = 0
 
@@ -57,8 +55,6 @@ def test_display_comes_before_the_question(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_person_takes_their_time(agent: SharedKernel) -> None:
-    """The block's limit does not run while its question waits, however often it asks."""
-
     async def ask(prompt: str, password: bool) -> str:
         await asyncio.sleep(0.8)
         return "x"
@@ -67,7 +63,6 @@ def test_person_takes_their_time(agent: SharedKernel) -> None:
 
 
 def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request is over only when the interrupt that it sent has arrived."""
     arrived: list[str] = []
 
     async def run() -> tuple[list[str], int]:
@@ -93,8 +88,6 @@ def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monk
 
 
 def test_kernel_that_does_not_tell_is_waited_for_shortly(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the control channel is silent, the question is asked all the same."""
-
     async def silent(*_: object, **__: object) -> None:
         await asyncio.Event().wait()
 

@@ -21,18 +21,15 @@ MB = 10**6
 
 
 def test_the_usual_memory_is_a_share_of_what_there_is() -> None:
-    """By default the agent's code may have 80 % of the smaller of machine and cgroup."""
     assert Limits.usual().memory == int(0.8 * machine_memory.memory())
 
 
 @pytest.mark.parametrize(("text", "number"), [("2 GB", 2 * 10**9), ("512MiB", 2**29), ("1.5 kB", 1500), (7, 7)])
 def test_bytes_are_written_as_people_do(text: object, number: int) -> None:
-    """A limit in bytes is a number, or a text with its unit."""
     assert Limits.of({"memory": text}).memory == number
 
 
 def test_a_limit_can_be_taken_away() -> None:
-    """None takes a limit away; those that are not named stay."""
     limits = Limits.of({"memory": None, "cpu": 2.5})
 
     assert limits == dataclasses.replace(Limits.usual(), memory=None, cpu=2.5)
@@ -50,7 +47,6 @@ def test_a_limit_can_be_taken_away() -> None:
     ],
 )
 def test_a_wrong_limit_is_named(settings: dict[str, Any], told: str) -> None:
-    """A limit that is none is an error that names it before anything starts."""
     with pytest.raises(ConfigError, match=told):
         Limits.of(settings)
 
@@ -61,7 +57,6 @@ def test_a_wrong_limit_is_named(settings: dict[str, Any], told: str) -> None:
     ids=["version 2", "version 1"],
 )
 def test_a_cgroups_limit_is_read(tmp_path: Path, line: str, name: str, place: str) -> None:
-    """The limits of a process's cgroup and of those around it are read, in both versions; "max" is none."""
     own, mounted = tmp_path / "cgroup", tmp_path / "mounted"
     own.write_text(f"7:cpu:/other\n{line}")
     inner = mounted / place / "a" / "b"
@@ -74,7 +69,6 @@ def test_a_cgroups_limit_is_read(tmp_path: Path, line: str, name: str, place: st
 
 @pytest.mark.parametrize(("total", "count"), [(2**29, 0), (2**30, 1), (2**34, 3)])
 def test_less_is_imported_ahead_where_memory_is_small(total: int, count: int) -> None:
-    """Few or no modules are imported ahead of use on a small machine."""
     assert machine_memory.preimports(total=total) == machine_memory.USUAL[:count]
 
 
@@ -107,7 +101,6 @@ for _ in range(24):
 
 @pytest.mark.slow
 def test_the_memory_limit_ends_a_block(patient: SharedKernel) -> None:
-    """A block that passes the memory limit is ended with a message that names it, and the next one works."""
     ran = patient.execute(f"{GROWS}print('had it all')")
 
     assert ran.finished.exit_code == LIMITED
@@ -118,7 +111,6 @@ def test_the_memory_limit_ends_a_block(patient: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_a_child_that_takes_the_memory_does_not_cost_the_kernel(patient: SharedKernel) -> None:
-    """Where a child process takes the memory, the child is killed, and the kernel keeps its variables."""
     patient.execute("kept = 5")
     ran = patient.execute(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {GROWS!r}])\ntime.sleep(9)")
 
@@ -129,7 +121,6 @@ def test_a_child_that_takes_the_memory_does_not_cost_the_kernel(patient: SharedK
 
 @pytest.mark.slow
 def test_the_output_limit_ends_a_block(agent: SharedKernel) -> None:
-    """A block that prints more than it may is interrupted, and its output stops there."""
     ran = agent.execute("while True: print('x' * 1_000)")
 
     assert ran.finished.exit_code == LIMITED
@@ -139,7 +130,6 @@ def test_the_output_limit_ends_a_block(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_the_processor_time_limit_ends_a_block(agent: SharedKernel) -> None:
-    """A block that computes for longer than it may is interrupted; time asleep does not count."""
     assert agent.execute("import time\ntime.sleep(2)").finished.ok
     ran = agent.execute("while True: pass")
 
@@ -148,7 +138,6 @@ def test_the_processor_time_limit_ends_a_block(agent: SharedKernel) -> None:
 
 
 def test_too_many_processes_are_ended(agent: SharedKernel) -> None:
-    """A block that starts too many processes loses them; the kernel keeps its variables."""
     start = "for _ in range(75): c.append(subprocess.Popen(['sleep', '60']))"
     code = f"import subprocess, time\nkept, c = 6, []\n{start}\ntime.sleep(50)"
     ran = agent.execute(code)
@@ -168,8 +157,6 @@ def test_too_many_processes_are_ended(agent: SharedKernel) -> None:
     ids=["output", "memory"],
 )
 def test_a_shell_block_has_the_same_limits(tmp_path: Path, code: str, told: str) -> None:
-    """A shell block that passes a limit is ended with a message that names it."""
-
     async def run() -> RunEnded:
         executor = JupyterExecutor(cwd=tmp_path, limits=Limits(memory=600 * MB, output=MB))
         *_, end = await all_of(executor.run([CodeBlock("sh", code)]))

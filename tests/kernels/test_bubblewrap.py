@@ -69,7 +69,6 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
 
 @pytest.mark.slow
 def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key in the environment, in the home and in the memory of who started the kernel is out of reach."""
     sandbox = place()
     home = Path.home()
     (home / ".config").mkdir(exist_ok=True)
@@ -95,7 +94,6 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("path", ["/usr/x", "/etc/x", "/root/x", "~/x", "{prefix}/x", "/x"])
 def test_writing_outside_fails(agent: Agent, path: str) -> None:
-    """Only the working directory can be written; neither the system, nor the home, nor the packages."""
     code = f"import os, sys\nopen(os.path.expanduser({path!r}.format(prefix=sys.prefix)), 'w')"
 
     assert "OSError" in agent.python(code).text or "NotFoundError" in agent.python(code).text
@@ -103,7 +101,6 @@ def test_writing_outside_fails(agent: Agent, path: str) -> None:
 
 
 def test_the_persons_rules_are_out_of_reach(agent: Agent) -> None:
-    """Code cannot give itself leave: what it writes in the place of the rules never reaches the person's file."""
     rules = RulesFile()
     rules.add(Rule("network", "api.example.org"))
     try:
@@ -124,7 +121,6 @@ def test_the_persons_rules_are_out_of_reach(agent: Agent) -> None:
 
 
 def test_tmp_is_its_own(agent: Agent) -> None:
-    """What the code writes to /tmp is not in this machine's /tmp."""
     ran = agent.python(
         "open('/tmp/of-the-sandbox.txt', 'w').write('x')\nimport os\nos.path.exists('/tmp/of-the-sandbox.txt')"
     )
@@ -135,7 +131,6 @@ def test_tmp_is_its_own(agent: Agent) -> None:
 
 @pytest.mark.slow
 def test_the_network_is_refused(agent: Agent) -> None:
-    """Not even this machine's own ports can be reached."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         code = f"import socket\nsocket.create_connection(('127.0.0.1', {port}), timeout=5)"
@@ -146,7 +141,6 @@ def test_the_network_is_refused(agent: Agent) -> None:
 
 
 def test_the_network_is_there_if_asked_for(tmp_path: Path) -> None:
-    """With `net`, the code may use it."""
     sandbox = place(net=True)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -162,7 +156,6 @@ def test_the_network_is_there_if_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_message_interrupts_what_the_kernel_waits_for(agent: Agent) -> None:
-    """An interrupt reaches a program that the code waits for, and the kernel's variables are kept."""
     agent.python("kept = 1")
     ran = agent.interrupted("python", "print('on', flush=True)\n!sleep 99")
 
@@ -171,7 +164,6 @@ def test_a_message_interrupts_what_the_kernel_waits_for(agent: Agent) -> None:
 
 
 def test_a_folder_around_the_home_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The home is no working directory in a sandbox that hides it, nor is a folder around it."""
     sandbox = place()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
@@ -184,7 +176,6 @@ def test_a_folder_around_the_home_is_refused(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_without_bwrap_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A sandbox that is asked for on a machine without bwrap is an error that says how to get it."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(ConfigError, match="apt-get install bubblewrap"):
@@ -192,7 +183,6 @@ def test_without_bwrap_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where the system lets nobody make namespaces, as many containers do, the error holds what bwrap said."""
     shell = shutil.which("sh")
     program = tmp_path / "bwrap"
     program.write_text(f"#!{shell}\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
@@ -205,7 +195,6 @@ def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_user_without_a_name_has_a_home(tmp_path: Path) -> None:
-    """Where the user has a number only, as in many containers, the home is the one that the environment names."""
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-U", "true"], check=False).returncode:
         pytest.skip("this system lets no other user be mapped")
     script = "from autogen_nb.kernels.places import bubblewrap; print(*bubblewrap._hidden())"
@@ -245,7 +234,6 @@ thread.start()
 
 @pytest.mark.slow
 def test_what_we_write_for_the_kernel_cannot_be_made_a_link(tmp_path: Path) -> None:
-    """Our own files lie where the sandbox only reads; what it puts in place of its answers is not followed."""
     sandbox = place()
     work, outside = tmp_path / "work", tmp_path / "outside"
     for folder in (work, outside):
@@ -299,7 +287,6 @@ for step in (
 @pytest.mark.slow
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_what_is_written_beside_the_notebook(tmp_path: Path, everywhere: bool) -> None:
-    """A chat's code writes its own folder, and more where a rule says so; never hidden files, nor a folder's place."""
     sandbox = place(writable=Writable(lambda: "autogen_files/main", lambda: everywhere))
     (tmp_path / ".git" / "hooks").mkdir(parents=True)
     (tmp_path / "autogen_files" / "other").mkdir(parents=True)
@@ -322,7 +309,6 @@ def test_what_is_written_beside_the_notebook(tmp_path: Path, everywhere: bool) -
 
 
 def test_files_of_passwords_are_empty(agent: Agent) -> None:
-    """What not everybody of this machine may read cannot be read, even where the notebook's user could."""
     ran = agent.run(("sh", "cat /etc/shadow* /etc/gshadow* /etc/sudoers; ls -A /etc/ssl/private /etc/sudoers.d; :"))
 
     assert "root:" not in ran.text
@@ -331,7 +317,6 @@ def test_files_of_passwords_are_empty(agent: Agent) -> None:
 
 @pytest.mark.slow
 def test_sockets_of_other_kernels_are_out_of_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are hidden wherever the folder for temporary files is; a working directory around that is refused."""
     temporary, work = tmp_path / "temporary", tmp_path / "work"
     for folder in (temporary, work):
         folder.mkdir()

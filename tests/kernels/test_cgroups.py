@@ -37,7 +37,6 @@ def hierarchy(folder: Path, own: str, *folders: str) -> tuple[Path, Path]:
 
 
 def test_version_1_has_a_folder_for_each_controller(tmp_path: Path) -> None:
-    """With version 1, one folder is made for each controller below our own, with the limit in its file."""
     own, mounted = hierarchy(tmp_path, "8:pids:/\n4:memory:/a\n3:cpuset:/\n0::/\n", "memory/a", "pids", "cpuset")
 
     cgroup = Cgroup.made(LIMITS, own, mounted)
@@ -51,7 +50,6 @@ def test_version_1_has_a_folder_for_each_controller(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("below", [True, False], ids=["below", "beside"])
 def test_version_2_has_one_folder_where_controllers_are_handed_on(tmp_path: Path, below: bool) -> None:
-    """With version 2, a cgroup is made where controllers are handed on: below our own, or beside it."""
     own, mounted = hierarchy(tmp_path, "0::/user/app\n", "user/app")
     handing = mounted / "user" / "app" if below else mounted / "user"
     (handing / "cgroup.subtree_control").write_text("cpu memory pids\n")
@@ -72,7 +70,6 @@ def test_version_2_has_one_folder_where_controllers_are_handed_on(tmp_path: Path
     ids=["not handed on", "no file", "no cgroup", "nonsense", "no folder"],
 )
 def test_where_none_can_be_made_there_is_none(tmp_path: Path, own: str, handed: str | None) -> None:
-    """Where controllers are not handed on, or nothing is there, no cgroup is made, and no folder is left."""
     file, mounted = hierarchy(tmp_path, own, "a")
     for name, text in (("cgroup.subtree_control", handed), ("cgroup.procs", "")):
         if text is not None:
@@ -83,7 +80,6 @@ def test_where_none_can_be_made_there_is_none(tmp_path: Path, own: str, handed: 
 
 
 def test_without_limits_there_is_none() -> None:
-    """Nothing is made for limits that a cgroup cannot keep."""
     assert Cgroup.made(Limits(cpu=1, output=1)) is None
 
 
@@ -91,7 +87,6 @@ def test_without_limits_there_is_none() -> None:
     ("counter", "told"), [("memory.events", "memory limit of 400 MB"), ("pids.events", "processes limit of 60")]
 )
 def test_what_was_met_is_told_in_words(tmp_path: Path, counter: str, told: str) -> None:
-    """A counter that has risen since the block began is told as the limit that it stands for."""
     own, mounted = hierarchy(tmp_path, "0::/\n", ".")
     (mounted / "cgroup.subtree_control").write_text("memory pids")
     (mounted / "cgroup.procs").write_text("")
@@ -107,7 +102,6 @@ def test_what_was_met_is_told_in_words(tmp_path: Path, counter: str, told: str) 
 
 
 def test_a_counter_that_is_none_counts_as_nothing() -> None:
-    """A file in another form says that nothing was met."""
     assert [parse_counter(text, "max") for text in ("", "max", "max x", "maximum 3", "max 3\n")] == [0, 0, 0, 0, 3]
 
 
@@ -161,7 +155,6 @@ class TestForReal:
 
     @pytest.mark.slow
     def test_the_kernel_is_in_its_cgroup(self, agent: SharedKernel) -> None:
-        """All processes of the kernel, those behind walls too, are in the cgroup."""
         launched = agent.kernel._life.launched
         assert launched is not None
         assert launched.cgroup is not None
@@ -175,7 +168,6 @@ class TestForReal:
 
     @pytest.mark.slow
     def test_memory_taken_at_once_meets_the_wall(self, agent: SharedKernel) -> None:
-        """Memory that is taken faster than anybody looks ends the kernel; the limit is named, and the chat goes on."""
         ran = agent.execute(AT_ONCE)
 
         assert ran.finished.exit_code == LIMITED
@@ -184,7 +176,6 @@ class TestForReal:
 
     @pytest.mark.slow
     def test_processes_made_at_once_meet_the_wall(self, agent: SharedKernel) -> None:
-        """Processes made faster than anybody looks are refused, the limit is named, and the variables are kept."""
         agent.execute("kept = 5")
         ran = agent.execute(FORKS)
 
@@ -193,7 +184,6 @@ class TestForReal:
         assert agent.execute("print(kept)").stdout == "5\n"
 
     def test_it_goes_with_the_kernel(self, agent: SharedKernel) -> None:
-        """A kernel that has ended leaves no cgroup."""
         launched = agent.kernel._life.launched
         assert launched is not None
         assert launched.cgroup is not None
@@ -206,8 +196,6 @@ class TestForReal:
         assert gone(folders)
 
     def test_the_wall_alone_holds(self, tmp_path: Path) -> None:
-        """The system itself ends a process that takes too much, whoever looks or does not."""
-
         async def main() -> tuple[int, str]:
             job = await LOCAL.spawn([sys.executable, "-c", AT_ONCE], tmp_path, dict(os.environ), LIMITS)
             code = await job.exited
@@ -221,8 +209,6 @@ class TestForReal:
     @pytest.mark.slow
     @pytest.mark.parametrize("place", ["local", "bwrap"])
     def test_a_shell_block_has_one_of_its_own(self, tmp_path: Path, place: str) -> None:
-        """A shell block that takes too much at once is ended with the limit's name, and its cgroup goes."""
-
         async def main() -> tuple[RunEnded, list[Any], set[Path]]:
             there = _bubblewrap() if place == "bwrap" else LOCAL
             executor = JupyterExecutor(cwd=tmp_path, limits=LIMITS, place=there)
@@ -246,7 +232,6 @@ class TestForReal:
 
     @pytest.mark.slow
     def test_it_goes_with_an_owner_that_is_killed(self, tmp_path: Path) -> None:
-        """Where the notebook's process is killed, the supervisor removes the cgroup."""
         program = (
             "import asyncio, os, signal\n"
             "from autogen_nb.kernels.kernel import Kernel\n"
@@ -267,7 +252,6 @@ class TestForReal:
 
     @pytest.mark.slow
     def test_it_goes_with_an_owner_that_leaves_it_running(self, tmp_path: Path) -> None:
-        """A program that ends without ending its kernel and what a shell block started leaves no cgroup either."""
         program = (
             "import asyncio\n"
             "from autogen_nb.executors.jupyter_executor import JupyterExecutor\n"

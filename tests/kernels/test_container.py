@@ -87,7 +87,6 @@ values = st.recursive(
 @pytest.mark.slow
 @given(values)
 def test_plain_values_come_back_exactly(value: Any) -> None:
-    """Any tree of plain values comes back equal, with the same types, order included."""
     assert typed(there_and_back(value)) == typed(value)
 
 
@@ -95,7 +94,6 @@ def test_plain_values_come_back_exactly(value: Any) -> None:
     "value", [math.nan, math.inf, -math.inf, -0.0, complex(math.nan, -0.0), Decimal("sNaN"), Decimal("1.20")]
 )
 def test_special_numbers_come_back(value: Any) -> None:
-    """Numbers that JSON does not have come back too."""
     assert repr(there_and_back([value])) == repr([value])
 
 
@@ -111,7 +109,6 @@ def test_special_numbers_come_back(value: Any) -> None:
     ids=lambda array: f"{array.dtype.str}{array.shape}",
 )  # fmt: skip
 def test_arrays_come_back_exactly(array: Any) -> None:
-    """An array comes back with its values, shape, dtype and byte order."""
     found = there_and_back(array)
 
     np.testing.assert_array_equal(found, array, strict=True)
@@ -125,14 +122,12 @@ def test_arrays_come_back_exactly(array: Any) -> None:
     ids=lambda scalar: type(scalar).__name__ + str(scalar),
 )  # fmt: skip
 def test_numpy_scalars_come_back_exactly(scalar: Any) -> None:
-    """A numpy scalar comes back as the same scalar."""
     found = there_and_back(scalar)
 
     assert (type(found), repr(found)) == (type(scalar), repr(scalar))
 
 
 def test_an_array_of_objects_comes_back() -> None:
-    """An array of plain values comes back as one."""
     array = np.empty((2, 1), dtype=object)
     array[0, 0], array[1, 0] = [1, 2], None
 
@@ -170,7 +165,6 @@ COLUMNS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_come_back_exactly(name: str) -> None:
-    """A column comes back with its values and its dtype, alone, in a frame, and as an index."""
     series = pd.Series(COLUMNS[name], name=name)
     frame = pd.DataFrame({"first": [1, 2, 3], name: COLUMNS[name]})
 
@@ -191,7 +185,6 @@ def test_columns_come_back_exactly(name: str) -> None:
     ids=lambda index: f"{type(index).__name__}-{index.dtype}",
 )  # fmt: skip
 def test_indexes_come_back_exactly(index: Any) -> None:
-    """An index comes back with its kind, values, name and frequency."""
     found = there_and_back(index)
 
     pd.testing.assert_index_equal(found, index, exact=True)
@@ -210,7 +203,6 @@ def test_indexes_come_back_exactly(index: Any) -> None:
     ids=["empty", "rows only", "columns only", "same names", "matrix", "two levels", "mixed", "keys", "dates"],
 )  # fmt: skip
 def test_frames_come_back_exactly(frame: pd.DataFrame) -> None:
-    """A frame comes back with its columns in order, whatever they are called."""
     pd.testing.assert_frame_equal(there_and_back(frame), frame, check_column_type=True)
 
 
@@ -247,7 +239,6 @@ def a_tower() -> list[Any]:
     ids=["cycle", "tower", "function", "path", "range", "object", "records", "masked", "column", "sparse", "row"],
 )  # fmt: skip
 def test_what_is_no_data_is_refused(value: Any, reason: str) -> None:
-    """A value that would not come back as it is, is refused: where, what it is, and what would work."""
     assert reason in refusal(value)
 
 
@@ -292,7 +283,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(seed=st.integers(0, 2**32), changes=st.integers(1, 4))
 @settings(max_examples=120)
 def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
-    """However a manifest is changed, reading it gives a value or a TransferError, and nothing else."""
     chance = random.Random(seed)
     text = (written / "manifest.json").read_text()
     box = [json.loads(text)]
@@ -315,7 +305,6 @@ def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=120)
 def test_no_array_file_does_harm(seed: int) -> None:
-    """However the bytes of an array's file are changed, reading it gives an array or a TransferError."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -338,7 +327,6 @@ def test_no_array_file_does_harm(seed: int) -> None:
     ids=lambda text: repr(text[:12]),
 )  # fmt: skip
 def test_broken_manifests_are_refused(tmp_path: Path, text: bytes) -> None:
-    """A manifest that is none is an error that says so."""
     (tmp_path / "manifest.json").write_bytes(text)
 
     with pytest.raises(TransferError):
@@ -355,7 +343,6 @@ def test_broken_manifests_are_refused(tmp_path: Path, text: bytes) -> None:
     ],
 )
 def test_a_range_of_a_few_bytes_takes_no_memory(tmp_path: Path, text: str) -> None:
-    """A range is written as its ends: what would need each of its values is refused before they are made."""
     np.save(tmp_path / "0.npy", np.array([0]))
     (tmp_path / "manifest.json").write_text(re.sub(r"\bR\b", '["RangeIndex", 0, 20000000, 1, null]', text))
 
@@ -371,7 +358,6 @@ def test_a_range_of_a_few_bytes_takes_no_memory(tmp_path: Path, text: str) -> No
 
 
 def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
-    """A .npy file that holds a pickle is refused."""
     np.save(tmp_path / "0.npy", np.array([print], dtype=object), allow_pickle=True)
     (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
 
@@ -381,7 +367,6 @@ def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", ["link", "pipe", "folder"])
 def test_only_plain_files_are_read(tmp_path: Path, make: str) -> None:
-    """A link, a pipe or a folder in a file's place is refused, and nothing waits on it."""
     import os
 
     np.save(tmp_path / "real.npy", np.arange(3))
@@ -397,7 +382,6 @@ def test_only_plain_files_are_read(tmp_path: Path, make: str) -> None:
 
 
 def test_a_header_that_asks_for_more_than_the_file_is_refused(tmp_path: Path) -> None:
-    """An array that claims more items than its file holds takes no memory."""
     np.save(tmp_path / "0.npy", np.arange(4))
     data = (tmp_path / "0.npy").read_bytes()
     (tmp_path / "0.npy").write_bytes(data.replace(b"(4,), }           ", b"(400000000000,), }"))

@@ -64,7 +64,6 @@ def ran(executor: JupyterExecutor, code: str) -> Ran:
 
 
 def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A container that is asked for where no engine answers is an error at construction, which says what to do."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
 
     with pytest.raises(ConfigError, match=r"no container engine answers .* set DOCKER_HOST .*use_docker=False"):
@@ -72,13 +71,11 @@ def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_processor_time_is_no_limit_of_a_container(tmp_path: Path) -> None:
-    """A limit that no engine keeps is an error at construction, not a promise."""
     with pytest.raises(ConfigError, match=r"limits\['cpu'\] cannot be kept in a container"):
         contained(tmp_path, limits=Limits(cpu=3))
 
 
 def test_this_machines_paths_stay_here() -> None:
-    """Of the environment, the locale and what was asked for by name go into a container."""
     environ = {"PATH": "/x", "VIRTUAL_ENV": "/y", "LANG": "C.UTF-8", "ASKED_FOR": "1"}
 
     assert _portable(environ) == {"LANG": "C.UTF-8", "ASKED_FOR": "1", "HOME": "/tmp"}
@@ -90,26 +87,22 @@ class TestForReal:
     pytestmark = places
 
     def test_no_image_is_an_error_that_says_how(self, engine: Any, tmp_path: Path) -> None:
-        """Where no image can be had, the error names each and how to bring one."""
         executor = contained(tmp_path, "localhost:1/not/there:1")
 
         with pytest.raises(ExecutionError, match=r"no image can be had .*docker pull localhost:1/not/there:1"):
             ran(executor, "1")
 
     def test_the_first_image_that_can_be_had_is_taken(self, engine: Any, tmp_path: Path) -> None:
-        """A list of images means the first of them that is there."""
         executor = contained(tmp_path, "localhost:1/not/there:1", os.environ[IMAGE])
 
         assert ran(executor, "print(1)").text == "1\n"
 
     def test_there_is_no_network_and_no_home(self, engine: Any, tmp_path: Path) -> None:
-        """The code sees neither a network nor the person's files."""
         code = f"import os, socket\nprint(os.path.exists({str(Path(__file__))!r}), socket.if_nameindex())"
 
         assert ran(contained(tmp_path, os.environ[IMAGE]), code).text == "False [(1, 'lo')]\n"
 
     def test_the_container_ends_with_the_process(self, engine: Any, tmp_path: Path) -> None:
-        """A process that is killed leaves no container."""
         program = (
             "import asyncio, os, signal, sys\n"
             "from pathlib import Path\n"
@@ -146,7 +139,6 @@ class TestForReal:
     def test_the_engine_keeps_the_limits(
         self, engine: Any, tmp_path: Path, language: str, code: str, told: str
     ) -> None:
-        """A block that takes too much in a container fails with the limit's name, and the next one runs."""
         limits = Limits(memory=300 * 10**6, processes=70)
         executor = contained(tmp_path, os.environ[IMAGE], limits=limits)
 
@@ -183,7 +175,6 @@ class Sealed:
 
 
 def test_what_a_program_writes_comes_at_once_by_tls_too() -> None:
-    """Frames of the engine are passed on as they come, whole or in parts, until the stream ends."""
     ours, engines = socket.socketpair()
     reading, writing = os.pipe()
     passing = threading.Thread(target=_pass_on, args=(Sealed(ours), writing, lambda: True), daemon=True)
@@ -207,7 +198,6 @@ def test_what_a_program_writes_comes_at_once_by_tls_too() -> None:
 def test_a_question_that_is_given_up_leaves_the_program_its_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Whoever stops while an image is looked at does not cancel what the engine's thread has yet to tell."""
     monkeypatch.setattr(container, "connect_engine", lambda: None)
 
     async def main() -> bool:

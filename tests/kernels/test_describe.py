@@ -45,19 +45,16 @@ class Point:
     ids=lambda value: type(value).__name__,
 )
 def test_one_line_without_values(value: Any, line: str) -> None:
-    """A variable is described by type, shape and columns; none of its values is told."""
     assert describe("v", value) == line.format(size=in_units(size_of(value)))
 
 
 def test_columns_are_capped() -> None:
-    """A wide frame's columns are listed up to a limit, and the rest is counted."""
     line = describe("wide", pd.DataFrame(np.zeros((1, 100))))
 
     assert "39 (float64) and 60 more columns; " in line
 
 
 def test_the_name_of_a_column_is_one_short_line() -> None:
-    """A column's name cannot break the line or fill the page."""
     line = describe("df", pd.DataFrame({"a\nb" + "x" * 100: [1]}))
 
     assert "\n" not in line
@@ -83,7 +80,6 @@ LONG_TEXTS = 100_000 * (8 + sys.getsizeof("x" * 100))
     ids=["array", "frame", "object frame", "object series", "list", "dict", "bytes", "int"],
 )
 def test_sizes_are_about_right(value: Any, low: int, high: int) -> None:
-    """The size counts the objects that a value holds, from a sample."""
     size = size_of(value)
 
     assert size is not None
@@ -91,8 +87,6 @@ def test_sizes_are_about_right(value: Any, low: int, high: int) -> None:
 
 
 def test_a_value_that_cannot_be_measured_has_no_size() -> None:
-    """A value whose own code fails has no size, and nothing is raised."""
-
     class Hostile:
         @property
         def nbytes(self) -> int:
@@ -116,7 +110,6 @@ def test_a_value_that_cannot_be_measured_has_no_size() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_rows_are_told_on_request(value: Any, rows: list[str]) -> None:
-    """`share="rows"` adds the first rows or items, one to a line; without it none of them is told."""
     first, *more = describe("v", value, share="rows").split("\n")
 
     assert first == describe("v", value)
@@ -124,15 +117,12 @@ def test_rows_are_told_on_request(value: Any, rows: list[str]) -> None:
 
 
 def test_told_rows_are_bounded() -> None:
-    """However long a text is, what is told of it is short."""
     frame = pd.DataFrame({"text": ["x" * 10_000] * 5})
 
     assert len(describe("v", frame, share="rows")) < 2_200
 
 
 def test_a_value_whose_rows_cannot_be_had_is_still_described() -> None:
-    """Where a value's own code fails, its line stands alone."""
-
     class Hostile:
         def __repr__(self) -> str:
             raise RuntimeError
@@ -141,7 +131,6 @@ def test_a_value_whose_rows_cannot_be_had_is_still_described() -> None:
 
 
 def test_an_arrow_table_is_described() -> None:
-    """An Arrow table is told by its columns."""
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"a": [1, 2], "b": ["x", None]})
 
@@ -151,7 +140,6 @@ def test_an_arrow_table_is_described() -> None:
 
 
 def test_a_polars_frame_is_described() -> None:
-    """A polars frame is told by its columns."""
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1, 2], "b": ["x", None]})
 
@@ -162,7 +150,6 @@ def test_a_polars_frame_is_described() -> None:
 
 @pytest.mark.slow
 def test_a_fitted_model_is_described() -> None:
-    """A model is told by what it was fitted on, not by what it learnt."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     model = linear_model.LinearRegression()
     assert describe("m", model) == "`m`: LinearRegression, not fitted"
@@ -183,5 +170,4 @@ def test_a_fitted_model_is_described() -> None:
     ],
 )
 def test_a_size_as_a_person_reads_it(size: int | None, text: str) -> None:
-    """A size is told in the unit in which it is short."""
     assert in_units(size) == text

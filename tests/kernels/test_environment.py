@@ -16,7 +16,6 @@ from autogen_nb.kernels.places.environment import scrub_environment
     ],
 )  # fmt: skip
 def test_what_programs_need_is_passed(name: str) -> None:
-    """Variables that programs need to run reach the agent's kernel."""
     assert scrub_environment({name: "value"}) == {name: "value"}
 
 
@@ -28,7 +27,6 @@ def test_what_programs_need_is_passed(name: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_listed_is_dropped(name: str) -> None:
-    """A variable that is not on the list does not reach the agent's kernel."""
     assert scrub_environment({name: "value"}) == {}
 
 
@@ -41,7 +39,6 @@ def test_what_is_not_listed_is_dropped(name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_secret_under_an_allowed_prefix_is_dropped(name: str) -> None:
-    """A name that looks like a secret is dropped even where its prefix is allowed."""
     assert scrub_environment({name: "value"}) == {}
 
 
@@ -53,19 +50,16 @@ def test_a_secret_under_an_allowed_prefix_is_dropped(name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_name_that_only_begins_like_an_allowed_one_is_dropped(name: str) -> None:
-    """Another program's variable does not pass for one of GDAL's, PROJ's, conda's, CUDA's or Python's."""
     assert scrub_environment({name: "value"}) == {}
 
 
 @pytest.mark.parametrize("name", ["GDAL_HTTP_PROXY", "PYTHONPATH", "LD_PRELOAD", "XDG_DATA_HOME"])
 def test_an_address_with_credentials_is_dropped_whatever_its_name(name: str) -> None:
-    """Credentials are found by the value, too."""
     assert scrub_environment({name: "https://me:secret@example.org/x"}) == {}
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
 def test_a_proxy_without_credentials_is_passed(name: str) -> None:
-    """A proxy's plain address reaches the agent's kernel."""
     assert scrub_environment({name: "http://proxy:3128"}) == {name: "http://proxy:3128"}
 
 
@@ -73,10 +67,8 @@ def test_a_proxy_without_credentials_is_passed(name: str) -> None:
     "url", ["http://me:p/w@proxy:3128", "http://me:p#w@proxy", "me:secret@proxy:3128", "me@proxy", "http://[::1"]
 )
 def test_a_proxy_with_credentials_is_dropped(url: str) -> None:
-    """A proxy's address that holds a user's name, or cannot be read, does not reach the agent's kernel."""
     assert scrub_environment({"http_proxy": url}) == {}
 
 
 def test_the_person_may_pass_more() -> None:
-    """Names that the person asks for are passed."""
     assert scrub_environment({"MY_API_KEY": "1", "OTHER": "2"}, extra=("MY_API_KEY",)) == {"MY_API_KEY": "1"}

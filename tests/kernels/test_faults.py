@@ -56,7 +56,6 @@ def wait_until_gone(pid: int, seconds: float = 5) -> None:
 
 @pytest.mark.slow
 def test_a_loop_without_end_is_interrupted(agent: SharedKernel) -> None:
-    """A block that runs out of time is interrupted; its output and the variables are kept."""
     agent.execute("kept = 1")
     ran = agent.execute("print('on')\nwhile True: pass", timeout=1)
 
@@ -67,7 +66,6 @@ def test_a_loop_without_end_is_interrupted(agent: SharedKernel) -> None:
 
 
 def test_an_awaiting_block_is_interrupted(agent: SharedKernel) -> None:
-    """A block that awaits is interrupted as well."""
     ran = agent.execute("import asyncio\nawait asyncio.sleep(1e6)", timeout=1)
 
     assert ran.finished.exit_code == TIMED_OUT
@@ -76,7 +74,6 @@ def test_an_awaiting_block_is_interrupted(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_a_loop_that_swallows_interrupts_is_killed(agent: SharedKernel) -> None:
-    """Code that does not yield within the grace is killed with its kernel, which is said."""
     pid = agent.kernel.pid
     ran = agent.execute(SWALLOWS, timeout=1)
 
@@ -88,15 +85,12 @@ def test_a_loop_that_swallows_interrupts_is_killed(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_a_loss_is_told_once(agent: SharedKernel) -> None:
-    """The block after a loss says nothing of it again."""
     agent.execute(SWALLOWS, timeout=1)
 
     assert agent.execute("1").finished.note == ""
 
 
 def test_time_for_an_answer_does_not_count(agent: SharedKernel) -> None:
-    """The time limit does not run while the person thinks."""
-
     async def ask(prompt: str, password: bool) -> str:
         await asyncio.sleep(1.5)
         return "late"
@@ -105,7 +99,6 @@ def test_time_for_an_answer_does_not_count(agent: SharedKernel) -> None:
 
 
 def test_time_for_a_later_answer_does_not_count_either(agent: SharedKernel) -> None:
-    """The time limit does not run while the person thinks about a question that took the place of another."""
     code = "while True:\n    try:\n        print(input())\n        break\n    except KeyboardInterrupt:\n        pass"
     asked = []
 
@@ -122,7 +115,6 @@ def test_time_for_a_later_answer_does_not_count_either(agent: SharedKernel) -> N
 
 @pytest.mark.slow
 def test_code_that_asks_again_after_an_interrupt_is_left_alone(agent: SharedKernel) -> None:
-    """An interrupt that code has caught, and after which it asks for input, is not repeated while somebody types."""
     code = "caught = 0\nwhile True:\n    try:\n        print(input(), caught)\n        break\n"
     code += "    except KeyboardInterrupt:\n        caught += 1"
     asked = []
@@ -140,8 +132,6 @@ def test_code_that_asks_again_after_an_interrupt_is_left_alone(agent: SharedKern
 
 
 def test_the_time_before_and_after_an_answer_counts(agent: SharedKernel) -> None:
-    """The time limit goes on after the answer."""
-
     async def ask(prompt: str, password: bool) -> str:
         return "x"
 
@@ -162,7 +152,6 @@ def test_the_time_before_and_after_an_answer_counts(agent: SharedKernel) -> None
     ids=["left", "left with a code", "killed", "crashed"],
 )
 def test_a_death_is_noticed(agent: SharedKernel, fault: str, exit_code: int, what: str) -> None:
-    """A kernel that dies is noticed and replaced; the output so far is kept."""
     ran = agent.execute(f"import os, time; print('before', flush=True); time.sleep(0.3); {fault}")
 
     assert ran.stdout == "before\n"
@@ -173,7 +162,6 @@ def test_a_death_is_noticed(agent: SharedKernel, fault: str, exit_code: int, wha
 
 
 def test_a_death_between_blocks_is_told(agent: SharedKernel) -> None:
-    """A kernel that died while nothing ran is replaced, and the next block tells of it."""
     assert agent.kernel.pid is not None
     os.kill(agent.kernel.pid, signal.SIGKILL)
     deadline = time.monotonic() + 5
@@ -187,7 +175,6 @@ def test_a_death_between_blocks_is_told(agent: SharedKernel) -> None:
 
 
 def test_an_interrupt_keeps_the_state(agent: SharedKernel) -> None:
-    """An interrupt ends the block, and nothing else."""
     agent.execute("kept = 2")
 
     async def interrupted() -> tuple[int, str]:
@@ -208,7 +195,6 @@ def test_an_interrupt_keeps_the_state(agent: SharedKernel) -> None:
 
 
 def test_closing_a_run_interrupts_it(agent: SharedKernel) -> None:
-    """Whoever stops listening ends the block; the next one works at once, with the state still there."""
     agent.execute("kept = 3")
 
     async def close() -> None:
@@ -222,7 +208,6 @@ def test_closing_a_run_interrupts_it(agent: SharedKernel) -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, 0.0005, 0.002, 0.01, 0.2])
 def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> None:
-    """A cancelled task ends the block, at whatever moment it comes."""
     agent.execute("kept = 4")
 
     async def cancel() -> None:
@@ -244,8 +229,6 @@ def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> 
 
 @pytest.mark.slow
 def test_a_cancelled_run_that_does_not_yield_is_killed(agent: SharedKernel) -> None:
-    """After the grace, a given-up block is killed with its kernel; the next block tells what is lost."""
-
     async def close() -> None:
         async with aclosing(agent.kernel.execute(SWALLOWS)) as items:
             await anext(items)
@@ -259,8 +242,6 @@ def test_a_cancelled_run_that_does_not_yield_is_killed(agent: SharedKernel) -> N
 
 @pytest.mark.slow
 def test_a_restart_ends_what_runs(agent: SharedKernel) -> None:
-    """A restart does not wait for the block that runs; that block is told."""
-
     async def restarted() -> tuple[str, str]:
         # One write is one output; `print` makes two of a line.
         code = "x = 1; print('on\\n', end='', flush=True)\nwhile True: pass"
@@ -277,7 +258,6 @@ def test_a_restart_ends_what_runs(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_children_end_with_the_kernel(tmp_path: Path) -> None:
-    """No process that the code started outlives the kernel's shutdown, one in its own session included."""
     with shared_kernel(tmp_path) as agent:
         code = "import subprocess as s; print(*[s.Popen(['sleep', '99'], start_new_session=n).pid for n in (0, 1)])"
         children = [int(word) for word in agent.execute(code).stdout.split()]
@@ -291,7 +271,6 @@ def test_children_end_with_the_kernel(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["sys.exit()", "os.kill(os.getpid(), 9)"], ids=["exit", "killed"])
 def test_no_kernel_outlives_its_owner(tmp_path: Path, end: str) -> None:
-    """When the owner's interpreter exits or is killed, its kernel ends too."""
     owner = f"""
 import asyncio, os, sys
 from autogen_nb.kernels.kernel import Kernel
@@ -309,7 +288,6 @@ asyncio.run(main())
 
 @pytest.mark.slow
 def test_the_private_folder_is_removed(tmp_path: Path) -> None:
-    """Nothing of the kernel's private folder is left after its shutdown."""
     with shared_kernel(tmp_path) as agent:
         folder = Path(agent.execute("import os; print(os.environ['IPYTHONDIR'])").stdout.strip()).parent
         mode = folder.stat().st_mode & 0o777
@@ -319,7 +297,6 @@ def test_the_private_folder_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_given_up_does_not_ask_for_limits(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place may tell of a limit once only: that is for the next block, and who gave a run up hears nothing of it."""
     asked = []
 
     async def met() -> str:

@@ -49,7 +49,6 @@ CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_changes_in_place_are_seen(name: str) -> None:
-    """The same object, changed in place, is stale; unchanged it is not, though it was looked at in between."""
     make, change = CHANGES[name]
     value = make()
     known = fingerprint(value)
@@ -65,7 +64,6 @@ def test_changes_in_place_are_seen(name: str) -> None:
 
 
 def test_the_same_content_is_not_stale() -> None:
-    """A cell that is run again makes a new object of the same content: the kernel's copy is as good."""
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
 
     assert not fingerprint(frame).is_stale(frame.copy())
@@ -74,7 +72,6 @@ def test_the_same_content_is_not_stale() -> None:
 
 
 def test_another_large_object_is_stale() -> None:
-    """Where only a sample was taken, a new object is taken for a new content."""
     frame = large()
 
     assert not fingerprint(frame).whole
@@ -82,7 +79,6 @@ def test_another_large_object_is_stale() -> None:
 
 
 def test_what_cannot_be_read_is_judged_by_its_identity() -> None:
-    """A value that fails to be pickled is the same as long as it is the same object."""
     values = [lambda: 1, lambda: 1]
 
     assert not fingerprint(values[0]).is_stale(values[0])
@@ -91,7 +87,6 @@ def test_what_cannot_be_read_is_judged_by_its_identity() -> None:
 
 @pytest.mark.slow
 def test_large_values_are_looked_at_quickly() -> None:
-    """However large a value is, a fingerprint takes some milliseconds."""
     values = [large(), list(range(5_000_000)), {"a": np.zeros(30_000_000)}, np.zeros((5_000, 5_000))[::2]]
 
     def seconds(value: object) -> float:
@@ -105,7 +100,6 @@ def test_large_values_are_looked_at_quickly() -> None:
 
 
 def test_handed_values_that_changed_are_named() -> None:
-    """Of all that was handed over, those are named whose object in the notebook is another now."""
     namespace = {"a": [1], "b": [2], "c": [3]}
     handed = Handed.of(copy.copy(namespace))
 
@@ -117,7 +111,6 @@ def test_handed_values_that_changed_are_named() -> None:
 
 @pytest.mark.slow
 def test_a_polars_frame_that_changed_is_seen() -> None:
-    """A polars frame is judged by its content."""
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1, 2], "b": ["x", None]})
     known = fingerprint(frame)

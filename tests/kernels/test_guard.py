@@ -26,7 +26,6 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
 
 
 def test_allow_goes_on(kernel: GuardedKernel) -> None:
-    """The question names the act, its target and the line; the code goes on with what it was about to do."""
     target = kernel.folder / "out.csv"
 
     ran = kernel.run(WRITES, answer=ALLOWED)
@@ -38,7 +37,6 @@ def test_allow_goes_on(kernel: GuardedKernel) -> None:
 
 
 def test_deny_raises_at_that_line(kernel: GuardedKernel) -> None:
-    """Nothing is written, and the model reads why in an error at that line."""
     ran = kernel.run(WRITES)
 
     assert errors(ran) == ["PermissionError: denied, the code writes out.csv: not today"]
@@ -48,7 +46,6 @@ def test_deny_raises_at_that_line(kernel: GuardedKernel) -> None:
 
 
 def test_denied_code_goes_on_where_it_expects_that(kernel: GuardedKernel) -> None:
-    """A denial is an ordinary error, and the same act is denied again without a question in this block."""
     code = "for i in range(3):\n try:\n  open('x', 'w')\n except OSError as error:\n  print(i, error)"
 
     ran = kernel.run(code)
@@ -58,7 +55,6 @@ def test_denied_code_goes_on_where_it_expects_that(kernel: GuardedKernel) -> Non
 
 
 def test_answer_holds_for_the_block_and_no_longer(kernel: GuardedKernel) -> None:
-    """The same act is not asked about again in a block; in the next one it is."""
     code = "for _ in range(3): open('again', 'w').close()"
 
     first = kernel.kinds(code, answer=ALLOWED)
@@ -69,7 +65,6 @@ def test_answer_holds_for_the_block_and_no_longer(kernel: GuardedKernel) -> None
 
 
 def test_stop_interrupts(kernel: GuardedKernel) -> None:
-    """A person who stops the chat there has the code interrupted, which no handler of errors catches."""
     code = "try:\n open('x', 'w')\nexcept Exception:\n print('caught')"
 
     ran = kernel.run(code, answer=EffectJudged(allowed=False, stop=True))
@@ -100,7 +95,6 @@ STOP = EffectJudged(allowed=False, by="you", stop=True)
 
 @pytest.mark.slow
 def test_after_stop_nothing_is_asked_any_more(tmp_path: Path) -> None:
-    """Code that catches everything is denied all that follows at once, in threads too, and is interrupted."""
     code = STUBBORN.format(start="pass", on="thread.ident is None", caught="thread.ident or thread.start()")
     code += "time.sleep(99)"
 
@@ -114,7 +108,6 @@ def test_after_stop_nothing_is_asked_any_more(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_does_not_yield_to_stop_is_ended_with_a_sentence(tmp_path: Path) -> None:
-    """Code that catches each interrupt, too, is over at the end of the grace; with nobody to ask, its kernel is."""
     with guarded_kernel(tmp_path) as own:
         deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nthread.start()"
         ran = own.run(STUBBORN.format(start=deaf, on="True", caught="pass"), answer=STOP)
@@ -126,7 +119,6 @@ def test_what_does_not_yield_to_stop_is_ended_with_a_sentence(tmp_path: Path) ->
 
 
 def test_what_was_let_through_is_not_asked_about(kernel: GuardedKernel) -> None:
-    """By kind and target; where the reading did not know the target, by kind."""
     code = "open('a', 'w').close(); open('b', 'w').close()"
 
     assert kernel.kinds(code, Effect("write", "a"), answer=ALLOWED) == ["write"]
@@ -138,7 +130,6 @@ def test_what_was_let_through_is_not_asked_about(kernel: GuardedKernel) -> None:
 
 
 def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) -> None:
-    """Stream, question, stream: each time."""
     happened: list[str] = []
 
     async def allow(effect: Effect, line: str) -> EffectJudged:
@@ -160,14 +151,12 @@ def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) 
 
 
 def test_where_nobody_is_there_it_denies_at_once(kernel: GuardedKernel) -> None:
-    """Nobody is waited for."""
     ran = kernel.run("open('x', 'w')", nobody=True)
 
     assert errors(ran) == ["PermissionError: denied, the code writes x: nobody can be asked"]
 
 
 def test_forked_child_denies_and_does_not_wait(kernel: GuardedKernel) -> None:
-    """A child that was let start may do what was let through, and nothing else; it asks nobody."""
     code = """
 import os
 pid = os.fork()
@@ -189,7 +178,6 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def test_threads_and_tasks_of_a_block_ask(kernel: GuardedKernel) -> None:
-    """Wherever the code runs, the question comes; each act once."""
     code = """
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -207,7 +195,6 @@ await asyncio.gather(asyncio.create_task(task()), asyncio.to_thread(write, 't4')
 
 
 def test_thread_that_outlives_its_block_is_denied(kernel: GuardedKernel) -> None:
-    """Between blocks nobody is asked, and nothing happens."""
     kernel.run(
         "import threading, time\nover = threading.Event()\nseen = []\n"
         "def late():\n over.wait()\n time.sleep(0.3)\n try:\n  open('late', 'w')\n"
@@ -225,7 +212,6 @@ def test_thread_that_outlives_its_block_is_denied(kernel: GuardedKernel) -> None
 
 
 def test_acts_within_acts_do_not_wait_for_themselves(kernel: GuardedKernel) -> None:
-    """What happens while a question is put, and under locks that are held meanwhile, neither hangs nor passes."""
     code = """
 import logging, sys, threading
 logging.basicConfig(filename='nested.log', force=True)
@@ -254,8 +240,6 @@ logging.shutdown()
 
 @pytest.mark.slow
 def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
-    """The block's limit does not run while its question waits."""
-
     async def allow(effect: Effect, line: str) -> EffectJudged:
         await asyncio.sleep(1.5)
         return ALLOWED
@@ -269,8 +253,6 @@ def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
 
 
 def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
-    """Stop reaches code that waits for an answer, and the kernel serves the next block."""
-
     async def run() -> BlockOutcome:
         asked = asyncio.Event()
 
@@ -298,7 +280,6 @@ def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
 
 
 def test_without_terms_everything_passes(kernel: GuardedKernel) -> None:
-    """Who lets all pass is not asked, in a process that it starts neither; the block after it is asked again."""
     kernel.run("print()")
     code = (
         "import os, sys\nif not os.fork(): open('free', 'w').close(); os._exit(0)\nos.wait()\nos.environ['X'] = 'free'"

@@ -185,7 +185,6 @@ RISKY = {
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_harmless(kernel: GuardedKernel, name: str) -> None:
-    """Nobody is asked, and nothing is denied."""
     ran = kernel.run(HARMLESS[name])
 
     assert kernel.asked == []
@@ -194,7 +193,6 @@ def test_harmless(kernel: GuardedKernel, name: str) -> None:
 
 @pytest.mark.parametrize("name", RISKY)
 def test_risky(kernel: GuardedKernel, name: str) -> None:
-    """It is asked about as what it is, and does not happen."""
     code, kind, target = RISKY[name]
 
     ran = kernel.run(code)
@@ -217,7 +215,6 @@ def test_risky(kernel: GuardedKernel, name: str) -> None:
     ],
 )
 def test_hard_link_in_the_own_folder_is_asked_about_before_it_is_written(kernel: GuardedKernel, code: str) -> None:
-    """A file that has another name is that other file; one with one name is the chat's own, and may lose a name."""
     other, link, plain = kernel.folder.parent / "other.txt", kernel.own / "hard", kernel.own / "plain"
     other.write_text("theirs")
     link.hardlink_to(other)
@@ -236,7 +233,6 @@ def test_hard_link_in_the_own_folder_is_asked_about_before_it_is_written(kernel:
 
 
 def test_words_disguise_nothing(kernel: GuardedKernel) -> None:
-    """What a name holds that would read otherwise than it is stands there by its number; a socket is called one."""
     kernel.run("open('a\\u202egnp.exe\\n', 'w')")
     assert [effect.words for effect, _ in kernel.asked] == ["writes a[U+202E]gnp.exe[U+000A]"]
 
@@ -245,7 +241,6 @@ def test_words_disguise_nothing(kernel: GuardedKernel) -> None:
 
 
 def test_database_that_is_only_read(kernel: GuardedKernel) -> None:
-    """Where the block was read as one that only reads a database, it may be opened."""
     code = "sqlite3.connect('read.db').execute('select 1')"
 
     assert kernel.kinds(code, Effect("read", "read.db")) == []
@@ -254,7 +249,6 @@ def test_database_that_is_only_read(kernel: GuardedKernel) -> None:
 
 
 def test_deletion_of_a_folder_is_one_question(kernel: GuardedKernel) -> None:
-    """Who lets a folder be deleted is not asked about each file in it."""
     (kernel.folder / "old" / "deep").mkdir(parents=True)
     (kernel.folder / "old" / "deep" / "file").touch()
 
@@ -263,7 +257,6 @@ def test_deletion_of_a_folder_is_one_question(kernel: GuardedKernel) -> None:
 
 
 def test_move_deletes_and_writes(kernel: GuardedKernel) -> None:
-    """Leave to delete a file is none to write over another, and the other way round."""
     code = "open('autogen_files/chat/moving', 'w').close(); os.rename('autogen_files/chat/moving', 'moved')"
     back = "os.rename('moved', 'again'); os.remove('again')"
 
@@ -275,7 +268,6 @@ def test_move_deletes_and_writes(kernel: GuardedKernel) -> None:
 
 
 def test_name_that_was_let_through_stands_for_its_addresses(kernel: GuardedKernel) -> None:
-    """A connection to a host is one question; a connection to another address is another one."""
     kernel.run("server = socket.create_server(('127.0.0.1', 0))", answer=ALLOWED)
     code = """
 socket.create_connection(('localhost', server.getsockname()[1])).close()

@@ -59,7 +59,6 @@ sys.audit("autogen_nb.guard.begin", '{"number": 99999, "permissions": null}', Sa
 
 @pytest.mark.parametrize("name", REPLACED)
 def test_nothing_that_is_replaced_answers(kernel: GuardedKernel, name: str) -> None:
-    """Whatever the code replaces by name, it is not let through by that."""
     code = REPLACED[name].replace("{cwd}", str(kernel.folder))
 
     ran = kernel.run(f"{HELPER}\n{code}\nprint(attempt())")
@@ -71,7 +70,6 @@ def test_nothing_that_is_replaced_answers(kernel: GuardedKernel, name: str) -> N
 
 
 def test_nothing_of_the_guard_is_in_sight(kernel: GuardedKernel) -> None:
-    """Neither the frames of its errors, nor the handler of requests, nor the table of modules leads to it."""
     code = """
 import sys
 reached = []
@@ -100,7 +98,6 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
 
 
 def test_answers_forged_on_the_kernels_own_socket(kernel: GuardedKernel) -> None:
-    """Replies that the code sends itself, well-formed and signed with the session's key, are no answers."""
     code = """
 import json, threading, time
 from jupyter_client.session import Session
@@ -133,7 +130,6 @@ thread.join()
 
 
 def test_prompt_that_looks_like_a_question_is_a_prompt(kernel: GuardedKernel) -> None:
-    """What the code asks by input() never comes as a question of the guard's, whatever it says."""
     prompts: list[str] = []
 
     async def ask(prompt: str, password: bool) -> str:
@@ -150,7 +146,6 @@ def test_prompt_that_looks_like_a_question_is_a_prompt(kernel: GuardedKernel) ->
 
 
 def test_terms_cannot_be_used_again(kernel: GuardedKernel) -> None:
-    """What a request brought is gone from it, and what was good for it is not good for another."""
     seen = kernel.run("print(list(get_ipython().kernel.get_parent('shell')['content']))")
 
     assert "autogen_nb_guard" not in seen.stdout
@@ -158,7 +153,6 @@ def test_terms_cannot_be_used_again(kernel: GuardedKernel) -> None:
 
 
 def test_guard_that_watches_does_not_stop(kernel: GuardedKernel) -> None:
-    """No leave for everything is taken in a kernel whose guard watches, also with the right signature."""
     kernel.run("print()")
     launched = kernel.shared.kernel._life.launched
     assert launched is not None
@@ -174,7 +168,6 @@ def test_guard_that_watches_does_not_stop(kernel: GuardedKernel) -> None:
 
 
 def test_threads_that_race_for_one_answer(kernel: GuardedKernel) -> None:
-    """One yes is for one act: others that were asked about at the same time get their own answers."""
     code = """
 from concurrent.futures import ThreadPoolExecutor
 def write(i):
@@ -192,7 +185,6 @@ with ThreadPoolExecutor(8) as pool:
 
 
 def test_a_question_for_nobody_does_not_stop_the_clock(kernel: GuardedKernel) -> None:
-    """A time limit goes on where code sends a question by itself, and nobody is there to answer it."""
     code = """
 import time
 own = get_ipython().kernel

@@ -54,7 +54,6 @@ def python(place: JupyterServerPlace, code: str) -> Ran:
 
 
 def test_a_run_outlives_a_cut_connection(server: Serving, wire: Wire) -> None:
-    """A connection that breaks while a block runs is made again, and nothing of the run is lost."""
     code = "import time\nprint('on', flush=True)\nfor i in range(20):\n    time.sleep(0.1)\n    print(i)\ndone = True"
 
     async def main() -> tuple[list[Output | RunEnded], list[Output | RunEnded]]:
@@ -78,8 +77,6 @@ def test_a_run_outlives_a_cut_connection(server: Serving, wire: Wire) -> None:
 
 
 def test_a_cut_between_blocks_goes_unseen(server: Serving, wire: Wire) -> None:
-    """A connection that broke between two blocks is there for the next one, and the variables too."""
-
     async def main() -> list[Output | RunEnded]:
         executor = JupyterExecutor(place=JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token))
         await all_of(executor.run([CodeBlock("python", "kept = 7")]))
@@ -92,7 +89,6 @@ def test_a_cut_between_blocks_goes_unseen(server: Serving, wire: Wire) -> None:
 
 
 def test_a_server_that_is_gone_is_a_lost_kernel(server: Serving, wire: Wire) -> None:
-    """A server that cannot be reached for longer than the patience ends the block, and a missing kernel is an error."""
     code = "import time\nprint('on', flush=True)\ntime.sleep(99)"
 
     async def main() -> None:
@@ -109,8 +105,6 @@ def test_a_server_that_is_gone_is_a_lost_kernel(server: Serving, wire: Wire) -> 
 
 
 def test_an_end_that_was_lost_on_the_way_is_told(tmp_path: Path) -> None:
-    """A request whose end never came through gets one that says so, once the kernel has answered a later question."""
-
     async def main() -> list[tuple[str, str]]:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
         inbox = Inbox()
@@ -136,15 +130,12 @@ async def _no_headers() -> dict[str, str]:
 
 
 def test_a_token_comes_from_the_environment(server: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no token is given, the environment's is taken."""
     monkeypatch.setenv("AUTOGEN_NB_KERNEL_TOKEN", server.token)
 
     assert python(JupyterServerPlace(server.url), "print(1)").text == "1\n"
 
 
 def test_a_token_comes_from_a_function(server: Serving) -> None:
-    """A function gives the token, which may be awaitable, for each request anew."""
-
     async def token() -> str:
         return server.token
 
@@ -153,7 +144,6 @@ def test_a_token_comes_from_a_function(server: Serving) -> None:
 
 @pytest.mark.parametrize("token", [None, "wrong"])
 def test_a_server_that_refuses_is_an_error(server: Serving, token: str | None) -> None:
-    """A missing or wrong token is an error that says where to put the right one, and never shows it."""
     with pytest.raises(ExecutionError, match=r"refused .* token .*: set AUTOGEN_NB_KERNEL_TOKEN") as caught:
         python(JupyterServerPlace(server.url, token=token), "1")
 
@@ -161,21 +151,17 @@ def test_a_server_that_refuses_is_an_error(server: Serving, token: str | None) -
 
 
 def test_a_server_that_is_not_there_is_an_error() -> None:
-    """A server that cannot be reached is an error that names it."""
     with pytest.raises(ExecutionError, match=r"http://127\.0\.0\.1:9 cannot be reached"):
         python(JupyterServerPlace("http://127.0.0.1:9"), "1")
 
 
 @pytest.mark.parametrize("url", ["ftp://host", "host:8888", "http://"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    """Only http and https addresses name a server."""
     with pytest.raises(ConfigError, match="must be http"):
         JupyterServerPlace(url)
 
 
 def test_nothing_is_left_on_the_server(server: Serving) -> None:
-    """A kernel is gone from the server when its executor has stopped, also one that had crashed."""
-
     async def main() -> tuple[bytes, bytes]:
         place = JupyterServerPlace(server.url, token=server.token)
         before = await place.ask("GET", "/api/kernels")
@@ -191,21 +177,17 @@ def test_nothing_is_left_on_the_server(server: Serving) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "..", "a/b"])
 def test_files_cannot_be_put_elsewhere(name: str) -> None:
-    """A kernel that names files outside the folder, which it is asked for, is refused."""
     with pytest.raises(TransferError, match="cannot be fetched"):
         _checked(json.dumps([[name, 1]]))
 
 
 @pytest.mark.parametrize("text", ["1", "open('/tmp/x')", "'a' 1", "(" * 300])
 def test_an_answer_is_text_and_nothing_else(text: str) -> None:
-    """What a kernel answers is read as a text literal; it is never run."""
     with pytest.raises(TransferError, match="files could not pass"):
         _answer({"user_expressions": {"answer": {"data": {"text/plain": text}}}})
 
 
 def test_paths_are_those_of_the_other_side(tmp_path: Path) -> None:
-    """In the source of a call, our private folder's path is that of the kernel's."""
-
     async def main() -> str:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
         spec = LaunchSpec(tmp_path, {}, folder=tmp_path, outbox=tmp_path)
@@ -217,8 +199,6 @@ def test_paths_are_those_of_the_other_side(tmp_path: Path) -> None:
 
 
 def test_what_is_sent_is_text_and_names_no_person() -> None:
-    """Lone surrogates pass as JSON has them, and the server is not told who the person is on this machine."""
-
     async def main() -> list[str]:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
         channels.send("shell", "execute_request", {"code": "\ud83d \udc80"})

@@ -38,7 +38,6 @@ def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
 
 @pytest.mark.slow
 def test_a_kernel_of_another_language_keeps_its_state(bash: Agent) -> None:
-    """Blocks in the kernel's own language run in it, one after the other, and it keeps what they set."""
     ran = bash.run(("bash", "number=41"), ("sh", "echo $((number + 1)); pwd"))
 
     assert ran.text.split() == ["42", str(bash.folder)]
@@ -47,13 +46,11 @@ def test_a_kernel_of_another_language_keeps_its_state(bash: Agent) -> None:
 
 @pytest.mark.slow
 def test_a_block_that_fails_there_is_a_failure(bash: Agent) -> None:
-    """A non-zero exit of another language's code is a failed block."""
     assert bash.run(("bash", "false"), ("bash", "echo no")).ran == 1
 
 
 @pytest.mark.slow
 def test_an_interrupt_reaches_it(bash: Agent) -> None:
-    """The kernel is interrupted as its spec says, and can be used afterwards."""
     ran = bash.run(("bash", "echo on; sleep 99"), timeout=3)
 
     assert ran.exit_code == 124
@@ -61,7 +58,6 @@ def test_an_interrupt_reaches_it(bash: Agent) -> None:
 
 
 def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
-    """A block that the kernel does not run is refused by name, with what it does run."""
     ran = bash.python("print(1)")
 
     assert ran.text == "'python' blocks cannot be run here; known languages are bash\n"
@@ -69,7 +65,6 @@ def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
 
 
 def test_what_only_python_can_do_is_refused(bash: Agent) -> None:
-    """Handing over, taking back and listing variables is refused in one sentence."""
     executor = bash.executor
     assert isinstance(executor, JupyterExecutor)
     for work in (executor.put({"a": 1}), executor.get("a"), executor.variables()):
@@ -78,7 +73,6 @@ def test_what_only_python_can_do_is_refused(bash: Agent) -> None:
 
 
 def test_an_unknown_name_is_refused() -> None:
-    """A kernelspec that is not installed is an error that lists those that are."""
     install("known-of-the-test", ["bash_kernel"], "bash")
 
     with pytest.raises(ConfigError, match=r"no kernelspec 'fortran-99'; installed are: .*known-of-the-test"):
@@ -87,7 +81,6 @@ def test_an_unknown_name_is_refused() -> None:
 
 @pytest.mark.slow
 def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
-    """A Python kernel of another spec keeps variables, takes and gives them."""
     install("python-of-the-test", ["ipykernel_launcher", "-f", "{connection_file}"], "python")
     way = Way("python", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("python-of-the-test"))))
     with running(way, tmp_path) as agent:
@@ -101,7 +94,6 @@ def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
-    """A kernel that is reached over tcp gets keys where it can use them, and everything passes under them."""
     # Without folders to look into there is only the one that comes with ipykernel.
     declared = KernelSpecManager(kernel_dirs=[]).get_kernel_spec("python3").metadata
     install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared)
@@ -122,7 +114,6 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
-    """A kernelspec that declares no encryption gets no keys, which its kernel could not use."""
     executor = bash.executor
     assert isinstance(executor, JupyterExecutor)
     bash.run(("bash", "true"))
@@ -133,7 +124,6 @@ def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
 
 
 def test_a_provisioner_hears_that_its_kernel_is_to_end() -> None:
-    """A kernel of another provisioner is asked to end by jupyter_client, which tells the provisioner."""
     kernel = object.__new__(ProvisionedKernel)
     kernel._manager = AsyncMock()
 

@@ -34,7 +34,6 @@ Kernel.shell_channel_thread_main = forgets
 
 @pytest.mark.slow
 def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) -> None:
-    """A kernel that does not answer its first requests, as ipykernel now and then does not, comes up all the same."""
     (tmp_path / "sitecustomize.py").write_text(DEAF)
     environ = {**scrub_environment({}), "PYTHONPATH": str(tmp_path)}
 
@@ -48,7 +47,6 @@ def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) ->
 
 
 def test_a_deleted_folder_is_told_with_a_way_out(tmp_path: Path) -> None:
-    """Where the kernel cannot start since its folder is gone, that is what is said, and what helps."""
     with pytest.raises(
         ExecutionError, match=r"the folder that the code was to run in, '.*gone', was deleted; go to .*%cd"
     ):
@@ -57,7 +55,6 @@ def test_a_deleted_folder_is_told_with_a_way_out(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_program_whose_own_folder_is_deleted_is_told(tmp_path: Path) -> None:
-    """A program that works in a deleted folder can start no kernel, and says why; elsewhere it can."""
     script = f"""
 import os, shutil
 from autogen_nb import JupyterCodeExecutor

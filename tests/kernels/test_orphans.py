@@ -143,8 +143,6 @@ def seconds_until_gone(pid: int, words: list[str]) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["alone", "forked"])
 def test_all_is_gone_when_the_owner_is_killed(tmp_path: Path, kind: str) -> None:
-    """Within 5 s of the owner's end by SIGKILL, its kernel, all that blocks started and the private folder are gone."""
-
     def seconds() -> float:
         with owner(kind, tmp_path) as (pid, words):
             return seconds_until_gone(pid, words)
@@ -155,7 +153,6 @@ def test_all_is_gone_when_the_owner_is_killed(tmp_path: Path, kind: str) -> None
 
 @pytest.mark.slow
 def test_a_crash_takes_what_the_kernel_started(tmp_path: Path) -> None:
-    """When a kernel dies, processes that it started end too, those in sessions of their own included."""
     with shared_kernel(tmp_path) as agent:
         *pids, _ = agent.execute(CHILDREN).stdout.split()
         agent.execute("os._exit(3)")
@@ -169,7 +166,6 @@ def test_a_crash_takes_what_the_kernel_started(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["asked", "killed"])
 def test_shared_memory_is_given_back(end: str, tmp_path: Path) -> None:
-    """What multiprocessing and loky keep in memory under names goes with the kernel, by their own processes."""
     with shared_kernel(tmp_path, grace=3.0) as kernel:
         ran = kernel.execute(SHARED)
         names = ran.stdout.split()
@@ -185,7 +181,6 @@ def test_shared_memory_is_given_back(end: str, tmp_path: Path) -> None:
 
 
 def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
-    """Code that kills the process above it has killed its kernel, which is noticed and replaced."""
     with shared_kernel(tmp_path) as agent:
         pid = agent.kernel.pid
         ran = agent.execute("import os, time; os.kill(os.getppid(), 9); time.sleep(60)")
@@ -198,13 +193,11 @@ def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_twenty_kernels_end_within_two_seconds(tmp_path: Path) -> None:
-    """Twenty kernels that are shut down together are gone 2 s later."""
     # The best of a few, and with a share of the processors only: what else this machine does is not what is measured.
     assert any(seconds_of_twenty(tmp_path) < 2 * max(1, os.getloadavg()[0] / (os.cpu_count() or 1)) for _ in range(3))
 
 
 def test_only_the_folders_that_are_named_are_removed(tmp_path: Path) -> None:
-    """A folder's name may hold what ends a line elsewhere; its beginning may be the name of another folder."""
     kept, named = tmp_path / "kept", tmp_path / "kept\fand more"
     for folder in (kept, named):
         folder.mkdir()
@@ -221,7 +214,6 @@ def test_only_the_folders_that_are_named_are_removed(tmp_path: Path) -> None:
 
 
 def test_a_cgroup_is_removed_though_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the interpreter exits already, what a process was held by is given back all the same."""
     removed = []
 
     def refuse(_: object) -> None:

@@ -12,14 +12,11 @@ from autogen_nb.kernels.places.local import LocalPlace
 
 
 def test_each_sandbox_has_a_rank_in_the_policy() -> None:
-    """An organisation can ask for each sandbox, and for no other."""
     assert {name for name, kind in PLACES.items() if kind.wall} == set(WALLS[1:])
     assert SANDBOXES == WALLS
 
 
 def test_a_row_makes_a_place_that_can_be_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new kind of place is named by its address, has its label, and keeps no promise that its row denies."""
-
     class Host(LocalPlace):
         def __init__(self, options: PlaceOptions) -> None:
             self.address = options.kernel

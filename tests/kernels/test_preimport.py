@@ -48,13 +48,11 @@ def modules(folder: Path, **sources: str) -> None:
 
 
 def test_a_package_comes_before_its_modules() -> None:
-    """Each is a request of its own, so that a block waits for as little as can be."""
     assert with_parents(["numpy", "a.b.c", "a.d"]) == ["numpy", "a", "a.b", "a.b.c", "a.d"]
 
 
 @pytest.mark.kernel
 def test_a_block_that_comes_in_the_middle_of_an_import_waits_for_its_end(tmp_path: Path) -> None:
-    """It never runs beside an import, nor does it wait for the modules that were still to come."""
     modules(tmp_path, slow=SLOW, later="")
 
     async def interleaved(kernel: SharedKernel) -> Ran:
@@ -74,7 +72,6 @@ def test_a_block_that_comes_in_the_middle_of_an_import_waits_for_its_end(tmp_pat
 
 @pytest.mark.kernel
 def test_nothing_of_an_import_that_failed_half_way_is_left(tmp_path: Path) -> None:
-    """The next kernel begins without that module, has the others, and the block's own import is whole."""
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "__init__.py").write_text(HALF)
     (tmp_path / "half" / "part.py").touch()
@@ -93,7 +90,6 @@ def test_nothing_of_an_import_that_failed_half_way_is_left(tmp_path: Path) -> No
 @pytest.mark.kernel
 @pytest.mark.slow
 def test_modules_that_cannot_be_imported_keep_no_other_one_back(tmp_path: Path) -> None:
-    """One that fails, one that leaves, one that ends the kernel's process and one that is missing."""
     modules(tmp_path, failing="1/0", leaving="raise SystemExit", dying="import os; os._exit(3)", good="")
 
     with shared_kernel(tmp_path, imports=["failing", "leaving", "dying", "no_such_module", "good"]) as kernel:
@@ -105,7 +101,6 @@ def test_modules_that_cannot_be_imported_keep_no_other_one_back(tmp_path: Path) 
 
 @pytest.mark.kernel
 def test_a_module_that_is_imported_ahead_shows_nothing(tmp_path: Path) -> None:
-    """What it prints is in no block's output, it is bound to no name, and garbage is looked for as before."""
     modules(tmp_path, loud="import sys; print('loud'); sys.stderr.write('louder')")
 
     with shared_kernel(tmp_path, imports=["loud"]) as kernel:
@@ -117,7 +112,6 @@ def test_a_module_that_is_imported_ahead_shows_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.kernel
 def test_a_kernel_that_is_shut_down_in_the_middle_of_an_import_stays_off(tmp_path: Path) -> None:
-    """An import that ended with its kernel is none that failed."""
     modules(tmp_path, slow=SLOW)
 
     async def shut_down(kernel: SharedKernel) -> str:

@@ -26,7 +26,6 @@ if any(each.endswith("kernel_main.py") for each in sys.orig_argv):
 
 @pytest.mark.slow
 def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was compiled by a Python that the kernel's is not is left alone there; guard and hand-over work."""
     monkeypatch.setattr(preparation, "MAGIC_NUMBER", b"another")
     preparation._packed.cache_clear()
     try:
@@ -43,7 +42,6 @@ def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monk
 
 @pytest.mark.slow
 def test_nothing_of_it_is_left_on_the_disk(tmp_path: Path) -> None:
-    """The file in which it came is gone before the agent's code runs."""
     with shared_kernel(tmp_path) as kernel:
         code = "import os\nfrom ipykernel.connect import get_connection_file\n"
         listed = kernel.execute(f"{code}print(os.listdir(os.path.dirname(get_connection_file())))").stdout
@@ -54,7 +52,6 @@ def test_nothing_of_it_is_left_on_the_disk(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_debugger_is_not_loaded_and_can_be(tmp_path: Path) -> None:
-    """The kernel starts without its debugger; code that wants it finds it."""
     with shared_kernel(tmp_path) as kernel:
         assert kernel.execute("import sys; print('debugpy' in sys.modules)").stdout == "False\n"
         assert kernel.execute("import debugpy; print(debugpy.__name__)").stdout == "debugpy\n"
@@ -62,7 +59,6 @@ def test_the_debugger_is_not_loaded_and_can_be(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_kernel_that_does_not_hear_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel that answers, and then never the request that prepares it, is replaced by one that does."""
     (tmp_path / "deaf").mkdir()
     (tmp_path / "deaf" / "sitecustomize.py").write_text(DEAF)
     python = tmp_path / "python"

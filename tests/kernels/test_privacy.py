@@ -16,7 +16,6 @@ pytestmark = pytest.mark.kernel
 
 @pytest.mark.slow
 def test_no_key_is_in_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys of this process are neither in the kernel's environment nor in what /proc shows of it."""
     for number, name in enumerate(("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "CONDA_TOKEN", "MY_SETTING")):
         monkeypatch.setenv(name, f"planted-{number}")
     monkeypatch.setenv("HTTPS_PROXY", "http://me:planted-4@proxy:1")
@@ -30,7 +29,6 @@ def test_no_key_is_in_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.slow
 def test_the_persons_configuration_does_not_leak_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start-up files, profiles, extensions and kernelspecs of the person's own change nothing."""
     home = tmp_path / "home"
     profile = home / ".ipython" / "profile_default"
     (profile / "startup").mkdir(parents=True)
@@ -54,7 +52,6 @@ def test_the_persons_configuration_does_not_leak_in(tmp_path: Path, monkeypatch:
 
 
 def test_an_interpreter_without_ipykernel_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel that cannot start says why, in the words of its own stderr."""
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     python.chmod(0o700)
@@ -69,8 +66,6 @@ def test_an_interpreter_without_ipykernel_is_explained(tmp_path: Path, monkeypat
 
 
 def test_a_missing_working_directory_is_explained(tmp_path: Path) -> None:
-    """A working directory that is not there is an error that names it."""
-
     async def start() -> None:
         await Kernel(cwd=tmp_path / "nowhere").start()
 
@@ -80,8 +75,6 @@ def test_a_missing_working_directory_is_explained(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_may_start_at_once(tmp_path: Path) -> None:
-    """Whoever starts a kernel while it is being started gets the same one."""
-
     async def start() -> tuple[int | None, str]:
         kernel = Kernel(cwd=tmp_path)
         first = asyncio.ensure_future(kernel.start())
@@ -98,7 +91,6 @@ def test_many_may_start_at_once(tmp_path: Path) -> None:
 
 
 def test_a_shutdown_during_the_start_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel that is shut down while it starts is gone, and whoever waited is told."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     async def start() -> None:
@@ -115,7 +107,6 @@ def test_a_shutdown_during_the_start_leaves_nothing(tmp_path: Path, monkeypatch:
 
 @pytest.mark.slow
 def test_a_long_temporary_folder_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the path of the temporary folder is too long for a socket, a short one is taken."""
     long = tmp_path / ("x" * 90)
     long.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(long))

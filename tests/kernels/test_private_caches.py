@@ -64,7 +64,6 @@ def sandbox() -> LocalPlace:
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [here, sandbox])
 def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable[[], LocalPlace]) -> None:
-    """Caches, settings and temporary files lie below one folder that is nobody else's, for shell blocks as well."""
     loop, executor = Loop(), JupyterExecutor(cwd=tmp_path, place=place())
 
     def folders(block: CodeBlock) -> list[Path]:
@@ -87,7 +86,6 @@ def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable
 
 
 def test_no_bytecode_is_left(kernel: GuardedKernel) -> None:
-    """A module beside the notebook is imported, and leaves nothing that the person's kernel would take for it."""
     (kernel.folder / "beside_it.py").write_text("x = 1\n")
 
     assert kernel.run("import beside_it; print(beside_it.x)").stdout == "1\n"
@@ -106,7 +104,6 @@ def test_no_bytecode_is_left(kernel: GuardedKernel) -> None:
     ids=["folder", "import", "compile", "cache", "pickle"],
 )
 def test_what_is_written_beside_them_is_asked_about(kernel: GuardedKernel, code: str) -> None:
-    """The person's own folders for bytecode and caches are no place for a library to write unasked."""
     (kernel.folder / "beside_it_too.py").write_text("x = 1\n")
     (kernel.folder.parent / "home" / ".cache" / "matplotlib").mkdir(parents=True, exist_ok=True)
 
@@ -114,7 +111,6 @@ def test_what_is_written_beside_them_is_asked_about(kernel: GuardedKernel, code:
 
 
 def test_link_in_them_leads_where_it_leads(kernel: GuardedKernel) -> None:
-    """Code that makes one of them a link to somewhere else is asked about what it writes there."""
     make = """
 import os, tempfile
 temp = tempfile.gettempdir()
@@ -132,7 +128,6 @@ os.symlink(os.path.abspath('.'), temp)
 
 @pytest.mark.slow
 def test_link_that_an_earlier_kernel_left_in_its_place(tmp_path: Path) -> None:
-    """Where code that nothing stopped made the folder a link, the next kernel does not take the target for it."""
     target, work = tmp_path / "target", tmp_path / "work"
     target.mkdir()
     loop, executor, inquirer = Loop(), JupyterExecutor(cwd=work), Refusing()
@@ -155,7 +150,6 @@ os.symlink({str(target)!r}, private)
 
 
 def test_the_folder_itself_is_not_theirs_to_move(kernel: GuardedKernel) -> None:
-    """What lies in it may be written and deleted; the folder, and the packages beside it, may not."""
     find = "import os, tempfile; private = os.path.dirname(tempfile.gettempdir()); over = os.path.dirname(private)"
     kernel.run(find)
 
@@ -165,7 +159,6 @@ def test_the_folder_itself_is_not_theirs_to_move(kernel: GuardedKernel) -> None:
 
 
 def test_own_process_may_be_read(kernel: GuardedKernel) -> None:
-    """What tells of the code's own process is nobody else's; its environment and memory are asked about."""
     passes = "for name in ('cmdline', 'io', 'smaps_rollup', 'status', 'oom_score'): open(f'/proc/self/{name}').read()"
 
     assert kernel.kinds(passes, answer=ALLOWED) == []
@@ -175,7 +168,6 @@ def test_own_process_may_be_read(kernel: GuardedKernel) -> None:
 
 
 def test_fonts_are_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The person's list of fonts is there before the first plot, which would take seconds to make it."""
     monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path))
     (tmp_path / "fontlist-v0.json").write_text("{}")
     (tmp_path / "planted.py").write_text("x = 1")
@@ -189,7 +181,6 @@ def test_fonts_are_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_nothing_is_written_into_a_folder_that_is_there(tmp_path: Path) -> None:
-    """Whoever puts a link in its place has nothing written through it."""
     overlay = Overlay()
     overlay.folder.symlink_to(tmp_path)
 

@@ -66,7 +66,6 @@ def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "subprocess.Popen
 
 
 def test_the_next_start_clears_what_a_killed_process_left(holder: "subprocess.Popen[str]", tmp_path: Path) -> None:
-    """While its process lives a folder stays; when that was killed, it goes."""
     with holder:
         assert holder.stdout is not None
         left = Path(holder.stdout.readline().strip())
@@ -85,7 +84,6 @@ def test_the_next_start_clears_what_a_killed_process_left(holder: "subprocess.Po
 
 
 def test_an_ordinary_end_leaves_nothing(holder: "subprocess.Popen[str]", tmp_path: Path) -> None:
-    """A process that ends takes its folders away."""
     with holder:
         assert holder.stdout is not None
         made = Path(holder.stdout.readline().strip())
@@ -97,7 +95,6 @@ def test_an_ordinary_end_leaves_nothing(holder: "subprocess.Popen[str]", tmp_pat
 
 
 def test_only_folders_of_ours_are_cleared(tmp_path: Path) -> None:
-    """A link is not followed, and neither it nor a file nor another's folder is removed."""
     kept = tmp_path / "kept"
     (kept / "sub").mkdir(parents=True)
     (tmp_path / f"{PREFIX}link").symlink_to(kept)
@@ -115,7 +112,6 @@ def test_only_folders_of_ours_are_cleared(tmp_path: Path) -> None:
 
 
 def test_a_forked_child_takes_nothing_away(tmp_path: Path) -> None:
-    """A child that the process forked ends without touching the folders of its parent, which stay locked."""
     code = (
         "import os, sys; from autogen_nb.kernels.processes import private_folders as p; folder = p.make()\n"
         "child = os.fork()\nif not child: sys.exit()\nos.waitpid(child, 0)\n"
@@ -135,7 +131,6 @@ def test_a_forked_child_takes_nothing_away(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_another_process_clears_as_it_is_made_is_made_again(tmp_path: Path) -> None:
-    """Between its making and its lock a folder looks like one that was left; who made it has it all the same."""
     code = (
         "import sys; from pathlib import Path; from autogen_nb.kernels.processes import private_folders as p\n"
         "folder, cleared = Path(sys.argv[1]), []\n"
@@ -154,7 +149,6 @@ def test_a_folder_that_another_process_clears_as_it_is_made_is_made_again(tmp_pa
 
 
 def test_what_a_killed_kernel_on_a_server_left_goes_with_the_next_one(tmp_path: Path) -> None:
-    """A folder that a kernel made for itself stays while it lives, for those that begin after it, too."""
     code = "from autogen_nb.kernels.inside import remote_side; print(remote_side.make(), flush=True); input()"
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
 
@@ -189,8 +183,6 @@ def test_what_a_killed_kernel_on_a_server_left_goes_with_the_next_one(tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["slow", "killed"])
 def test_the_kernel_of_a_notebook_leaves_nothing(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has the time to end by itself, longer than the agent's kernels take, and what a killed one left is cleared."""
-
     def made_inside() -> list[Path]:
         return list(Path(short).glob(f"{PREFIX}*/inside"))
 
@@ -217,7 +209,6 @@ def test_the_kernel_of_a_notebook_leaves_nothing(end: str, tmp_path: Path, monke
 @pytest.mark.kernel
 @pytest.mark.parametrize("end", ["", "SIGTERM", "SIGKILL"])
 def test_nothing_is_left_of_what_programs_install_into(end: str, tmp_path: Path) -> None:
-    """The folder for packages goes with its process, or, where a signal ended that, with the next start."""
     # Where the temporary folder has a long name, another one is taken.
     with TemporaryDirectory(prefix="t-", dir="/tmp") as short:
         _run_and_end(end, tmp_path, Path(short))

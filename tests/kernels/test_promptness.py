@@ -22,8 +22,6 @@ for _ in range(10):
 
 @pytest.mark.slow
 def test_a_print_is_seen_within_25_milliseconds(agent: SharedKernel) -> None:
-    """What is printed arrives within 25 ms, with no flush by the code."""
-
     async def delays() -> list[float]:
         found = []
         async with aclosing(agent.kernel.execute(PRINTS)) as items:

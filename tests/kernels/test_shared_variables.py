@@ -5,7 +5,6 @@ from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 
 def test_the_same_object_is_held() -> None:
-    """What was handed over is known by identity, and keeps nothing alive: an equal object is another one."""
     shared = SharedVariables(lambda: 1)
     first, second = {1, 2}, {1, 2}
     shared.hand({"numbers": first, "count": 3})
@@ -19,7 +18,6 @@ def test_the_same_object_is_held() -> None:
 
 
 def test_another_kernel_has_none_of_them() -> None:
-    """What the kernel before had is neither held nor stale, and replaces nothing that was shared."""
     pids = [1]
     shared, numbers = SharedVariables(lambda: pids[-1]), [1, 2]
     shared.hand({"numbers": numbers, "old": 1})

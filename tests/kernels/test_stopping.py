@@ -78,7 +78,6 @@ async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
 
 @pytest.mark.slow
 def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) -> None:
-    """Code that does not yield is killed where the person says so, who was told what is lost by name and size."""
     person = Person("kill")
 
     async def run() -> BlockOutcome:
@@ -100,7 +99,6 @@ def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) 
 
 @pytest.mark.slow
 def test_what_does_not_yield_is_waited_for(agent: SharedKernel) -> None:
-    """Where the person waits, the code goes on to its end; a further Stop asks again, and nothing is lost."""
     person = Person("wait", "wait")
     pid = agent.kernel.pid
     finished = agent.do(stopped(agent, person))
@@ -113,7 +111,6 @@ def test_what_does_not_yield_is_waited_for(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> None:
-    """Whoever gives a run up goes on as soon as the person is asked; the next block comes after the stubborn one."""
     person = Person("wait")
 
     async def run() -> None:
@@ -131,8 +128,6 @@ def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> No
 
 @pytest.mark.slow
 def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> None:
-    """Without a person to ask, an interrupted block that does not yield is waited for."""
-
     async def run() -> BlockOutcome:
         async with aclosing(agent.kernel.execute(STUBBORN)) as items:
             await anext(items)
@@ -147,7 +142,6 @@ def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> N
 
 
 def test_an_interrupt_that_is_swallowed_is_repeated(agent: SharedKernel) -> None:
-    """With nobody to ask, too, code that takes one interrupt for something else is stopped by the next."""
     code = """
 import time
 try:
@@ -173,7 +167,6 @@ time.sleep(99)
 
 @pytest.mark.slow
 def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
-    """Of code that keeps the whole interpreter to itself nothing can be listed; the person is asked all the same."""
     person = Person("kill")
 
     async def run() -> BlockOutcome:
@@ -196,7 +189,6 @@ def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_the_state_of_a_kernel(agent: SharedKernel) -> None:
-    """A kernel tells whether it is off, idle or busy, its number, age, blocks and memory."""
     agent.execute("x = 1")
 
     async def status() -> tuple[str, int, bool, bool]:
@@ -209,7 +201,6 @@ def test_the_state_of_a_kernel(agent: SharedKernel) -> None:
 
 
 def test_whoever_ends_a_kernel_that_does_not_yield_is_asked_of_no_variables(tmp_path: Path) -> None:
-    """Where the kernel is just being ended when its grace is over, the person is asked without its variables."""
     person = Person("wait")
 
     async def asked() -> str:

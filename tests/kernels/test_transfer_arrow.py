@@ -33,7 +33,6 @@ def there_and_back(value: Any) -> Any:
 
 
 def test_an_arrow_table_comes_back_exactly() -> None:
-    """A table comes back with its schema, its metadata and its values, alone and within other values."""
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table(VALUES).replace_schema_metadata({"about": "x"})
     table = table.append_column("kinds", arrow.array(["a", "b", "a"]).dictionary_encode())
@@ -45,7 +44,6 @@ def test_an_arrow_table_comes_back_exactly() -> None:
 
 
 def test_a_column_of_an_unknown_type_is_refused() -> None:
-    """A type of somebody's own is no plain data."""
     arrow = pytest.importorskip("pyarrow")
 
     table = arrow.table(
@@ -56,7 +54,6 @@ def test_a_column_of_an_unknown_type_is_refused() -> None:
 
 
 def test_a_polars_frame_comes_back_exactly() -> None:
-    """A frame and a series come back with their types and values."""
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(VALUES).with_columns(kinds=polars.Series(["a", "b", "a"], dtype=polars.Categorical))
 
@@ -69,7 +66,6 @@ def test_a_polars_frame_comes_back_exactly() -> None:
 
 
 def test_a_polars_column_of_objects_is_refused() -> None:
-    """What polars cannot write as Arrow data does not come back, and nothing worse happens."""
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"o": polars.Series([object()], dtype=polars.Object)})
 
@@ -78,7 +74,6 @@ def test_a_polars_column_of_objects_is_refused() -> None:
 
 
 def test_without_the_library_an_error_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table from a kernel that has pyarrow, in a notebook that has not."""
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     (tmp_path / "0.arrow").write_bytes(b"")
     (tmp_path / "manifest.json").write_text('["pyarrow.Table", "0.arrow"]')
@@ -89,7 +84,6 @@ def test_without_the_library_an_error_names_it(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("name", ["../x.arrow", "0.npy", "/etc/passwd", "0.arrow", None, 5])
 def test_no_other_file_is_read(tmp_path: Path, name: Any) -> None:
-    """Only a file of the folder by a name of ours is read."""
     (tmp_path / "manifest.json").write_text(json.dumps(["polars.DataFrame", name]))
 
     with pytest.raises(TransferError):
@@ -98,7 +92,6 @@ def test_no_other_file_is_read(tmp_path: Path, name: Any) -> None:
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
 def test_no_arrow_file_does_harm(library: str) -> None:
-    """However the bytes of a file are changed, reading it gives a value or a TransferError."""
     module = pytest.importorskip(library)
     table = module.table(VALUES) if library == "pyarrow" else module.DataFrame(VALUES)
     chance = random.Random(0)
@@ -130,7 +123,6 @@ def compressed(library: str, path: Path, rows: int) -> None:
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
 def test_a_compressed_table_is_refused(tmp_path: Path, library: str) -> None:
-    """It may unpack to any size, and is refused before that: the kernel's own writing compresses nothing."""
     compressed(library, tmp_path / "0.arrow", 4_000_000)
     form = "pyarrow.Table" if library == "pyarrow" else "polars.DataFrame"
     (tmp_path / "manifest.json").write_text(json.dumps([form, "0.arrow"]))
@@ -141,7 +133,6 @@ def test_a_compressed_table_is_refused(tmp_path: Path, library: str) -> None:
 
 
 def test_a_compressed_dictionary_is_refused(tmp_path: Path) -> None:
-    """The values that a dictionary stands for are looked at as well."""
     arrow = pytest.importorskip("pyarrow")
     words = arrow.array(["a" * 100_000])
     table = arrow.table({"w": arrow.DictionaryArray.from_arrays(arrow.array([0], arrow.int8()), words)})

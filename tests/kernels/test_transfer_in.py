@@ -38,7 +38,6 @@ class Scaled:
 
 @pytest.mark.slow
 def test_large_arrays_travel_beside_the_pickle(agent: SharedKernel) -> None:
-    """A frame's numbers are mapped, not read: the kernel can write to them, and the original stays as it was."""
     frame = pd.DataFrame(np.ones((200_000, 4)), columns=list("abcd")).assign(name="x")
     agent.do(agent.kernel.put({"frame": frame, "array": np.arange(50_000.0)}))
 
@@ -48,7 +47,6 @@ def test_large_arrays_travel_beside_the_pickle(agent: SharedKernel) -> None:
 
 
 def test_mapped_memory_is_a_file_s(agent: SharedKernel) -> None:
-    """An array of 100 MB adds nothing to the memory that is the kernel's own until it is written to."""
     own = "\nwith open('/proc/self/smaps_rollup') as f: print(f.read().split('Anonymous:')[1].split()[0])"
     if not Path("/proc/self/smaps_rollup").exists():
         pytest.skip("only Linux tells what memory is a process's own")
@@ -60,7 +58,6 @@ def test_mapped_memory_is_a_file_s(agent: SharedKernel) -> None:
 
 
 def test_a_copied_array_keeps_its_order(tmp_path: Path) -> None:
-    """Arrays of any layout, also those in no one piece, come out equal; columns first stays columns first."""
     whole = np.arange(90_000.0).reshape(300, 300)
     for array in (whole, np.asfortranarray(whole), whole[::2, 1::3], whole.astype("M8[s]"), whole.astype(object)):
         pickles.dump(array, str(tmp_path / "x"))
@@ -71,7 +68,6 @@ def test_a_copied_array_keeps_its_order(tmp_path: Path) -> None:
 
 
 def test_objects_of_the_notebook_s_own_classes_go_in(agent: SharedKernel) -> None:
-    """A dataclass that a cell defined arrives with its methods, though the kernel has no such module."""
     point = cells(POINT)["Point"](1.5)
     agent.do(agent.kernel.put({"point": point, "double": cells("double = lambda x: 2 * x")["double"]}))
 
@@ -79,7 +75,6 @@ def test_objects_of_the_notebook_s_own_classes_go_in(agent: SharedKernel) -> Non
 
 
 def test_a_global_variable_does_not_go_along_unseen(agent: SharedKernel) -> None:
-    """Code of a class may use a variable that holds a key: it is only taken if it is handed over by name."""
     found = cells(POINT)
     with pytest.raises(TransferError, match=r"`scaled` \(Scaled.*uses the notebook's variable `SCALE`, which would go"):
         agent.do(agent.kernel.put({"scaled": found["Scaled"]()}))
@@ -89,7 +84,6 @@ def test_a_global_variable_does_not_go_along_unseen(agent: SharedKernel) -> None
 
 
 def test_names_that_had_a_value_are_told(agent: SharedKernel) -> None:
-    """Whoever hands over is told which of the kernel's variables were overwritten."""
     agent.execute("old = 1")
 
     handed = agent.do(agent.kernel.put({"old": 2, "fresh": 3}))
@@ -120,7 +114,6 @@ def test_names_that_had_a_value_are_told(agent: SharedKernel) -> None:
 def test_what_cannot_be_handed_over_is_told_in_one_line(
     agent: SharedKernel, values: dict[str, Any], message: str
 ) -> None:
-    """Too large and unpicklable values are named with their sizes, and none of the others arrives."""
     with pytest.raises(TransferError) as caught:
         agent.do(agent.kernel.put({"before": 1, **values}, limit=20_000_000))
 
@@ -131,7 +124,6 @@ def test_what_cannot_be_handed_over_is_told_in_one_line(
 
 
 def test_pickles_come_back_on_request(agent: SharedKernel) -> None:
-    """`unpickle=True` brings back what is no data, for those who trust what the agent ran."""
     agent.execute("class Model:\n    def __init__(self): self.weights = [1, 2]\nmodel = Model()")
 
     assert agent.do(agent.kernel.get("model", unpickle=True)).weights == [1, 2]
@@ -140,7 +132,6 @@ def test_pickles_come_back_on_request(agent: SharedKernel) -> None:
 
 
 def test_what_does_not_pickle_does_not_come_back(agent: SharedKernel) -> None:
-    """Neither way brings back a lock, and the error names it."""
     agent.execute("import threading; lock = threading.Lock()")
 
     with pytest.raises(TransferError, match=r"`lock` cannot be pickled \(TypeError"):
@@ -148,7 +139,6 @@ def test_what_does_not_pickle_does_not_come_back(agent: SharedKernel) -> None:
 
 
 def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None:
-    """Large buffers take the same way back, and are the notebook's own."""
     agent.execute("import numpy as np; grid = np.ones((500, 500))")
 
     grid = agent.do(agent.kernel.get("grid", unpickle=True))
@@ -158,7 +148,6 @@ def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None
 
 @pytest.mark.slow
 def test_a_fitted_model_goes_in(agent: SharedKernel) -> None:
-    """A fitted scikit-learn model predicts in the kernel what it predicts here."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     features = np.arange(20.0).reshape(10, 2)
     model = linear_model.LinearRegression().fit(features, features @ [1, 2])
@@ -170,7 +159,6 @@ def test_a_fitted_model_goes_in(agent: SharedKernel) -> None:
 
 
 def test_an_arrow_table_goes_in(agent: SharedKernel) -> None:
-    """An Arrow table arrives as one, its buffers mapped."""
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"a": np.arange(50_000), "b": ["x"] * 50_000})
     agent.do(agent.kernel.put({"table": table}))
@@ -179,7 +167,6 @@ def test_an_arrow_table_goes_in(agent: SharedKernel) -> None:
 
 
 def test_a_polars_frame_goes_in(agent: SharedKernel) -> None:
-    """A polars frame arrives as one."""
     polars = pytest.importorskip("polars")
     agent.do(agent.kernel.put({"frame": polars.DataFrame({"a": [1, 2], "b": ["x", None]})}))
 

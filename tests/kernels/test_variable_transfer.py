@@ -32,7 +32,6 @@ class Unloadable:
 
 @pytest.mark.slow
 def test_values_go_in_and_come_back(agent: SharedKernel) -> None:
-    """A frame and a dict arrive in the kernel, and come back as they were."""
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.to_datetime(["2020-01-01", "NaT"])})
     agent.do(agent.kernel.put({"frame": frame, "settings": {1: ("a", {2.5})}}))
 
@@ -42,7 +41,6 @@ def test_values_go_in_and_come_back(agent: SharedKernel) -> None:
 
 
 def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
-    """What the agent's code does to its copy leaves the original as it was, and can be done."""
     frame = pd.DataFrame({"a": [1.0, 2.0]})
     agent.do(agent.kernel.put({"copy": frame}))
 
@@ -52,7 +50,6 @@ def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_half_handed_over(agent: SharedKernel) -> None:
-    """One value that cannot be pickled stops all; the error names it."""
     bad = Unpicklable()
     told = rf"`bad` \(Unpicklable, {sys.getsizeof(bad)} bytes\).*not me.*nothing was handed over"
     with pytest.raises(TransferError, match=told):
@@ -61,7 +58,6 @@ def test_nothing_is_half_handed_over(agent: SharedKernel) -> None:
 
 
 def test_what_the_kernel_cannot_load_stops_all(agent: SharedKernel) -> None:
-    """One value that cannot be loaded stops all; the error names it."""
     with pytest.raises(TransferError, match=r"`bad`.*could not load.*ValueError"):
         agent.do(agent.kernel.put({"good_two": 1, "bad": Unloadable()}))
     assert agent.execute("good_two").failures == ["NameError"]
@@ -69,7 +65,6 @@ def test_what_the_kernel_cannot_load_stops_all(agent: SharedKernel) -> None:
 
 @pytest.mark.parametrize("name", ["a b", "class", "x; import os", "", "1x"])
 def test_only_names_are_taken(agent: SharedKernel, name: str) -> None:
-    """What is not a variable's name is refused, both ways."""
     with pytest.raises(TransferError, match="not a variable name"):
         agent.do(agent.kernel.put({name: 1}))
     with pytest.raises(TransferError, match="not a variable name"):
@@ -77,13 +72,11 @@ def test_only_names_are_taken(agent: SharedKernel, name: str) -> None:
 
 
 def test_a_missing_variable_is_named(agent: SharedKernel) -> None:
-    """A variable that is not there is an error that names it."""
     with pytest.raises(TransferError, match="no variable `nowhere`"):
         agent.do(agent.kernel.get("nowhere"))
 
 
 def test_objects_do_not_come_back(agent: SharedKernel) -> None:
-    """An object is refused by name, by what it is, and with what would work."""
     agent.execute("class Model:\n    pass\nmodel = {'best': [Model()]}")
 
     with pytest.raises(TransferError, match=r"`model\['best'\]\[0\]` is a Model; only data comes back"):
@@ -91,7 +84,6 @@ def test_objects_do_not_come_back(agent: SharedKernel) -> None:
 
 
 def test_a_pickle_trap_is_not_sprung(agent: SharedKernel, tmp_path: Path) -> None:
-    """An object array whose items would run code when unpickled is refused, and nothing runs."""
     trap = tmp_path / "sprung"
     agent.execute(f"""
 import numpy as np
@@ -106,7 +98,6 @@ trap = np.array([Trap()], dtype=object)
 
 
 def test_variables_are_listed(agent: SharedKernel) -> None:
-    """The code's own variables are listed with type, shape and size; all else is left out."""
     agent.execute("%reset -f")
     agent.execute("import os, pandas as pd\nfrom os import path\ndef f(): pass\nclass C: pass\n_hidden = 1\n1 + 1")
     agent.execute("df = pd.DataFrame({'a': [1.0] * 10, 'b': 2}); words = ['a']; text = 'abc'; n = 3; pd.np = 1")
@@ -121,7 +112,6 @@ def test_variables_are_listed(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_what_is_listed_as_data_comes_back(agent: SharedKernel) -> None:
-    """A variable is listed as data where its value comes back, and only there."""
     agent.execute("%reset -f")
     agent.execute("""
 import datetime, decimal, fractions
@@ -153,7 +143,6 @@ b7 = fractions.Fraction(1, 2); b8 = range(3); b9 = np.zeros(1, dtype=[("a", "i4"
 
 
 def test_a_kernel_that_lies_is_refused(agent: SharedKernel) -> None:
-    """A kernel whose code replaced our own functions gets no further than an error."""
     agent.execute("""
 import sys
 inside = sys.modules["autogen_nb_service"]
@@ -174,7 +163,6 @@ inside._FUNCTIONS["variables"] = lambda: [1, {"name": "x\\n<b>"}, {"name": "ok",
 
 
 def test_nothing_is_left_in_the_folder(agent: SharedKernel) -> None:
-    """The files of a hand-over are removed when it is done."""
     agent.do(agent.kernel.put({"x": 1}))
     agent.do(agent.kernel.get("x"))
 
@@ -208,7 +196,6 @@ asyncio.run(main())
 
 @pytest.mark.slow
 def test_plain_frames_need_no_arrow(tmp_path: Path, project: Path) -> None:
-    """They go in and come back where pyarrow is installed on neither side."""
     (tmp_path / "pyarrow.py").write_text("raise ImportError('there is none')")
     environ = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{project}"}
 
@@ -220,7 +207,6 @@ def test_plain_frames_need_no_arrow(tmp_path: Path, project: Path) -> None:
 
 
 def test_module_that_is_being_imported_is_no_hindrance(agent: SharedKernel) -> None:
-    """Another thread of the kernel may be half-way through an import when a value is asked for."""
     agent.execute(
         "import sys, types, importlib.machinery\n"
         "kept = sys.modules.get('pandas')\n"

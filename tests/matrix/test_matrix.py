@@ -25,7 +25,6 @@ user = autogen.UserProxyAgent(
 
 
 def test_awaited_decision(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """%%autogen: a button decides, the next cell waits."""
     model.add(python("print('it', 'ran')"), "Fine.")
 
     cell = notebook.start("%%autogen\nGo.", "cell")
@@ -41,7 +40,6 @@ def test_awaited_decision(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_awaited_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """%%autogen: what is typed letter by letter arrives."""
     model.add("Which colour?", "Blue it is.")
 
     cell = notebook.start("%%autogen --human-input always\nPaint.")
@@ -57,7 +55,6 @@ def test_awaited_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_awaited_stop(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """%%autogen: Stop ends a question that is open."""
     model.add(python("1"))
 
     cell = notebook.start("%%autogen\nGo.")
@@ -70,7 +67,6 @@ def test_awaited_stop(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """%%autogen: run again, the panel comes back."""
     model.add(python("print('it', 'ran')"), "Fine.")
 
     first = notebook.start("%%autogen\nGo.")
@@ -85,7 +81,6 @@ def test_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_awaited_reload(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """%%autogen: a page loaded again gets its panel."""
     model.add(python("print('it', 'ran')"), "Fine.")
 
     cell = notebook.start("%%autogen\nGo.")
@@ -99,7 +94,6 @@ def test_awaited_reload(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_awaited_leave(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """%%autogen: code that runs asks for leave."""
     model.add(python("def note():\n    open('noted', 'w').close()"), python("note()\nprint('it', 'ran')"), "Fine.")
 
     # Leave was given for the first block, which does nothing yet; the second one says nothing of what it does.
@@ -115,7 +109,6 @@ def test_awaited_leave(notebook: FrontEnd, model: FakeOpenAI) -> None:
 def test_chat_decision(
     notebook: FrontEnd, model: FakeOpenAI, release: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """initiate_chat(): a decision reaches the chat."""
     model.add(python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")
 
@@ -139,7 +132,6 @@ def test_chat_decision(
 
 
 def test_chat_stop(notebook: FrontEnd, model: FakeOpenAI, release: str) -> None:
-    """initiate_chat(): Stop ends a question that is open."""
     model.add(python("1"), python("1"))
     notebook.run(AGENTS, "agents")
 
@@ -157,7 +149,6 @@ def test_chat_stop(notebook: FrontEnd, model: FakeOpenAI, release: str) -> None:
 
 
 def test_awaited_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """a_initiate_chat(): a button decides."""
     model.add(python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")
 
@@ -171,7 +162,6 @@ def test_awaited_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_chat_shown(notebook: FrontEnd, model: FakeOpenAI, release: str) -> None:
-    """%autogen show: a chat of a plain cell comes there."""
     model.add(python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")
 

@@ -5,7 +5,6 @@ from autogen_nb.models.config.account import Account, checked_key
 
 
 def test_openai_itself_gets_the_key_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nothing given, the key goes to OpenAI."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
 
     account = Account("openai", None, None).complete("m")
@@ -14,13 +13,11 @@ def test_openai_itself_gets_the_key_of_the_environment(monkeypatch: pytest.Monke
 
 
 def test_account_does_not_show_its_key() -> None:
-    """A representation in a log or a traceback gives nothing away."""
     assert "verysecret" not in repr(Account("openai", None, "sk-verysecretkey"))
 
 
 @pytest.mark.parametrize("key", ["Bearer sk-one", "sk-one\nsk-two", "sk-\u2026"])
 def test_what_no_key_can_be_is_told_without_it(key: str) -> None:
-    """A key with its scheme, two keys, or the end of one that was cut are no key."""
     with pytest.raises(ConfigError, match="API key holds characters that no key has") as caught:
         checked_key(key, "API key")
 

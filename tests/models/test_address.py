@@ -32,7 +32,6 @@ LOGIN = "http://me:p%40ss@host:8000/v1"
     ],
 )
 def test_loopback_is_this_machine_only(url: str, expected: bool) -> None:
-    """Names and addresses of this machine are told from all others."""
     assert is_loopback(url) is expected
 
 
@@ -54,7 +53,6 @@ def test_loopback_is_this_machine_only(url: str, expected: bool) -> None:
     ],
 )
 def test_what_is_no_address_is_told_with_a_way_out(typed: str, said: str) -> None:
-    """A scheme that is missing is proposed; no password and no key is in the sentence."""
     with pytest.raises(ConfigError, match=said) as caught:
         checked_url(typed, "Base URL")
 
@@ -72,7 +70,6 @@ def test_what_is_no_address_is_told_with_a_way_out(typed: str, said: str) -> Non
     ],
 )
 def test_an_address_below_which_nothing_is_asked_is_told(typed: str, said: str) -> None:
-    """Azure's own address of a deployment and a query are named, with what to give in their place."""
     with pytest.raises(ConfigError, match=said):
         checked_base(typed)
 
@@ -80,7 +77,6 @@ def test_an_address_below_which_nothing_is_asked_is_told(typed: str, said: str) 
 
 
 def test_spaces_around_an_address_are_no_part_of_it() -> None:
-    """What was copied with a newline is the address."""
     assert checked_url(" http://localhost:8000/v1\n", "Base URL") == "http://localhost:8000/v1"
 
 
@@ -94,13 +90,11 @@ def test_spaces_around_an_address_are_no_part_of_it() -> None:
     ],
 )
 def test_nothing_secret_is_shown_and_what_is_left_as_it_is_holds(url: str, shown: str) -> None:
-    """The password, or a name alone, is hidden; what is shown means the whole address again."""
     assert shown_url(url) == shown
     assert revealed(shown, url) == url
 
 
 def test_a_hidden_password_goes_to_its_own_server_alone() -> None:
-    """Another path keeps it, without the stars it is left out, and another server is an error."""
     assert revealed("http://me:****@host:8000/api", LOGIN) == "http://me:p%40ss@host:8000/api"
     assert revealed("http://host:8000/v1", LOGIN) == "http://host:8000/v1"
     assert revealed("http://me:new@host:8000/v1", LOGIN) == "http://me:new@host:8000/v1"
@@ -110,6 +104,5 @@ def test_a_hidden_password_goes_to_its_own_server_alone() -> None:
 
 
 def test_the_parts_of_an_address() -> None:
-    """The host is told without the login, which is sent as HTTP has it."""
     assert (host_of(LOGIN), without_login(LOGIN)) == ("host:8000", "http://host:8000/v1")
     assert basic_auth("me:p%40ss") == "Basic bWU6cEBzcw=="

@@ -52,7 +52,6 @@ def azure(server: FakeOpenAI, **settings: Any) -> OpenAIModel:
 )
 @pytest.mark.parametrize("by", ["azure_endpoint", "base_url", "openai", "slash"])
 def test_deployment_is_in_the_address(settings: dict[str, Any], path: str, by: str, server: FakeOpenAI) -> None:
-    """The deployment is the one that is named, or what Azure calls the model, however the resource is given."""
     server.add("ok")
     place = endpoint(server) + {"openai": "/openai/", "slash": "/"}.get(by, "")
     ask(azure(server, api_key=KEY, **{"azure_endpoint": None, _setting(by): place}, **settings))
@@ -66,7 +65,6 @@ def _setting(by: str) -> str:
 
 
 def test_address_may_hold_the_deployment(server: FakeOpenAI) -> None:
-    """An address that was copied whole is used whole."""
     server.add("ok")
     ask(azure(server, api_key=KEY, azure_endpoint=f"{endpoint(server)}/openai/deployments/other/"))
 
@@ -74,7 +72,6 @@ def test_address_may_hold_the_deployment(server: FakeOpenAI) -> None:
 
 
 def test_everything_may_come_from_the_environment(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry of a config_list that names the model and says azure is enough."""
     for name, value in zip(VARIABLES, (endpoint(server), KEY, "", VERSION), strict=True):
         monkeypatch.setenv(name, value)
     server.add("ok")
@@ -86,7 +83,6 @@ def test_everything_may_come_from_the_environment(server: FakeOpenAI, monkeypatc
 
 @pytest.mark.parametrize("given", [True, False], ids=["setting", "environment"])
 def test_token_is_sent_as_a_bearers(given: bool, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token of Entra takes the place of the key; of the two in the environment it is the token that counts."""
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     if not given:
         monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", TOKEN)
@@ -101,7 +97,6 @@ def test_token_is_sent_as_a_bearers(given: bool, server: FakeOpenAI, monkeypatch
 def test_key_that_is_given_wins_over_a_token_of_the_environment(
     server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the code says is not overruled by what happens to be set."""
     monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", TOKEN)
     server.add("ok")
     ask(azure(server, api_key=KEY))
@@ -132,7 +127,6 @@ def counting(kind: str) -> Callable[[], Any]:
 
 @pytest.mark.parametrize("kind", ["sync", "async", "awaitable"])
 def test_token_is_fresh_for_each_request(kind: str, server: FakeOpenAI) -> None:
-    """The provider is asked before every request and every new attempt, on one connection."""
     server.add("one", FakeReply(status=500, headers={"retry-after-ms": "1"}), "two")
     model = azure(server, azure_ad_token_provider=counting(kind))
 
@@ -147,7 +141,6 @@ def test_token_is_fresh_for_each_request(kind: str, server: FakeOpenAI) -> None:
 
 
 def test_slow_provider_does_not_stop_the_loop(server: FakeOpenAI) -> None:
-    """A function that waits for the network lets other chats go on."""
     server.add("ok")
     reached = asyncio.Event()
 
@@ -170,8 +163,6 @@ async def _set(event: asyncio.Event) -> None:
 
 
 def test_token_that_the_server_echoes_is_not_told(server: FakeOpenAI) -> None:
-    """A token is as secret as a key, also one that is a minute old."""
-
     def echo(received: Received) -> FakeReply:
         return FakeReply(status=401, error=f"bad: {received.headers['authorization']}")
 
@@ -197,7 +188,6 @@ def _raises() -> str:
     ids=["raises", "number", "empty", "lines"],
 )
 def test_provider_that_gives_no_token_is_told(provider: Any, told: str, server: FakeOpenAI) -> None:
-    """Nothing is sent, and the message says what the function did, not what it gave."""
     error = error_of(azure(server, azure_ad_token_provider=provider))
 
     assert isinstance(error, ModelRefused)
@@ -208,7 +198,6 @@ def test_provider_that_gives_no_token_is_told(provider: Any, told: str, server: 
 
 
 def test_default_provider_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where azure-identity is not there, that is told when the model is made."""
     monkeypatch.setitem(sys.modules, "azure", None)
 
     with pytest.raises(ConfigError, match=r"azure-identity.*autogen-nb\[azure\]"):
@@ -228,7 +217,6 @@ def get_bearer_token_provider(credential, *scopes):
 def test_default_provider_is_azure_identitys(
     server: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The word DEFAULT takes the credential that azure-identity finds (a stand-in here) for Azure's models."""
     (tmp_path / "azure" / "identity").mkdir(parents=True)
     (tmp_path / "azure" / "__init__.py").touch()
     (tmp_path / "azure" / "identity" / "__init__.py").write_text(IDENTITY)
@@ -267,7 +255,6 @@ def test_default_provider_is_azure_identitys(
     ids=lambda each: ",".join(each) if isinstance(each, dict) else each,
 )
 def test_settings_that_cannot_be_right_are_told_at_once(settings: dict[str, Any], told: str) -> None:
-    """Two answers to one question, and Azure's settings for another server, are told without the secrets."""
     with pytest.raises(ConfigError, match=told) as caught:
         OpenAIModel(**{"model": "m", "api_type": "azure", **settings})
 
@@ -286,7 +273,6 @@ def test_settings_that_cannot_be_right_are_told_at_once(settings: dict[str, Any]
     ],
 )
 def test_other_vendor_is_told_with_the_way_out(api_type: Any, way: str) -> None:
-    """The kinds of server that AutoGen 0.2 has clients for are reached where they speak OpenAI's protocol."""
     with pytest.raises(ConfigError, match=way) as caught:
         OpenAIModel(model="m", api_type=api_type)
 
@@ -294,7 +280,6 @@ def test_other_vendor_is_told_with_the_way_out(api_type: Any, way: str) -> None:
 
 
 def test_tokens_are_not_shown() -> None:
-    """A representation in a log or a traceback gives nothing away."""
     assert TOKEN not in repr(Account("azure", None, None, token=TOKEN))
     assert TOKEN not in repr(OpenAIModel(model="m", api_type="azure", azure_ad_token=TOKEN))
 
@@ -320,7 +305,6 @@ STOP = '{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}'
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_chunks_without_choices_or_delta_are_passed_over(odd: str, place: int, server: FakeOpenAI) -> None:
-    """Azure tells of its filters in chunks of their own, at any place of the stream."""
     events = [CHUNK, STOP]
     events.insert(place, odd)
     server.add(FakeReply(events=[*events, "[DONE]"]))

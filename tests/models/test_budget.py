@@ -58,7 +58,6 @@ class Priced(ScriptedModel):
     ],
 )
 def test_budget_is_written_as_people_write_it(text: Any, dollars: float | None, tokens: int | None) -> None:
-    """A number is dollars, unless it says that it is tokens."""
     budget = Budget.parse(text)
 
     assert (budget.dollars, budget.tokens) == (dollars, tokens)
@@ -70,20 +69,17 @@ def test_budget_is_written_as_people_write_it(text: Any, dollars: float | None, 
     ids=repr,
 )
 def test_what_is_no_budget_is_refused(text: Any) -> None:
-    """The message says how one is written, or that it must be above 0."""
     with pytest.raises(ConfigError, match="budget"):
         Budget.parse(text)
 
 
 @pytest.mark.parametrize("limits", [{}, {"dollars": 0}, {"tokens": -1}, {"dollars": True}, {"tokens": "5"}], ids=repr)
 def test_budget_needs_a_limit(limits: Any) -> None:
-    """A budget without a sum would stop nothing."""
     with pytest.raises(ConfigError):
         Budget(**limits)
 
 
 def test_request_that_would_pass_the_budget_is_not_sent() -> None:
-    """What was spent is the server's count; the estimate is told with the way it was made, and the way out."""
     inner = ScriptedModel([reply(100, 40)])
     model = budgeted(inner, Budget(tokens=300))
     ask(model, question(800))
@@ -101,7 +97,6 @@ def test_request_that_would_pass_the_budget_is_not_sent() -> None:
 
 @pytest.mark.parametrize(("limit", "sent"), [(299, False), (300, True)])
 def test_limit_itself_may_be_reached(limit: int, sent: bool) -> None:
-    """The request that would spend exactly the rest is sent; the first one counts 4 characters to a token."""
     model = budgeted(ScriptedModel([reply(1, 1)]), Budget(tokens=limit))
     asked = error_of if not sent else ask
 
@@ -109,7 +104,6 @@ def test_limit_itself_may_be_reached(limit: int, sent: bool) -> None:
 
 
 def test_dollars_are_counted_by_the_servers_costs_and_the_models_price() -> None:
-    """A cost that is told is spent; one that is not is made of the price."""
     budget = Budget(dollars=10)
     model = budgeted(Priced([reply(1000, 1000, cost=0.25), reply(1000, 1000)]), budget)
     ask(model, question(4000))
@@ -122,8 +116,6 @@ def test_dollars_are_counted_by_the_servers_costs_and_the_models_price() -> None
 
 
 def test_longest_reply_that_is_allowed_is_what_is_expected() -> None:
-    """A model that says how long its replies may be is taken at its word."""
-
     class Limited(ScriptedModel):
         completion_limit = 500
 
@@ -133,7 +125,6 @@ def test_longest_reply_that_is_allowed_is_what_is_expected() -> None:
 
 
 def test_dollars_need_a_price() -> None:
-    """Before anything is sent the person is told what to give: a price, or a budget of tokens."""
     inner = ScriptedModel(["x"])
     with pytest.raises(ConfigError, match=r"price=\[prompt, completion\].*tokens"):
         budgeted(inner, Budget(dollars=1))
@@ -144,7 +135,6 @@ def test_dollars_need_a_price() -> None:
 
 
 def test_reply_without_usage_counts_by_the_estimate() -> None:
-    """The prompt by its characters, the reply by its own; the ratio learns nothing from it."""
     budget = Budget(tokens=1000)
     model = budgeted(ScriptedModel([Completion(Message(content="y" * 384), "m")]), budget)
     ask(model, question(400))
@@ -154,7 +144,6 @@ def test_reply_without_usage_counts_by_the_estimate() -> None:
 
 
 def test_cached_reply_costs_nothing(tmp_path: Path) -> None:
-    """What is known is not paid for, whichever of the two is the outer layer."""
     budget, cache = Budget(tokens=1000), Cache(tmp_path)
     ask(cached(budgeted(ScriptedModel([reply(30, 20)]), budget), cache))
     ask(cached(budgeted(ScriptedModel([]), budget), cache))
@@ -164,7 +153,6 @@ def test_cached_reply_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_failed_request_counts_nothing() -> None:
-    """Neither its tokens nor what was held for it."""
     budget = Budget(tokens=100)
     model = budgeted(ScriptedModel([ModelUnavailable("down"), reply(50, 10)]), budget)
     assert isinstance(error_of(model, question(400)), ModelUnavailable)
@@ -183,7 +171,6 @@ def test_failed_request_counts_nothing() -> None:
     ids=["no room", "filtered", "empty"],
 )
 def test_reply_that_ends_in_an_error_is_paid_for(faulty: FakeReply) -> None:
-    """The server has counted its tokens, whatever they are good for."""
     budget = Budget(dollars=10, tokens=10_000)
     told = replace(faulty, usage={"prompt_tokens": 3_000, "completion_tokens": 2_000})
     with FakeOpenAI([told]) as server:
@@ -197,7 +184,6 @@ def test_reply_that_ends_in_an_error_is_paid_for(faulty: FakeReply) -> None:
 
 @pytest.mark.parametrize("text", ["ok", ""], ids=["answered", "failed"])
 def test_reply_that_is_asked_for_again_is_paid_for(text: str) -> None:
-    """What the server has counted before it broke off counts, whatever comes of the next request."""
     used = {"prompt_tokens": 30, "completion_tokens": 10}
     budget = Budget(tokens=1000)
     cut = FakeReply(events=[json.dumps({"choices": [], "usage": used})], ending="cut")
@@ -210,7 +196,6 @@ def test_reply_that_is_asked_for_again_is_paid_for(text: str) -> None:
 
 
 def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:
-    """A reader who goes away does not get the money back; what was not begun costs nothing."""
     budget = Budget(tokens=1000)
 
     async def run(steps: int) -> None:
@@ -227,7 +212,6 @@ def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:
 
 
 def test_reply_that_is_cancelled_is_paid_for_by_the_estimate() -> None:
-    """Stop in the middle of a reply is a reader who goes away."""
     budget = Budget(tokens=1000)
 
     class Waiting(ScriptedModel):
@@ -249,7 +233,6 @@ def test_reply_that_is_cancelled_is_paid_for_by_the_estimate() -> None:
 
 
 def test_requests_on_their_way_count() -> None:
-    """Two chats at the same time do not pass the budget together; the second may go on when the first is done."""
     budget = Budget(tokens=150)
     model = budgeted(ScriptedModel([reply(20, 1), reply(20, 1)]), budget)
 
@@ -270,7 +253,6 @@ def test_requests_on_their_way_count() -> None:
 
 
 def test_what_a_log_spent_counts_when_a_chat_is_resumed() -> None:
-    """Usage and cost from elsewhere are counted; what is not known counts nothing."""
     budget = Budget(dollars=1, tokens=1000)
     budget.spend(Usage(300, 200), 0.125)
     budget.spend(None, None)
@@ -281,7 +263,6 @@ def test_what_a_log_spent_counts_when_a_chat_is_resumed() -> None:
 
 
 def test_copy_of_a_budget_is_the_budget() -> None:
-    """Copied configurations spend from one purse."""
     config = {"budget": Budget(tokens=5)}
 
     assert copy.deepcopy(config)["budget"] is config["budget"]
@@ -289,7 +270,6 @@ def test_copy_of_a_budget_is_the_budget() -> None:
 
 
 def test_pictures_do_not_count_by_their_data() -> None:
-    """A picture counts as about 1,000 tokens, however many bytes it has; text in parts counts by its characters."""
     parts = [{"type": "text", "text": "x" * 84}, {"type": "image_url", "image_url": {"url": "data:," + "A" * 99_999}}]
     estimate = Budget(tokens=1).estimate(ModelRequest(({"role": "user", "content": parts},)), price=None, limit=None)
 
@@ -297,7 +277,6 @@ def test_pictures_do_not_count_by_their_data() -> None:
 
 
 def test_budget_stands_next_to_the_server(tmp_path: Path) -> None:
-    """Within recording, cache and folding, and for each model of a list: what is sent is what is counted."""
     budget = Budget(tokens=1000)
     inner = ScriptedModel([ContextTooLong("too long"), reply(10, 5), reply(9, 9)], "a")
     whole = cached(Recording(ContextTruncation(Fallback([inner])), tmp_path / "talk.jsonl"), Cache(tmp_path))
@@ -312,7 +291,6 @@ def test_budget_stands_next_to_the_server(tmp_path: Path) -> None:
 
 
 def test_budget_of_a_configuration_is_shared_by_its_entries() -> None:
-    """One sum for the list, whichever entry answers; it is no parameter of the request."""
     usage = {"prompt_tokens": 30, "completion_tokens": 10}
     with FakeOpenAI([FakeReply(status=401), FakeReply("one", usage=usage), FakeReply("two", usage=usage)]) as server:
         entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
@@ -328,7 +306,6 @@ def test_budget_of_a_configuration_is_shared_by_its_entries() -> None:
 
 
 def test_budget_in_dollars_takes_prices_of_the_list_and_of_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry without a known price is refused before anything is sent; a free model needs none."""
     entry = {"base_url": "http://127.0.0.1:1/v1"}
 
     model_for({"model": "gpt-4o-mini", "budget": "0.50"})
@@ -343,7 +320,6 @@ def test_budget_in_dollars_takes_prices_of_the_list_and_of_the_entry(monkeypatch
 
 
 def test_longest_reply_of_an_entry_is_in_the_estimate() -> None:
-    """``max_tokens`` or ``max_completion_tokens`` says how long the reply may be, before the first one has come."""
     for key in ("max_tokens", "max_completion_tokens"):
         model = model_for({"model": "m", "base_url": "http://127.0.0.1:1/v1", key: 500, "budget": "400 tokens"})
 
@@ -351,7 +327,6 @@ def test_longest_reply_of_an_entry_is_in_the_estimate() -> None:
 
 
 def test_own_budget_of_an_entry_and_that_of_the_chat_both_hold() -> None:
-    """The first that is reached stops."""
     chat = Budget(tokens=1000)
     with FakeOpenAI(lambda _: FakeReply("x", usage={"prompt_tokens": 30, "completion_tokens": 10})) as server:
         spec = {"model": "m", "base_url": server.base_url}
@@ -365,7 +340,6 @@ def test_own_budget_of_an_entry_and_that_of_the_chat_both_hold() -> None:
 
 
 def test_replay_spends_nothing(tmp_path: Path) -> None:
-    """A recorded conversation asks no server."""
     ask(Recording(ScriptedModel([reply(500, 500)]), tmp_path / "talk.jsonl"))
 
     model = model_for({"model": f"replay:{tmp_path / 'talk.jsonl'}", "budget": "1 token"})

@@ -34,7 +34,6 @@ def cache(tmp_path: Path) -> Cache:
 
 
 def test_known_reply_comes_without_asking_the_model(cache: Cache) -> None:
-    """The second time it comes as one piece, with the usage and cost of the first, and says that it is cached."""
     whole = Completion(Message(content="Two words."), "gpt-x", Usage(7, 2), "stop", 0.5, note="It was long.")
     first = ask(cached(ScriptedModel([whole]), cache))
     again = ask(cached(ScriptedModel([]), cache))
@@ -46,7 +45,6 @@ def test_known_reply_comes_without_asking_the_model(cache: Cache) -> None:
 
 
 def test_calls_of_tools_are_kept_too(cache: Cache) -> None:
-    """A reply without text has no piece, then and now."""
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"x": "ü\\ud800"}'}}
     ask(cached(ScriptedModel([{"content": None, "tool_calls": [call]}]), cache))
     again = ask(cached(ScriptedModel([]), cache))
@@ -58,7 +56,6 @@ def test_calls_of_tools_are_kept_too(cache: Cache) -> None:
 
 
 def test_reply_is_kept_by_everything_that_decides_it(cache: Cache) -> None:
-    """Other messages, tools or functions, another model or another seed are other replies."""
     model = ScriptedModel([], "a")
     told: dict[str, Any] = {"type": "function", "function": {"name": "f"}}
     requests = [
@@ -96,14 +93,12 @@ SETTINGS = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "temperature": 0.
     ids=str,
 )
 def test_parameters_and_place_decide_but_not_who_asks(changed: dict[str, Any], same: bool) -> None:
-    """The key, timeouts and headers are no part of what is asked."""
     keys = [key_of(OpenAIModel(**settings), ModelRequest((HELLO,))) for settings in (SETTINGS, {**SETTINGS, **changed})]
 
     assert (keys[0] == keys[1]) is same
 
 
 def test_fallback_is_known_by_all_its_models(cache: Cache) -> None:
-    """A list of models is one cache entry; a replayed conversation in it is not cached at all."""
     model = Fallback([ScriptedModel([ModelUnavailable("down")], "a"), ScriptedModel(["ok"], "b")])
     ask(cached(model, cache))
     known = ask(cached(Fallback([ScriptedModel([], "a"), ScriptedModel([], "b")]), cache)).completion
@@ -112,7 +107,6 @@ def test_fallback_is_known_by_all_its_models(cache: Cache) -> None:
 
 
 def test_replayed_conversation_is_not_cached(cache: Cache, tmp_path: Path) -> None:
-    """It goes on with each reply, and asks no server."""
     path = tmp_path / "talk.jsonl"
     recording = Recording(ScriptedModel(["one", "two"]), path)
     ask(recording)
@@ -124,14 +118,11 @@ def test_replayed_conversation_is_not_cached(cache: Cache, tmp_path: Path) -> No
 
 
 def test_model_that_raised_is_asked_again(cache: Cache) -> None:
-    """An error is not kept."""
     assert isinstance(error_of(cached(ScriptedModel([ModelUnavailable("down")]), cache)), ModelUnavailable)
     assert ask(cached(ScriptedModel(["up"]), cache)).completion.message.content == "up"
 
 
 def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
-    """Half a reply is no reply."""
-
     async def run() -> None:
         reply = cached(ScriptedModel(["one two three"]), cache).reply(ModelRequest((HELLO,)))
         await anext(reply)
@@ -143,7 +134,6 @@ def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
 
 
 def test_recording_holds_cached_replies_too(cache: Cache, tmp_path: Path) -> None:
-    """A recording stays outside of a cache that is added to it."""
     path = tmp_path / "talk.jsonl"
     ask(cached(ScriptedModel(["known"]), cache))
     model = cached(Recording(ScriptedModel([]), path), cache)
@@ -154,7 +144,6 @@ def test_recording_holds_cached_replies_too(cache: Cache, tmp_path: Path) -> Non
 
 
 def test_cache_of_a_chat_takes_the_place_of_the_agents_own(cache: Cache, tmp_path: Path) -> None:
-    """One cache answers, the nearest to what is asked now."""
     own = cached(ScriptedModel(["mine"]), Cache.disk(1, tmp_path))
     ask(cached(own, cache))
 
@@ -164,7 +153,6 @@ def test_cache_of_a_chat_takes_the_place_of_the_agents_own(cache: Cache, tmp_pat
 
 
 def test_folder_is_that_of_autogen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The seed's folder is in ``.cache`` of the working directory as it was; nothing is made before it is needed."""
     monkeypatch.chdir(tmp_path)
     with Cache.disk(cache_seed=41) as cache:
         assert list(tmp_path.iterdir()) == []
@@ -178,20 +166,17 @@ def test_folder_is_that_of_autogen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("seed", ["", ".", "..", "a/b", "a\\b", True, 1.5, None, "a\nb"], ids=repr)
 def test_seed_that_names_no_folder_is_refused(seed: Any) -> None:
-    """A seed cannot lead out of the folder of caches."""
     with pytest.raises(ConfigError, match="cache_seed"):
         Cache.disk(seed)
 
 
 @pytest.mark.parametrize("make", [Cache.redis, Cache.cosmos_db])
 def test_caches_that_are_not_here_say_what_to_use(make: Callable[..., Any]) -> None:
-    """The way out is the cache on disk."""
     with pytest.raises(ConfigError, match=r"Cache\.disk"):
         make(42, "redis://localhost")
 
 
 def test_what_is_no_cache_is_refused() -> None:
-    """A folder's name is not taken for a cache."""
     with pytest.raises(ConfigError, match=r"Cache\.disk"):
         cached(ScriptedModel([]), ".cache")  # type: ignore[arg-type]  # a user's mistake
 
@@ -215,7 +200,6 @@ def _damaged(path: Path, value: str) -> None:
     ],
 )
 def test_value_that_is_no_reply_is_asked_for_again(cache: Cache, change: Callable[[Any], str]) -> None:
-    """What is on disk is looked at before it is taken for a reply, and then put right."""
     ask(cached(ScriptedModel(["then"]), cache))
     with closing(sqlite3.connect(cache.path)) as connection:
         (text,) = connection.execute("SELECT value FROM replies").fetchone()
@@ -226,7 +210,6 @@ def test_value_that_is_no_reply_is_asked_for_again(cache: Cache, change: Callabl
 
 
 def test_broken_file_loses_no_reply(cache: Cache) -> None:
-    """The model is asked, and the person is told which file it is."""
     cache.path.parent.mkdir(parents=True)
     cache.path.write_bytes(b"this is no database" * 100)
     reply = ask(cached(ScriptedModel(["ok"]), cache)).completion
@@ -236,7 +219,6 @@ def test_broken_file_loses_no_reply(cache: Cache) -> None:
 
 
 def test_folder_that_cannot_be_made_loses_no_reply(tmp_path: Path) -> None:
-    """A reply that cannot be kept goes on, with a note."""
     (tmp_path / "42").write_text("in the way")
     reply = ask(cached(ScriptedModel(["ok"]), Cache.disk(42, tmp_path))).completion
 
@@ -252,7 +234,6 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def test_locked_file_loses_no_reply(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a wait for the one who holds it, the model is asked."""
     monkeypatch.setattr("autogen_nb.models.wrappers.cache._WAIT", 0.05)
     ask(cached(ScriptedModel(["known"]), cache))
     with _locked(cache.path):
@@ -263,7 +244,6 @@ def test_locked_file_loses_no_reply(cache: Cache, monkeypatch: pytest.MonkeyPatc
 
 
 def test_values_of_ones_own_are_json(cache: Cache) -> None:
-    """`get` and `set` are as in AutoGen, for JSON values."""
     assert cache.get("a", "none") == "none"
     cache.set("a", {"b": [1, None]})
 
@@ -284,7 +264,6 @@ def _work(root: str, base_url: str, number: int, begin: Any, results: Any) -> No
 
 @pytest.mark.slow
 def test_several_processes_share_one_cache(tmp_path: Path) -> None:
-    """Processes that ask the same at once all get every reply; then each is known, and the key is in no file."""
     context = multiprocessing.get_context("spawn")
     begin, results, count = context.Event(), context.Queue(), 4
     with FakeOpenAI(lambda received: f"answer to {received.body['messages'][-1]['content']}") as server:
@@ -311,7 +290,6 @@ def test_several_processes_share_one_cache(tmp_path: Path) -> None:
 
 
 def test_reply_to_a_server_is_cached_by_its_seed(tmp_path: Path) -> None:
-    """``cache_seed`` in an `llm_config` asks the server once; it is no parameter of the request."""
     with FakeOpenAI([FakeReply("Hi", usage={"prompt_tokens": 9, "completion_tokens": 1})]) as server:
         config = {"cache_seed": 7, "cache_path_root": str(tmp_path)}
         entry = {"model": "m", "base_url": server.base_url, "price": [1, 1]}

@@ -31,11 +31,9 @@ from autogen_nb.models.config.model_selection import model_for
     ids=str,
 )
 def test_models_that_see(spec: Any, seeing: bool) -> None:
-    """By the name, unless the entry says it; where several may answer, all must see."""
     assert sees(spec) is seeing
 
 
 def test_vision_is_a_truth() -> None:
-    """A text would be true whatever it says."""
     with pytest.raises(ConfigError, match="vision is 'no'"):
         model_for({"model": "mine", "vision": "no"})

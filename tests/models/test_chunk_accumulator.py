@@ -38,7 +38,6 @@ def cut(text: str, places: list[int]) -> list[str]:
     places=st.lists(st.integers(min_value=0, max_value=200)),
 )
 def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments: list[str], places: list[int]) -> None:
-    """However a reply is cut into chunks, it becomes the same reply."""
     whole = ChunkAccumulator()
     calls = [
         {"id": f"c{number}", "type": "function", "function": {"name": f"f{number}", "arguments": argument}}
@@ -64,7 +63,6 @@ def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments:
 
 
 def test_what_is_unsent_is_given_once() -> None:
-    """Chunks give the text that they add, and nothing else."""
     fold = ChunkAccumulator()
     given = []
     for part in ("a", None, "", "b"):
@@ -90,14 +88,12 @@ def test_what_is_unsent_is_given_once() -> None:
     ids=lambda chunk: json.dumps(chunk)[:40],
 )
 def test_chunk_without_content_changes_nothing(chunk: Any) -> None:
-    """Azure and others send chunks without choices, delta or content: they are passed over."""
     text = delta({"content": "kept"}, "stop", model="m")
 
     assert folded(chunk, text, chunk) == folded(text)
 
 
 def test_usage_of_the_last_chunk_counts() -> None:
-    """The tokens are those that the server told last."""
     early = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
     late = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}
 
@@ -105,18 +101,15 @@ def test_usage_of_the_last_chunk_counts() -> None:
 
 
 def test_usage_is_unknown_where_the_server_does_not_tell() -> None:
-    """No usage is None, never zero."""
     assert folded(delta({"content": "x"}, "stop")).usage is None
 
 
 def test_model_is_the_one_that_answered() -> None:
-    """The server's name of the model is kept, ours only where it gives none."""
     assert folded(delta({"content": "x"}, model="gpt-4o-2026")).model == "gpt-4o-2026"
     assert folded(delta({"content": "x"}, model="")).model == "asked-for"
 
 
 def test_reply_with_calls_and_no_text_has_no_content() -> None:
-    """A tool call stands in the place of the content."""
     call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
 
     message = folded(delta({"content": None, "tool_calls": [call]}, "tool_calls")).message
@@ -127,12 +120,10 @@ def test_reply_with_calls_and_no_text_has_no_content() -> None:
 
 
 def test_reply_of_nothing_is_the_empty_text() -> None:
-    """A reply that holds neither text nor calls has the content ""."""
     assert folded(delta({"content": None}, "stop")).message == Message(content="")
 
 
 def test_function_call_in_pieces_is_joined() -> None:
-    """The older function call is folded like a tool call."""
     pieces = [{"name": "f", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
 
     message = folded(*(delta({"function_call": piece}) for piece in pieces)).message
@@ -154,14 +145,12 @@ def test_function_call_in_pieces_is_joined() -> None:
     ids=["all index 0", "no index", "neither index nor id", "out of order"],
 )  # fmt: skip
 def test_two_calls_stay_two(calls: list[Any]) -> None:
-    """Servers number their calls in ways of their own; two calls are two all the same, in order."""
     found = folded(*(delta({"tool_calls": [call]}) for call in calls)).message.tool_calls
 
     assert [call["function"]["name"] for call in found or ()] == ["f", "g"]
 
 
 def test_name_and_id_repeated_in_every_piece_are_kept_once() -> None:
-    """A server that repeats name and id in each piece of a call does not double them."""
     pieces = [{"index": 0, "id": "a", "function": {"name": "f", "arguments": part}} for part in ('{"x"', ": 1", "}")]
 
     found = folded(*(delta({"tool_calls": [piece]}) for piece in pieces)).message.tool_calls
@@ -170,7 +159,6 @@ def test_name_and_id_repeated_in_every_piece_are_kept_once() -> None:
 
 
 def test_arguments_that_are_an_object_become_json() -> None:
-    """Arguments that a server sends as an object are the text that a model would have written."""
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": {"x": 1}}}
 
     found = folded(delta({"tool_calls": [call]})).message.tool_calls
@@ -179,7 +167,6 @@ def test_arguments_that_are_an_object_become_json() -> None:
 
 
 def test_other_choices_are_not_mixed_in() -> None:
-    """Of several choices only the first is the reply."""
     other = {"choices": [{"index": 1, "delta": {"content": "other"}, "finish_reason": "length"}]}
 
     completion = folded(delta({"content": "mine"}), other, delta({}, "stop"))
@@ -188,12 +175,10 @@ def test_other_choices_are_not_mixed_in() -> None:
 
 
 def test_content_in_parts_is_text() -> None:
-    """Some servers send the content as a list of parts."""
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "other"}]
 
     assert folded(delta({"content": parts})).message.content == "ab"
 
 
 def test_refusal_stands_for_the_content() -> None:
-    """A refusal is what the model said."""
     assert folded(delta({"content": None, "refusal": "No."}, "stop")).message.content == "No."

@@ -38,7 +38,6 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("by", ["variable", "path in a variable", "file", "location", "absolute"])
 def test_list_is_found_in_every_place(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable holds the JSON or a path; where there is none, it is a file, in its folder."""
     path = tmp_path / "sub" / "OAI_CONFIG_LIST" if by == "location" else tmp_path / "OAI_CONFIG_LIST"
     path.parent.mkdir(exist_ok=True)
     if by == "variable":
@@ -54,7 +53,6 @@ def test_list_is_found_in_every_place(by: str, tmp_path: Path, monkeypatch: pyte
 
 
 def test_variable_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the environment says is nearer than what lies about."""
     (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(ENTRIES))
     monkeypatch.setenv("OAI_CONFIG_LIST", '[{"model": "m"}]')
 
@@ -62,14 +60,12 @@ def test_variable_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_file_may_begin_with_a_mark(tmp_path: Path) -> None:
-    """A file that Windows wrote is read."""
     (tmp_path / "list.json").write_text('[{"model": "ä"}]', encoding="utf-8-sig")
 
     assert config_list_from_json("list.json", None) == [{"model": "ä"}]
 
 
 def test_list_is_filtered_and_asked(tmp_path: Path) -> None:
-    """What is read and filtered is a config_list; its first entry answers."""
     with FakeOpenAI(["ok"]) as server:
         entries = [{"model": "other"}, {"model": "m", "base_url": server.base_url, "api_key": KEY}]
         (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(entries))
@@ -102,7 +98,6 @@ BROKEN = f"""[
 def test_list_that_cannot_be_read_is_told_without_its_secrets(
     by: str, text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names the place and the line; neither it nor its traceback holds a key."""
     if by == "variable":
         monkeypatch.setenv("OAI_CONFIG_LIST", text)
     else:
@@ -117,7 +112,6 @@ def test_list_that_cannot_be_read_is_told_without_its_secrets(
 
 @pytest.mark.parametrize("value", [KEY, "/nowhere/list.json", "x" * 9000, "a\nb"])
 def test_variable_that_is_neither_is_told_without_its_value(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands where a list or a path should be may be a key."""
     monkeypatch.setenv("OAI_CONFIG_LIST", value)
 
     with pytest.raises(ConfigError, match="neither a list in JSON nor the path of a file") as caught:
@@ -127,13 +121,11 @@ def test_variable_that_is_neither_is_told_without_its_value(value: str, monkeypa
 
 
 def test_list_that_is_not_there_is_told_with_both_places(tmp_path: Path) -> None:
-    """The message says where it was looked for."""
     with pytest.raises(ConfigError, match=r"MY_LIST is not in the environment, and .*MY_LIST is no file"):
         config_list_from_json("MY_LIST", tmp_path)
 
 
 def test_json_in_place_of_a_name_is_not_quoted() -> None:
-    """A common slip, with a key in it, is told as that."""
     with pytest.raises(ConfigError, match="not the JSON itself") as caught:
         config_list_from_json(json.dumps(ENTRIES))
 
@@ -141,7 +133,6 @@ def test_json_in_place_of_a_name_is_not_quoted() -> None:
 
 
 def test_file_of_another_encoding_is_told(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8 are no crash."""
     (tmp_path / "OAI_CONFIG_LIST").write_bytes(b'[{"model": "\xe4"}]')
 
     with pytest.raises(ConfigError, match="UTF-8"):
@@ -150,7 +141,6 @@ def test_file_of_another_encoding_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="nothing is forbidden here")
 def test_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
-    """The message names the file and the reason."""
     (tmp_path / "OAI_CONFIG_LIST").touch(mode=0)
 
     with pytest.raises(ConfigError, match=r"OAI_CONFIG_LIST cannot be read: Permission"):
@@ -158,7 +148,6 @@ def test_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_filter_that_leaves_nothing_is_told_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message says what was looked for, but quotes models and tags only."""
     monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
 
     with pytest.raises(ConfigError, match="none of its 3 entries has model 'x' or 'y' and the api_key") as caught:
@@ -195,7 +184,6 @@ def test_filter_that_leaves_nothing_is_told_without_secrets(monkeypatch: pytest.
     ids=str,
 )
 def test_filter_keeps_what_meets_it(filter_dict: Any, exclude: bool, left: list[int]) -> None:
-    """Values are compared whole, lists by what they have in common, and a missing key is None."""
     assert filter_config(ENTRIES, filter_dict, exclude) == [ENTRIES[number] for number in left]
 
 
@@ -203,7 +191,6 @@ def test_filter_keeps_what_meets_it(filter_dict: Any, exclude: bool, left: list[
 
 
 def test_entries_are_made_from_keys() -> None:
-    """Each key has its address; what is empty is left out."""
     assert get_config_list(["a", " ", "b "], ["http://1", "http://2", "http://3"], "azure", "v") == [
         {"api_key": "a", "base_url": "http://1", "api_type": "azure", "api_version": "v"},
         {"api_key": "b", "base_url": "http://3", "api_type": "azure", "api_version": "v"},
@@ -212,7 +199,6 @@ def test_entries_are_made_from_keys() -> None:
 
 
 def test_keys_and_addresses_must_be_as_many() -> None:
-    """An address that belongs to no key is a mistake, and the keys are not told."""
     with pytest.raises(ConfigError, match="1 api_keys and 2 base_urls") as caught:
         get_config_list([KEY], ["http://1", "http://2"])
 
@@ -220,7 +206,6 @@ def test_keys_and_addresses_must_be_as_many() -> None:
 
 
 def test_models_are_crossed_with_the_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenAI's accounts come first, for each model in its turn; lines are several keys."""
     monkeypatch.setenv("OPENAI_API_KEY", "one\ntwo\n")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "three")
     monkeypatch.setenv("AZURE_OPENAI_API_BASE", "https://me.openai.azure.com")
@@ -240,7 +225,6 @@ def test_models_are_crossed_with_the_keys_of_the_environment(monkeypatch: pytest
 
 
 def test_keys_are_read_from_files_and_the_environment_is_left_alone(tmp_path: Path) -> None:
-    """Files stand in for the environment; nothing is written into it."""
     files = {"key_openai": "one", "base_openai": "http://h/v1", "key_aoai": "two", "base_aoai": "http://z"}
     for name, text in files.items():
         (tmp_path / f"{name}.txt").write_text(text + "\n")
@@ -253,14 +237,12 @@ def test_keys_are_read_from_files_and_the_environment_is_left_alone(tmp_path: Pa
 
 
 def test_no_keys_are_no_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody has an account the list is empty, also with an address."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost/v1")
 
     assert config_list_from_models(model_list=["m"]) == []
 
 
 def test_account_to_leave_out_must_be_known() -> None:
-    """A misspelt exclude would let the account through."""
     with pytest.raises(ConfigError, match="'azure'"):
         config_list_openai_aoai(exclude="azure")
 
@@ -277,6 +259,5 @@ def test_account_to_leave_out_must_be_known() -> None:
     ],
 )
 def test_names_are_the_packages_own(name: str) -> None:
-    """A program that says `import autogen_nb as autogen` finds them where AutoGen has them."""
     assert callable(getattr(autogen_nb, name))
     assert name in dir(autogen_nb)

@@ -34,7 +34,6 @@ TALK = (SYSTEM, TASK, said(), output(3000), said(), output(2000, "1 (execution f
 
 
 def test_oldest_output_goes_first() -> None:
-    """At least half of what can be left out is: here the oldest output is more than that."""
     shorter = folded(ModelRequest(TALK))
 
     assert shorter is not None
@@ -43,7 +42,6 @@ def test_oldest_output_goes_first() -> None:
 
 
 def test_as_much_goes_as_is_asked_for() -> None:
-    """Where half is not enough, the next output goes too; the last turn stays, whatever is asked for."""
     shorter = folded(ModelRequest(TALK), least=1e9)
 
     assert shorter is not None
@@ -56,7 +54,6 @@ CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type"
 
 
 def test_answers_of_tools_and_functions_may_go() -> None:
-    """They keep their role, name and id, so that each call keeps its answer."""
     tool = {"role": "tool", "tool_call_id": "c1", "content": "y" * 500}
     function = {"role": "function", "name": "f", "content": [{"type": "text", "text": "z" * 500}]}
     shorter = folded(ModelRequest((TASK, CALL, tool, said(), function, said())), least=1e9)
@@ -68,7 +65,6 @@ def test_answers_of_tools_and_functions_may_go() -> None:
 
 
 def test_output_with_pictures_is_an_output() -> None:
-    """An output whose parts begin with its status is left out with its pictures."""
     parts = [
         {"type": "text", "text": "exitcode: 0 (execution succeeded)\nCode output: a plot"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 9000}},
@@ -95,7 +91,6 @@ def test_output_with_pictures_is_an_output() -> None:
     ids=range(9),
 )
 def test_task_and_last_turn_and_talk_stay(messages: tuple[Mapping[str, Any], ...]) -> None:
-    """Where there is nothing else, nothing is left out."""
     assert folded(ModelRequest(messages)) is None
 
 
@@ -114,7 +109,6 @@ MESSAGES = st.lists(
 @pytest.mark.slow
 @given(messages=MESSAGES, least=st.floats(0, 3000))
 def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least: float) -> None:
-    """No message comes or goes, only contents of outputs change, each becomes shorter, and the rest is untouched."""
     request = ModelRequest(messages)
     shorter = folded(request, least=least)
     now = messages if shorter is None else shorter.messages
@@ -136,7 +130,6 @@ def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least:
 @pytest.mark.slow
 @given(messages=MESSAGES)
 def test_folding_all_leaves_nothing_to_fold(messages: tuple[dict[str, Any], ...]) -> None:
-    """What is folded is not folded again; half is never more than all."""
     request = ModelRequest(messages)
     whole, half = folded(request, least=float("inf")), folded(request)
 
@@ -160,20 +153,17 @@ def test_folding_all_leaves_nothing_to_fold(messages: tuple[dict[str, Any], ...]
     ids=range(4),
 )
 def test_servers_numbers_say_how_much_is_too_much(told: str) -> None:
-    """Of 9,000 tokens 808 are too many, and a quarter more goes to be sure."""
     request = ModelRequest(({"role": "user", "content": "x" * 35_984},))
 
     assert excess(told, request) == pytest.approx(808 * 4 * 1.25)
 
 
 def test_message_without_numbers_says_nothing() -> None:
-    """A server that does not tell is not guessed at."""
     assert excess("the prompt is too long", ModelRequest((TASK,))) == 0
     assert excess("context length is 8192 tokens; you requested 10 tokens", ModelRequest((TASK,))) == 0
 
 
 def test_conversation_that_is_too_long_is_sent_again_without_its_oldest_outputs() -> None:
-    """The reply comes, and its note tells the person what the model was not shown."""
     inner = ScriptedModel([TOO_LONG, "ok"])
     answered = ask(ContextTruncation(inner), *TALK)
 
@@ -186,14 +176,12 @@ def test_conversation_that_is_too_long_is_sent_again_without_its_oldest_outputs(
 
 
 def test_all_outputs_go_where_half_was_not_enough() -> None:
-    """The third request has no older output any more."""
     completion = ask(ContextTruncation(ScriptedModel([TOO_LONG, TOO_LONG, "ok"])), *TALK).completion
 
     assert "2 older outputs (5,000 characters) were left out" in completion.note
 
 
 def test_error_goes_through_where_nothing_helps() -> None:
-    """Without outputs nothing is sent again, and with all of them gone the server's own words are told."""
     last = ContextTooLong("still too long")
 
     assert error_of(ContextTruncation(ScriptedModel([TOO_LONG])), TASK) is TOO_LONG
@@ -201,7 +189,6 @@ def test_error_goes_through_where_nothing_helps() -> None:
 
 
 def test_conversation_that_fits_is_untouched() -> None:
-    """The request goes through as it is, without a note; another refusal is no matter of length."""
     inner = ScriptedModel(["ok", ModelRefused("no")])
     model = ContextTruncation(inner)
 
@@ -213,7 +200,6 @@ def test_conversation_that_fits_is_untouched() -> None:
 
 
 def test_whole_list_is_asked_before_anything_is_left_out() -> None:
-    """A model with room for the whole conversation is asked for it first; a shorter one is then offered to all."""
     small, other = ScriptedModel([TOO_LONG, "ok"], "small"), ScriptedModel([ModelRefused("no key")], "other")
     completion = ask(ContextTruncation(Fallback([small, other])), *TALK).completion
 
@@ -222,8 +208,6 @@ def test_whole_list_is_asked_before_anything_is_left_out() -> None:
 
 
 def test_reply_that_has_begun_is_not_begun_again() -> None:
-    """After a first piece of text there is no second try."""
-
     class Breaking(ScriptedModel):
         async def reply(self, request: ModelRequest) -> Any:
             self.requests.append(request)
@@ -237,7 +221,6 @@ def test_reply_that_has_begun_is_not_begun_again() -> None:
 
 
 def test_openais_error_is_answered_by_folding() -> None:
-    """What OpenAI says of a context that is too long leads to a second, shorter request."""
     error = {
         "message": "This model's maximum context length is 100 tokens. However, your messages resulted in 2000 tokens.",
         "type": "invalid_request_error",
@@ -255,8 +238,6 @@ def test_openais_error_is_answered_by_folding() -> None:
 
 
 def test_closing_early_closes_the_inner_model() -> None:
-    """A reader who goes away ends the request."""
-
     async def run(server: FakeOpenAI) -> bool:
         reply = model_for({"model": "m", "base_url": server.base_url}).reply(ModelRequest((TASK,)))
         await anext(reply)

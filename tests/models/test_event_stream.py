@@ -13,7 +13,6 @@ DATA = ['{"a": "é"}', "one\ntwo", "[DONE]"]
 
 @given(places=st.lists(st.integers(min_value=0, max_value=len(BODY))))
 def test_events_do_not_depend_on_how_the_network_cut_them(places: list[int]) -> None:
-    """Any blocks of the same bytes give the same events."""
     edges = sorted({0, len(BODY), *places})
     stream = EventStream()
 
@@ -24,14 +23,12 @@ def test_events_do_not_depend_on_how_the_network_cut_them(places: list[int]) -> 
 
 @pytest.mark.parametrize("rest", [b"data: last", b"data: last\n", b"data: last\r\n"])
 def test_last_event_needs_no_empty_line(rest: bytes) -> None:
-    """What a server left without its closing line is still an event."""
     stream = EventStream()
 
     assert [*stream.feed(rest), *stream.end()] == [b"last"]
 
 
 def test_nothing_is_left_at_the_end_of_whole_events() -> None:
-    """A stream that ended well leaves nothing."""
     stream = EventStream()
     stream.feed(BODY)
 
@@ -39,7 +36,6 @@ def test_nothing_is_left_at_the_end_of_whole_events() -> None:
 
 
 def test_a_long_line_costs_no_more_than_its_length() -> None:
-    """A picture in one line of many blocks is not copied again for each of them, which would take many seconds."""
     stream = EventStream()
     begun = time.thread_time()
 

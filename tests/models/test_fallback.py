@@ -19,14 +19,12 @@ def failing(error: Exception, name: str = "failing") -> ScriptedModel:
 
 @pytest.mark.parametrize("error", [DOWN, NO], ids=["unavailable", "refused"])
 def test_next_model_answers_where_one_cannot(error: ModelError) -> None:
-    """The reply is the next model's, and says whose it is."""
     completion = ask(Fallback([failing(error), ScriptedModel(["ok"], "second")])).completion
 
     assert (completion.message.content, completion.model) == ("ok", "second")
 
 
 def test_first_model_that_answers_is_the_only_one_asked() -> None:
-    """A model further down is left alone."""
     second = ScriptedModel([])
     ask(Fallback([ScriptedModel(["ok"]), second]))
 
@@ -34,7 +32,6 @@ def test_first_model_that_answers_is_the_only_one_asked() -> None:
 
 
 def test_all_causes_are_told_with_the_kind_of_the_last() -> None:
-    """When nobody answers, each one's reason is in the message."""
     error = error_of(Fallback([failing(DOWN, "a"), failing(NO, "b")]))
 
     assert isinstance(error, ModelRefused)
@@ -43,12 +40,10 @@ def test_all_causes_are_told_with_the_kind_of_the_last() -> None:
 
 
 def test_single_model_raises_its_own_error() -> None:
-    """A list of one adds nothing to the message."""
     assert error_of(Fallback([failing(DOWN)])) is DOWN
 
 
 def test_content_filter_does_not_fall_through() -> None:
-    """What one filter stopped is not shown to another server."""
     second = ScriptedModel(["ok"])
 
     assert isinstance(error_of(Fallback([failing(ContentFiltered("no")), second])), ContentFiltered)
@@ -56,12 +51,10 @@ def test_content_filter_does_not_fall_through() -> None:
 
 
 def test_other_errors_do_not_fall_through() -> None:
-    """An error that is not about the server is not hidden by asking another."""
     assert isinstance(error_of(Fallback([failing(SessionError("x")), ScriptedModel(["ok"])])), SessionError)
 
 
 def test_reply_that_has_begun_is_not_begun_again() -> None:
-    """After a first piece of text, another model's reply would be a second beginning."""
     second = ScriptedModel(["ok"])
     with FakeOpenAI([FakeReply("Half of a reply", ending="cut")]) as server:
         first = OpenAIModel(model="m", base_url=server.base_url)
@@ -71,8 +64,6 @@ def test_reply_that_has_begun_is_not_begun_again() -> None:
 
 
 def test_closing_early_closes_the_model_that_answers() -> None:
-    """A reader who goes away ends the request of the model that is asked."""
-
     async def run(server: FakeOpenAI) -> bool:
         reply = Fallback([OpenAIModel(model="m", base_url=server.base_url)]).reply(ModelRequest((HELLO,)))
         await anext(reply)
@@ -84,6 +75,5 @@ def test_closing_early_closes_the_model_that_answers() -> None:
 
 
 def test_fallback_of_nothing_is_refused() -> None:
-    """There must be a model to ask."""
     with pytest.raises(ConfigError):
         Fallback([])

@@ -39,7 +39,6 @@ def ending(reason: str) -> str:
 
 
 def test_half_a_surrogate_pair_is_replaced_on_arrival(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Text, names and arguments can be written to a file and sent back; a whole pair is the character it stands for."""
     calls = [{"index": 0, "id": "\ud800", "function": {"name": "f\udc00", "arguments": '{"x": "\ud83d"}'}}]
     server.add(FakeReply(events=[chunk(content="a\ud800b \U0001f600"), chunk(tool_calls=calls), ending("tool_calls")]))
 
@@ -65,7 +64,6 @@ def test_half_a_surrogate_pair_is_replaced_on_arrival(server: FakeOpenAI, model:
 def test_usage_that_is_no_number_does_no_harm(
     told: Any, counted: tuple[int, int], server: FakeOpenAI, model: OpenAIModel
 ) -> None:
-    """What can be read as a number is one; the rest counts nothing."""
     server.add(FakeReply("ok", usage=told))
 
     usage = ask(model).completion.usage
@@ -75,7 +73,6 @@ def test_usage_that_is_no_number_does_no_harm(
 
 
 def test_a_reply_that_the_filter_stopped_is_none(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Half an answer is not taken for a whole one."""
     server.add(FakeReply("Half of", finish_reason="content_filter"))
 
     error = error_of(model)
@@ -87,7 +84,6 @@ def test_a_reply_that_the_filter_stopped_is_none(server: FakeOpenAI, model: Open
 @pytest.mark.parametrize("content", [None, 42, "", {"a": 1}], ids=["null", "a number", "nothing", "an object"])
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "streamed"])
 def test_a_reply_without_text_is_told(content: Any, server: FakeOpenAI, model: OpenAIModel, *, whole: bool) -> None:
-    """It is no answer that a chat could end with."""
     body = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
     raw = FakeReply(body=json.dumps(body).encode())
     server.add(raw if whole else FakeReply(events=[chunk(content=content), ending("stop")]))
@@ -100,7 +96,6 @@ def test_a_reply_without_text_is_told(content: Any, server: FakeOpenAI, model: O
 
 
 def test_a_limit_of_tokens_that_left_no_room_is_told(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A model that thought until its limit has not answered."""
     server.add(FakeReply("", reasoning="Hm.", finish_reason="length"))
 
     assert "a larger max_tokens helps" in str(error_of(model))
@@ -110,7 +105,6 @@ def test_a_limit_of_tokens_that_left_no_room_is_told(server: FakeOpenAI, model: 
     "text", ["<" * 300_000, "<style" * 50_000, "prompt (" * 40_000], ids=["tags", "styles", "words"]
 )
 def test_a_long_error_text_is_read_in_no_time(text: str, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """It is cut before it is looked at."""
     server.add(FakeReply(status=400, error=text))
     begun = time.monotonic()
 
@@ -122,7 +116,6 @@ def test_a_long_error_text_is_read_in_no_time(text: str, server: FakeOpenAI, mod
 
 
 def test_json_that_is_nested_too_deeply_is_told(server: FakeOpenAI) -> None:
-    """It ends no chat by an error of Python's own."""
     server.add(FakeReply(body=b"[" * 200_000))
 
     error = error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0))
@@ -138,7 +131,6 @@ def bomb(mebibytes: int) -> bytes:
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 def test_a_reply_that_unpacks_to_too_much_is_refused(kind: str, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """What counts are the bytes after unpacking, and no more of them than the limit are ever there."""
     server.add(FakeReply(body=bomb(64), content_type=kind, headers={"Content-Encoding": "gzip"}))
 
     error = error_of(model)
@@ -148,7 +140,6 @@ def test_a_reply_that_unpacks_to_too_much_is_refused(kind: str, server: FakeOpen
 
 
 def test_many_small_events_are_bounded_together(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A stream of comments that unpacks to more than any reply ends."""
     events = gzip.compress((b":" * 1023 + b"\n") * 1024 * 140, 1)
     server.add(FakeReply(body=events, content_type="text/event-stream", headers={"Content-Encoding": "gzip"}))
 
@@ -156,7 +147,6 @@ def test_many_small_events_are_bounded_together(server: FakeOpenAI, model: OpenA
 
 
 def test_an_error_that_unpacks_to_too_much_is_cut(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Its status and its first words are enough."""
     text = gzip.compress(b"these are my reasons " + b" " * 2**26, 1)
     server.add(FakeReply(status=400, body=text, content_type="text/plain", headers={"Content-Encoding": "gzip"}))
 
@@ -164,7 +154,6 @@ def test_an_error_that_unpacks_to_too_much_is_cut(server: FakeOpenAI, model: Ope
 
 
 def test_a_compressed_reply_is_read(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A proxy may compress what passes through it."""
     body = json.dumps({"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}).encode()
     server.add(FakeReply(body=gzip.compress(body), headers={"Content-Encoding": "gzip"}))
 
@@ -172,7 +161,6 @@ def test_a_compressed_reply_is_read(server: FakeOpenAI, model: OpenAIModel) -> N
 
 
 def test_a_compression_that_nobody_asked_for_is_refused(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """It could not be bounded."""
     server.add(FakeReply(body=b"x", headers={"Content-Encoding": "br"}))
 
     assert "was not asked for" in str(error_of(model))
@@ -181,7 +169,6 @@ def test_a_compression_that_nobody_asked_for_is_refused(server: FakeOpenAI, mode
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_no_other_host_gets_the_task(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A server that sends requests elsewhere is told in one sentence, and the other one is not asked."""
     with FakeOpenAI(["ok"]) as other:
         host = other.base_url.split("/")[2]
         server.add(FakeReply(status=status, headers={"Location": f"{other.base_url}/chat/completions"}))
@@ -204,7 +191,6 @@ def test_no_other_host_gets_the_task(status: int, server: FakeOpenAI, model: Ope
 def test_another_address_of_the_same_host_is_told_whole(
     headers: dict[str, str], said: str, server: FakeOpenAI, model: OpenAIModel
 ) -> None:
-    """The host's name alone would not tell what to change."""
     server.add(FakeReply(status=308, headers=headers))
 
     error = str(error_of(model))
@@ -214,7 +200,6 @@ def test_another_address_of_the_same_host_is_told_whole(
 
 
 def test_of_several_choices_without_an_index_the_first_counts(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Two answers are not one."""
     choices = [{"message": {"content": text}, "finish_reason": "stop"} for text in ("One.", "Two.")]
     server.add(FakeReply(body=json.dumps({"choices": choices}).encode()))
 
@@ -222,14 +207,12 @@ def test_of_several_choices_without_an_index_the_first_counts(server: FakeOpenAI
 
 
 def test_an_event_without_data_is_passed_over(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Some proxies keep a connection alive by it."""
     server.add(FakeReply(events=["", chunk(content="Hi"), " ", ending("stop"), "[DONE]"]))
 
     assert ask(model).completion.message.content == "Hi"
 
 
 def test_a_reply_that_ends_in_an_error_is_none(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Half an answer is not taken for a whole one."""
     server.add(FakeReply("Half of", finish_reason="error"))
 
     assert "ended the reply with an error" in str(error_of(model))
@@ -248,7 +231,6 @@ CIRCLES = {
 def test_a_model_that_goes_round_in_circles_is_read_in_no_time(
     pieces: list[str], server: FakeOpenAI, model: OpenAIModel
 ) -> None:
-    """A reply of a few megabytes does not hold up what else the engine does."""
     server.add(FakeReply(events=[*pieces, ending("stop"), "[DONE]"]))
     begun = time.monotonic()
 

@@ -39,7 +39,6 @@ def _forgetful() -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_wide_pictures_are_scaled(kind: str) -> None:
-    """At most 768 pixels in width, the proportions and all else kept."""
     found = fitted(part(1536, 600, kind=kind))
 
     assert opened(found).size == (768, 300)
@@ -60,13 +59,11 @@ def test_wide_pictures_are_scaled(kind: str) -> None:
     ids=["narrow", "text", "link", "nothing", "not a picture", "not base64"],
 )
 def test_all_else_goes_as_it_is(given: dict[str, Any]) -> None:
-    """What is no wide picture is left alone."""
     assert fitted(given) == given
 
 
 @pytest.mark.slow
 def test_without_pillow_a_picture_goes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where pillow is not installed, pictures up to 1.5 MB are sent, and what is larger is told of."""
     wide, large = part(1536), part(2000, 1500, noise=True)
     monkeypatch.setitem(sys.modules, "PIL", None)
 
@@ -75,12 +72,10 @@ def test_without_pillow_a_picture_goes_as_it_is(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_broken_picture_that_is_too_large_is_left_out() -> None:
-    """What cannot be read is not sent without end."""
     assert fitted(of(b"x" * (LARGEST + 1)))["type"] == "text"
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small file that would take gigabytes is passed on unread."""
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     wide = part(1536)
 
@@ -91,7 +86,6 @@ REPORT = {"type": "text", "text": "exitcode: 0 (execution succeeded)\nCode outpu
 
 
 def test_pictures_that_code_made_are_fitted() -> None:
-    """What is said beside them, and messages without any, stay as they are."""
     plain = {"role": "user", "content": "hello"}
 
     said, shown = sent([plain, {"role": "user", "content": [REPORT, part(2000)]}], vision=None)
@@ -102,14 +96,12 @@ def test_pictures_that_code_made_are_fitted() -> None:
 
 
 def test_pictures_of_the_caller_are_sent_as_they_are() -> None:
-    """A scan can be worth every pixel."""
     message = {"role": "user", "content": [{"type": "text", "text": "Read this."}, part(2000)]}
 
     assert list(sent([message], vision=True)) == [message]
 
 
 def test_model_that_takes_no_pictures_is_told_of_them() -> None:
-    """Its server would refuse the request."""
     (message,) = sent([{"role": "user", "content": [REPORT, part(100)]}], vision=False)
 
     assert message["content"] == [

@@ -14,7 +14,6 @@ PATIENT = 20.0
 
 
 def test_a_server_is_told_with_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The models of a server are named with the address that they are asked at, and it gets no key."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.org:3128")
     with serving(models("llama3", "qwen")) as local:
@@ -40,13 +39,11 @@ def test_a_server_is_told_with_its_models(monkeypatch: pytest.MonkeyPatch) -> No
     ids=["no JSON", "not found", "no list", "a list", "no name", "too long", "too deep"],
 )
 def test_what_is_no_server_of_models_is_left_out(says: Any, status: int) -> None:
-    """Something else that listens at a port is no server of models, whatever it says."""
     with serving(says, status) as local:
         assert LocalServers({"vLLM": local.port}, timeout=PATIENT).listening() == ()
 
 
 def test_what_a_server_says_is_bounded() -> None:
-    """Of endless names, and of very many, only so much is taken."""
     with serving(models(*("x" * 1000 for _ in range(200)))) as local:
         (server,) = LocalServers({"vLLM": local.port}, timeout=PATIENT).listening()
 
@@ -56,7 +53,6 @@ def test_what_a_server_says_is_bounded() -> None:
 
 @pytest.mark.slow
 def test_one_that_never_answers_does_not_hold_the_others_up() -> None:
-    """All are asked at the same time, and each for a moment only."""
     with socket.create_server(("127.0.0.1", 0)) as silent, serving(models("a")) as local:
         never = dict.fromkeys(("one", "three", "four", "five"), silent.getsockname()[1])
         begun = time.monotonic()
@@ -68,7 +64,6 @@ def test_one_that_never_answers_does_not_hold_the_others_up() -> None:
 
 
 def test_nobody_listens() -> None:
-    """A port without a server is told apart at once; without ports there is nothing to ask."""
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
 
@@ -77,5 +72,4 @@ def test_nobody_listens() -> None:
 
 
 def test_the_usual_ports() -> None:
-    """The ports are those that the servers' own documents name."""
     assert USUAL == {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "LM Studio": 1234}

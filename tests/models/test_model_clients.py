@@ -51,7 +51,6 @@ HELLO = [UserMessage(content="hello", source="user")]
 
 
 def test_create() -> None:
-    """Every kind of message goes on the wire, and the reply comes with its tokens."""
     picture = Image.from_base64("aGk=")
     call = FunctionCall("1", "{}", "f")
     messages: list[Any] = [
@@ -84,7 +83,6 @@ def test_create() -> None:
 
 
 def test_tools_and_json() -> None:
-    """Tools, a choice of tool and a format of the reply go into the request of this call alone."""
     calls = FakeReply(tool_calls=[{"name": "add", "arguments": {"a": 1}, "id": "1"}])
     with FakeOpenAI([calls, '{"number": 1}', "{}", "plain"]) as server:
         model = client(server)
@@ -111,8 +109,6 @@ def test_tools_and_json() -> None:
 
 
 def test_stream() -> None:
-    """Pieces come first, the whole reply last."""
-
     async def items(model: ChatCompletionClient) -> list[Any]:
         return [item async for item in model.create_stream(HELLO)]
 
@@ -123,7 +119,6 @@ def test_stream() -> None:
 
 
 def test_cancelled() -> None:
-    """A token cancels a request that goes on, and the server sees the client go."""
     with FakeOpenAI([FakeReply("late", delay=30)]) as server:
 
         async def cancelled() -> None:
@@ -139,7 +134,6 @@ def test_cancelled() -> None:
 
 
 def test_close_and_use_again() -> None:
-    """A client that was closed can be used again, and errors are those of every model."""
     with FakeOpenAI(["one", "two", FakeReply(status=401, error="no")]) as server:
         model = client(server)
 
@@ -156,7 +150,6 @@ def test_close_and_use_again() -> None:
 
 
 def test_what_a_client_knows() -> None:
-    """It says what its model can do, and counts tokens roughly without asking anybody."""
     known = OpenAIChatCompletionClient(model="gpt-4o-mini", api_key="sk-secret")
     told = OpenAIChatCompletionClient(model="mine", model_info={"vision": False, "family": "own"})
 
@@ -167,7 +160,6 @@ def test_what_a_client_knows() -> None:
 
 
 def test_azure() -> None:
-    """Azure's client asks the deployment at its endpoint."""
     with FakeOpenAI(["hi"]) as server:
         model = AzureOpenAIChatCompletionClient(
             model="gpt-4o",
@@ -183,7 +175,6 @@ def test_azure() -> None:
 
 
 def test_replayed_results() -> None:
-    """A replaying client gives results as they are written down, calls too, and can begin again."""
     result = CreateResult(
         finish_reason="function_calls", content=[FunctionCall("1", "{}", "f")], usage=RequestUsage(1, 2), cached=True
     )
@@ -225,13 +216,11 @@ class Silent(ReplayChatCompletionClient):
     ],
 )
 def test_what_cannot_be_right(make: Any, told: str) -> None:
-    """One clear sentence says what is wrong."""
     with pytest.raises(ConfigError, match=told):
         make()
 
 
 def test_pictures_from_files(tmp_path: Any) -> None:
-    """A picture is read from a file, or is named by an address."""
     (tmp_path / "a.png").write_bytes(b"hi")
 
     assert Image.from_file(tmp_path / "a.png").uri == "data:image/png;base64,aGk="
@@ -239,7 +228,6 @@ def test_pictures_from_files(tmp_path: Any) -> None:
 
 
 def test_the_ways_in() -> None:
-    """Names are where AgentChat has them, and nowhere else."""
     from autogen_nb import agents, base, coding, conditions, messages, teams, ui
     from autogen_nb.code_executors import jupyter
     from autogen_nb.models import openai

@@ -14,7 +14,6 @@ from tests.models.asking import ask
 
 
 def test_name_is_a_model_of_the_environments_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plain name is asked for at the server that the environment names."""
     with FakeOpenAI(["ok"]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
 
@@ -22,13 +21,11 @@ def test_name_is_a_model_of_the_environments_server(monkeypatch: pytest.MonkeyPa
 
 
 def test_offline_is_chosen_by_name() -> None:
-    """The built-in analyst needs no server."""
     assert model_for("offline").name == "offline"
     assert model_for({"config_list": [{"model": "offline"}]}).name == "offline"
 
 
 def test_replay_is_chosen_by_its_file(tmp_path: Path) -> None:
-    """``replay:`` and a file play a recording."""
     path = tmp_path / "talk.jsonl"
     ask(Recording(ScriptedModel(["as before"]), path))
 
@@ -40,7 +37,6 @@ def test_replay_is_chosen_by_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("by", ["argument", "key"])
 def test_any_model_can_be_recorded(by: str, tmp_path: Path) -> None:
-    """The flag is an argument, or a key of the configuration."""
     path = tmp_path / "talk.jsonl"
     flags: Any = {"argument": ({}, path), "key": ({"record": str(path)}, None)}[by]
     with FakeOpenAI(["ok"]) as server:
@@ -52,7 +48,6 @@ def test_any_model_can_be_recorded(by: str, tmp_path: Path) -> None:
 
 
 def test_entry_wins_over_the_common_settings() -> None:
-    """What an entry says counts; what it leaves open is common; what is not known goes to the server."""
     with FakeOpenAI(["ok"]) as server:
         entry = {"model": "m", "base_url": server.base_url, "temperature": 0.9, "tags": ["a"], "api_type": "openai"}
         ask(model_for({"config_list": [entry], "temperature": 0.1, "timeout": 30, "top_p": 0.5, "stream": False}))
@@ -69,7 +64,6 @@ def test_entry_wins_over_the_common_settings() -> None:
 
 
 def test_several_entries_fall_back_on_each_other() -> None:
-    """The second entry answers where the first one cannot."""
     with FakeOpenAI([FakeReply(status=401), "ok"]) as server:
         entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
         model = model_for({"config_list": entries})
@@ -79,7 +73,6 @@ def test_several_entries_fall_back_on_each_other() -> None:
 
 
 def test_price_of_an_entry_gives_the_cost() -> None:
-    """AutoGen's ``price`` is dollars per 1,000 tokens."""
     with FakeOpenAI([FakeReply("x", usage={"prompt_tokens": 1000, "completion_tokens": 1000})]) as server:
         model = model_for({"model": "m", "base_url": server.base_url, "price": [1, 2.5]})
 
@@ -115,7 +108,6 @@ def test_price_of_an_entry_gives_the_cost() -> None:
     ids=str,
 )
 def test_shape_that_means_no_model_is_refused(spec: Any, says: str) -> None:
-    """One clear sentence says what is wrong, and never the key."""
     with pytest.raises(ConfigError) as caught:
         model_for(spec)
 
@@ -127,7 +119,6 @@ def test_shape_that_means_no_model_is_refused(spec: Any, says: str) -> None:
 def test_nothing_is_cached_unless_it_is_asked_for(
     seed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """AutoGen caches under a seed of its own; here no seed is no cache, and leaves nothing on disk."""
     monkeypatch.chdir(tmp_path)
     with FakeOpenAI(["one", "two"]) as server:
         texts = [ask(model_for({"model": "m", "base_url": server.base_url, **seed})).completion for _ in range(2)]
@@ -138,7 +129,6 @@ def test_nothing_is_cached_unless_it_is_asked_for(
 
 @pytest.mark.parametrize("place", ["beside", "entry", "object"])
 def test_seed_is_found_wherever_autogen_takes_it(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside the list, in its entry, or as a cache that was made."""
     monkeypatch.chdir(tmp_path)
     with FakeOpenAI(["once"]) as server:
         entry = {"model": "m", "base_url": server.base_url}
@@ -154,7 +144,6 @@ def test_seed_is_found_wherever_autogen_takes_it(place: str, tmp_path: Path, mon
 
 
 def test_cache_answers_for_a_list_whose_first_model_is_down(tmp_path: Path) -> None:
-    """A known reply is not asked for again, though the first entry never gave one; nothing of it is spent."""
     with FakeOpenAI([FakeReply(status=401), "from b"]) as server:
         entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
         config = {"config_list": entries, "cache": Cache(tmp_path), "budget": "100 tokens"}
@@ -165,7 +154,6 @@ def test_cache_answers_for_a_list_whose_first_model_is_down(tmp_path: Path) -> N
 
 
 def test_cached_reply_needs_no_key_and_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is known is there without a connection."""
     config = {"model": "m", "cache": Cache(tmp_path)}
     with FakeOpenAI(["known"]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -175,7 +163,6 @@ def test_cached_reply_needs_no_key_and_no_server(tmp_path: Path, monkeypatch: py
 
 
 def test_recording_holds_what_the_cache_gave(tmp_path: Path) -> None:
-    """The recording is the outermost layer: a replay of it needs no cache."""
     with FakeOpenAI(["known"]) as server:
         config = {"model": "m", "base_url": server.base_url, "cache": Cache(tmp_path)}
         ask(model_for(config))
@@ -191,7 +178,6 @@ PICTURE = [
 
 
 def test_pictures_go_to_the_server_as_they_are(tmp_path: Path) -> None:
-    """The parts of a message come out of all layers untouched."""
     message = {"role": "user", "content": PICTURE, "name": "user"}
     with FakeOpenAI(["a cat"]) as server:
         config = {"model": "m", "base_url": server.base_url, "cache": Cache(tmp_path), "budget": "9000 tokens"}
@@ -201,7 +187,6 @@ def test_pictures_go_to_the_server_as_they_are(tmp_path: Path) -> None:
 
 
 def test_parameters_of_reasoning_models_go_to_the_server_as_they_are() -> None:
-    """Whatever a server may know of is passed on, and ``max_tokens`` is not made of ``max_completion_tokens``."""
     parameters = {
         "reasoning_effort": "minimal",
         "max_completion_tokens": 2000,
@@ -228,7 +213,6 @@ class Verdict(BaseModel):
 
 
 def test_pydantic_class_is_sent_as_its_schema(tmp_path: Path) -> None:
-    """The reply's content stays the JSON text that the class can read; the schema is a part of the cache's key."""
     text = '{"good": true, "why": null}'
     with FakeOpenAI([text, "other"]) as server:
         config = {"model": "m", "base_url": server.base_url, "cache": Cache(tmp_path)}
@@ -260,7 +244,6 @@ def test_pydantic_class_is_sent_as_its_schema(tmp_path: Path) -> None:
     ],
 )
 def test_key_that_is_almost_one_of_ours_is_not_sent(key: str, meant: str) -> None:
-    """The near match is named, and how to send it none the less; its value may be a secret and is not told."""
     with pytest.raises(ConfigError, match=f"{key!r}; did you mean {meant!r}.*extra_body") as caught:
         model_for({"model": "m", key: "sk-secretsecret"})
 
@@ -268,7 +251,6 @@ def test_key_that_is_almost_one_of_ours_is_not_sent(key: str, meant: str) -> Non
 
 
 def test_naming_a_model_needs_no_key() -> None:
-    """A model is made without its key or its server; only its first reply wants them."""
     model = model_for("gpt-x")
 
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):

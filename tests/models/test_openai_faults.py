@@ -36,7 +36,6 @@ def model(server: FakeOpenAI) -> OpenAIModel:
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
 def test_fault_that_passes_is_not_noticed(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A server that is busy for a moment is asked again."""
     server.add(FakeReply(status=status, headers=SOON), FakeReply(status=status, headers=SOON), "ok")
 
     assert ask(model).completion.message.content == "ok"
@@ -44,7 +43,6 @@ def test_fault_that_passes_is_not_noticed(status: int, server: FakeOpenAI, model
 
 
 def test_fault_that_stays_is_unavailable_after_a_few_attempts(server: FakeOpenAI) -> None:
-    """Three attempts, then the server's own words."""
     server.add(*[FakeReply(status=500, error="on fire", headers=SOON)] * 9)
     model = OpenAIModel(model="gpt-x", base_url=server.base_url, max_retries=2)
 
@@ -56,7 +54,6 @@ def test_fault_that_stays_is_unavailable_after_a_few_attempts(server: FakeOpenAI
 
 
 def test_retry_after_is_waited_for(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """The pause is the one that the server asked for."""
     server.add(FakeReply(status=429, headers={"Retry-After": "0.2"}), "ok")
     start = time.monotonic()
     ask(model)
@@ -66,7 +63,6 @@ def test_retry_after_is_waited_for(server: FakeOpenAI, model: OpenAIModel) -> No
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
 def test_refusal_comes_at_once_with_the_servers_words(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Asking the same again would not help, so it is not done."""
     server.add(FakeReply(status=status, error="these are my reasons"))
 
     error = error_of(model)
@@ -78,7 +74,6 @@ def test_refusal_comes_at_once_with_the_servers_words(status: int, server: FakeO
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_refusal_falls_through_to_the_next_entry_at_once(status: int, server: FakeOpenAI) -> None:
-    """One request to the server that refuses, one to the next; the completion says which model answered."""
     server.add(FakeReply(status=status, error="no"))
     with FakeOpenAI(["ok"]) as other:
         entries = [{"model": "first", "base_url": server.base_url}, {"model": "second", "base_url": other.base_url}]
@@ -89,7 +84,6 @@ def test_refusal_falls_through_to_the_next_entry_at_once(status: int, server: Fa
 
 
 def test_request_that_is_too_long_is_told_as_that(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """It is refused at once, whether the server has a code for it, or words and a status of its own trouble."""
     said = {"message": "no", "type": "invalid_request_error", "code": "context_length_exceeded"}
     words = "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it"
     server.add(FakeReply(status=400, error=said), FakeReply(status=500, error=words))
@@ -99,8 +93,6 @@ def test_request_that_is_too_long_is_told_as_that(server: FakeOpenAI, model: Ope
 
 
 def test_key_that_the_server_echoes_is_nowhere(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Message, representation and traceback of an error hold no key, nor does the model's own."""
-
     def echo(received: Received) -> FakeReply:
         return FakeReply(status=401, error=f"bad key: {received.headers['authorization']}")
 
@@ -115,8 +107,6 @@ def test_key_that_the_server_echoes_is_nowhere(server: FakeOpenAI, model: OpenAI
 
 
 def test_server_that_refuses_stream_options_is_asked_without(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Older servers do not know the option that gives the usage; they are asked without it from then on."""
-
     def old(received: Received) -> FakeReply:
         refusal = FakeReply(status=400, error="Unrecognized request argument: stream_options")
         return {True: refusal, False: FakeReply("ok")}["stream_options" in received.body]
@@ -129,7 +119,6 @@ def test_server_that_refuses_stream_options_is_asked_without(server: FakeOpenAI,
 
 @pytest.mark.parametrize("ending", ["cut", "silent"])
 def test_stream_that_is_cut_is_an_error_not_a_reply(ending: Any, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Half a reply is never given as a whole one, whether the connection broke or just ended."""
     server.add(FakeReply("Half of a long", ending=ending), "never asked for")
 
     error = error_of(model)
@@ -139,7 +128,6 @@ def test_stream_that_is_cut_is_an_error_not_a_reply(ending: Any, server: FakeOpe
 
 
 def test_stream_that_is_cut_before_its_first_text_is_asked_again(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Where nobody has seen anything yet, a second attempt does no harm."""
     server.add(FakeReply("", ending="cut"), "ok")
 
     assert ask(model).completion.message.content == "ok"
@@ -147,14 +135,12 @@ def test_stream_that_is_cut_before_its_first_text_is_asked_again(server: FakeOpe
 
 @pytest.mark.parametrize("ending", ["no_done", "no_finish"])
 def test_one_sign_of_the_end_is_enough(ending: Any, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A reply with a finish reason or with [DONE] is whole."""
     server.add(FakeReply("whole", ending=ending))
 
     assert ask(model).completion.message.content == "whole"
 
 
 def test_last_event_may_lack_its_empty_line(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A server that forgets the very last line end loses nothing."""
     last = b'data: {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}'
     server.add(FakeReply(body=last, content_type="text/event-stream"))
 
@@ -165,7 +151,6 @@ def test_last_event_may_lack_its_empty_line(server: FakeOpenAI, model: OpenAIMod
 
 @pytest.mark.parametrize("broken", ["{not json", "[1, 2]x", "null", "\udcff"], ids=ascii)
 def test_malformed_chunk_is_unavailable(broken: str, server: FakeOpenAI, model: OpenAIModel) -> None:
-    """What cannot be read is not passed over in silence."""
     raw = f"data: {CHUNK}\n\n".encode() + b"data: " + broken.encode(errors="surrogateescape") + b"\n\n"
     server.add(*[FakeReply(body=raw, content_type="text/event-stream")] * 3)
     model = OpenAIModel(model="m", base_url=server.base_url, max_retries=0)
@@ -177,7 +162,6 @@ def test_malformed_chunk_is_unavailable(broken: str, server: FakeOpenAI, model: 
 
 
 def test_error_inside_the_stream_is_told(server: FakeOpenAI) -> None:
-    """A server that fails in the middle says so in its stream."""
     server.add(FakeReply(events=[CHUNK, '{"error": {"message": "out of memory"}}']))
     model = OpenAIModel(model="m", base_url=server.base_url, max_retries=0)
 
@@ -188,7 +172,6 @@ def test_error_inside_the_stream_is_told(server: FakeOpenAI) -> None:
 
 
 def test_web_page_in_place_of_a_reply_points_at_the_address(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A wrong base_url often leads to a web page."""
     server.add(FakeReply(body=b"<html>Welcome</html>", content_type="text/html; charset=utf-8"))
 
     error = error_of(model)
@@ -198,7 +181,6 @@ def test_web_page_in_place_of_a_reply_points_at_the_address(server: FakeOpenAI, 
 
 
 def test_server_that_does_not_stream_is_understood(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A whole reply as JSON is a reply too."""
     whole = b'{"model": "m", "choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}'
     server.add(FakeReply(body=whole))
 
@@ -210,21 +192,18 @@ def test_server_that_does_not_stream_is_understood(server: FakeOpenAI, model: Op
 
 
 def test_json_that_is_no_reply_is_not_taken_for_one(server: FakeOpenAI) -> None:
-    """An answer of some other service is an error."""
     server.add(FakeReply(body=b'{"status": "up"}'))
 
     assert isinstance(error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0)), ModelUnavailable)
 
 
 def test_wrong_content_type_with_right_events_is_read(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Some servers stream under a wrong name."""
     server.add(FakeReply("ok", content_type="text/plain"))
 
     assert ask(model).completion.message.content == "ok"
 
 
 def test_slow_first_byte_runs_into_the_timeout(server: FakeOpenAI) -> None:
-    """A server that is silent longer than the timeout is unavailable, and not asked again."""
     server.add(FakeReply("late", delay=5), "never asked for")
 
     error = error_of(OpenAIModel(model="m", base_url=server.base_url, timeout=0.1))
@@ -235,7 +214,6 @@ def test_slow_first_byte_runs_into_the_timeout(server: FakeOpenAI) -> None:
 
 
 def test_silence_in_the_middle_runs_into_the_timeout(server: FakeOpenAI) -> None:
-    """The timeout also holds between two pieces."""
     server.add(FakeReply("a b c d e f g h i j", pieces=["a", "b"], flush="each", piece_delay=5))
 
     error = error_of(OpenAIModel(model="m", base_url=server.base_url, timeout=0.1))
@@ -245,7 +223,6 @@ def test_silence_in_the_middle_runs_into_the_timeout(server: FakeOpenAI) -> None
 
 
 def test_nobody_listening_is_told_as_refused() -> None:
-    """A server that does not run is named with its port."""
     port = free_port()
 
     error = error_of(OpenAIModel(model="m", base_url=f"http://127.0.0.1:{port}/v1", max_retries=0))
@@ -255,7 +232,6 @@ def test_nobody_listening_is_told_as_refused() -> None:
 
 
 def test_tls_to_a_plain_server_is_told_as_tls(server: FakeOpenAI) -> None:
-    """The root cause of a connection error is quoted, not just that there was one."""
     error = error_of(OpenAIModel(model="m", base_url=server.base_url.replace("http:", "https:")))
 
     assert isinstance(error, ModelUnavailable)
@@ -263,7 +239,6 @@ def test_tls_to_a_plain_server_is_told_as_tls(server: FakeOpenAI) -> None:
 
 
 def test_request_that_is_no_json_is_refused_before_it_is_sent(server: FakeOpenAI) -> None:
-    """A parameter that cannot be written down is told as that."""
     error = error_of(OpenAIModel(model="m", base_url=server.base_url, stop={1, 2}))
 
     assert isinstance(error, ModelRefused)
@@ -271,8 +246,6 @@ def test_request_that_is_no_json_is_refused_before_it_is_sent(server: FakeOpenAI
 
 
 def test_failure_of_the_library_itself_is_told_in_its_own_words(server: FakeOpenAI) -> None:
-    """What is neither a status nor a connection is quoted, without the key."""
-
     class Refusing(httpx2.AsyncClient):
         async def send(self, *_: Any, **__: Any) -> Any:
             raise openai.OpenAIError(f"odd: {KEY}")

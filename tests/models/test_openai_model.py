@@ -33,7 +33,6 @@ def model(server: FakeOpenAI) -> OpenAIModel:
 
 
 def test_reply_comes_in_pieces_and_then_whole(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """The text streams as it is written, and the completion holds all of it."""
     server.add(FakeReply("Hello there.", pieces=["Hello", " there."], flush="each", piece_delay=0.02))
 
     answered = ask(model)
@@ -44,7 +43,6 @@ def test_reply_comes_in_pieces_and_then_whole(server: FakeOpenAI, model: OpenAIM
 
 
 def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
-    """Messages, tools and parameters reach the server as they are, with the key."""
     server.add("ok")
     function = {"name": "f", "parameters": {}}
     tool = {"type": "function", "function": function}
@@ -72,7 +70,6 @@ def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
 def test_a_password_in_an_address_is_sent_and_told_nowhere(
     server: FakeOpenAI, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server gets the login that its address holds; no log, error or name of ours holds it."""
     secret, proof = "pass-of-mine", "Basic bWU6cGFzcy1vZi1taW5l"
     server.add("ok", FakeReply(status=400, error=f"{secret} {proof}"), "ok")
     address = server.base_url.replace("//", f"//me:{secret}@")
@@ -93,7 +90,6 @@ def test_a_password_in_an_address_is_sent_and_told_nowhere(
 
 
 def test_extra_headers_query_and_body_are_added(server: FakeOpenAI) -> None:
-    """What the openai library calls extra goes where it says."""
     server.add("ok")
     ask(
         OpenAIModel(
@@ -110,7 +106,6 @@ def test_extra_headers_query_and_body_are_added(server: FakeOpenAI) -> None:
 
 
 def test_tool_calls_are_put_together(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Calls that stream in pieces are whole in the reply."""
     server.add(
         FakeReply(tool_calls=[{"name": "f", "arguments": {"x": "a long value"}}, {"name": "g", "arguments": ""}])
     )
@@ -125,7 +120,6 @@ def test_tool_calls_are_put_together(server: FakeOpenAI, model: OpenAIModel) -> 
 
 
 def test_price_gives_the_cost(server: FakeOpenAI) -> None:
-    """Dollars per 1,000 tokens, prompt and completion each with its own price."""
     server.add(FakeReply("x", usage={"prompt_tokens": 2000, "completion_tokens": 500}))
 
     completion = ask(OpenAIModel(model="m", base_url=server.base_url, price=(0.25, 1.0))).completion
@@ -144,7 +138,6 @@ def test_price_gives_the_cost(server: FakeOpenAI) -> None:
     ids=["openai", "azure", "gateway", "own"],
 )
 def test_listed_price_counts_where_it_is_charged(address: str | None, cost: float | None, server: FakeOpenAI) -> None:
-    """OpenAI's list holds at OpenAI's and Azure's addresses; what another server costs is unknown, not free."""
     usage = {"prompt_tokens": 1000, "completion_tokens": 2000}
     server.add(FakeReply("x", usage=usage, model="gpt-4o-mini-2024-07-18"))
     # The fake server stands in for the far one: it is where the requests are sent.
@@ -162,7 +155,6 @@ def test_listed_price_counts_where_it_is_charged(address: str | None, cost: floa
 
 
 def test_cost_is_unknown_without_usage(server: FakeOpenAI) -> None:
-    """Where the server counts no tokens the cost is None, never zero."""
     server.add(FakeReply("x", usage="none"))
 
     completion = ask(OpenAIModel(model="m", base_url=server.base_url, price=(0.25, 1.0))).completion
@@ -172,7 +164,6 @@ def test_cost_is_unknown_without_usage(server: FakeOpenAI) -> None:
 
 @pytest.mark.parametrize("missing", ["AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "OPENAI_API_VERSION"])
 def test_azure_says_what_it_lacks(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Endpoint, key and version come from the environment; the one that is not there is named."""
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_API_VERSION", "2026-01-01")
@@ -188,7 +179,6 @@ def test_azure_says_what_it_lacks(missing: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_key_and_no_server_is_an_error_with_the_ways_out() -> None:
-    """Nothing is sent; the message names every way on."""
     error = error_of(OpenAIModel(model="gpt-x"))
 
     assert isinstance(error, ConfigError)
@@ -197,7 +187,6 @@ def test_no_key_and_no_server_is_an_error_with_the_ways_out() -> None:
 
 
 def test_server_of_ones_own_needs_no_key(server: FakeOpenAI) -> None:
-    """A base_url is enough; the key that the protocol wants is a placeholder."""
     server.add("ok")
     ask(OpenAIModel(model="m", base_url=server.base_url))
 
@@ -207,7 +196,6 @@ def test_server_of_ones_own_needs_no_key(server: FakeOpenAI) -> None:
 def test_key_of_the_environment_is_not_sent_to_a_server_named_in_code(
     server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OPENAI_API_KEY is meant for OpenAI or for OPENAI_BASE_URL, not for any other server."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server.add("ok")
     ask(OpenAIModel(model="m", base_url=server.base_url))
@@ -216,7 +204,6 @@ def test_key_of_the_environment_is_not_sent_to_a_server_named_in_code(
 
 
 def test_environment_is_read_when_a_reply_is_asked_for(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key that is set after the model was made is used, with the server that is set beside it."""
     server.add("ok", "ok")
     model = OpenAIModel(model="m")
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -233,7 +220,6 @@ def test_environment_is_read_when_a_reply_is_asked_for(server: FakeOpenAI, monke
 
 
 def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy of a kind that is not spoken is one sentence, without its password."""
     for name in ("no_proxy", "NO_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ALL_PROXY", "foo://me:secret@proxy.example:1")
@@ -250,7 +236,6 @@ def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) ->
 def test_loopback_is_never_sent_through_a_proxy(
     name: str, server: FakeOpenAI, model: OpenAIModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A proxy cannot reach this machine's own loopback."""
     monkeypatch.setenv(name, "http://127.0.0.1:9")
     server.add("ok")
 
@@ -273,7 +258,6 @@ def test_loopback_is_never_sent_through_a_proxy(
     ids=str,
 )
 def test_setting_that_cannot_be_right_is_refused_at_once(settings: dict[str, Any]) -> None:
-    """A wrong setting is told when the model is made, not at its first reply."""
     with pytest.raises(ConfigError) as caught:
         OpenAIModel(**settings)
 
@@ -281,7 +265,6 @@ def test_setting_that_cannot_be_right_is_refused_at_once(settings: dict[str, Any
 
 
 def test_making_a_model_imports_nothing_heavy() -> None:
-    """The openai library is loaded by the first reply, not by the import."""
     code = (
         "import sys; from autogen_nb.models.openai.openai_model import OpenAIModel; "
         "OpenAIModel(model='m').name; print('openai' in sys.modules)"
@@ -293,7 +276,6 @@ def test_making_a_model_imports_nothing_heavy() -> None:
 
 
 def test_closing_early_hangs_up(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A reader who goes away ends the request, and the server notices at once."""
     server.add(FakeReply("word " * 1000, flush="each", piece_delay=0.05))
 
     async def run() -> None:
@@ -306,7 +288,6 @@ def test_closing_early_hangs_up(server: FakeOpenAI, model: OpenAIModel) -> None:
 
 
 def test_cancelling_while_waiting_hangs_up(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A task that is cancelled before the first piece does not leave its request running."""
     server.add(FakeReply("late", delay=30))
 
     async def run() -> None:
@@ -321,7 +302,6 @@ def test_cancelling_while_waiting_hangs_up(server: FakeOpenAI, model: OpenAIMode
 
 
 def test_connection_is_used_again(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Replies on one loop share a connection."""
     server.add("one", "two", "three")
 
     async def run() -> int:
@@ -333,7 +313,6 @@ def test_connection_is_used_again(server: FakeOpenAI, model: OpenAIModel) -> Non
 
 
 def test_each_loop_has_its_own_client_and_closes_it(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A model can be used from loop after loop; a loop that ends leaves no connection open."""
     server.add("one", "two")
     first, second = ask(model), ask(model)
 
@@ -342,7 +321,6 @@ def test_each_loop_has_its_own_client_and_closes_it(server: FakeOpenAI, model: O
 
 
 def test_model_can_be_used_after_close(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Closing ends the connections; the next reply opens new ones."""
     server.add("one", "two")
 
     async def run() -> str | None:
@@ -358,7 +336,6 @@ def test_model_can_be_used_after_close(server: FakeOpenAI, model: OpenAIModel) -
 def test_key_that_changes_takes_a_new_connection(
     server: FakeOpenAI, model: OpenAIModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connections of an old key are not used for a new one, and are closed."""
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     server.add("one", "two")
     model = OpenAIModel(model="m")
@@ -374,7 +351,6 @@ def test_key_that_changes_takes_a_new_connection(
 
 
 def test_loop_that_was_closed_in_a_hurry_is_forgotten(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """A loop that was never shut down does not keep its client for ever."""
     server.add("one", "two")
     loop = asyncio.new_event_loop()
     loop.run_until_complete(a_ask(model))
@@ -390,8 +366,6 @@ def test_loop_that_was_closed_in_a_hurry_is_forgotten(server: FakeOpenAI, model:
 
 
 def test_two_replies_at_once_do_not_mix(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Requests that run side by side get each its own reply."""
-
     def echo(received: Received) -> FakeReply:
         return FakeReply(received.body["messages"][0]["content"] * 3, flush="each", piece_delay=0.005)
 

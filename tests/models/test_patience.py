@@ -33,7 +33,6 @@ async def parts_of(model: OpenAIModel) -> list[Any]:
 
 
 def test_a_pause_before_the_next_request_is_told(server: FakeOpenAI) -> None:
-    """The server's own words come before the pause, and an empty line after it."""
     server.add(FakeReply(status=429, error="slow down", headers=SOON), "ok")
 
     *before, text, completion = asyncio.run(parts_of(OpenAIModel(model="m", base_url=server.base_url)))
@@ -46,14 +45,12 @@ def test_a_pause_before_the_next_request_is_told(server: FakeOpenAI) -> None:
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
 def test_a_server_is_asked_again_more_often_than_a_few_times(status: int, server: FakeOpenAI) -> None:
-    """A fault that lasts is outlasted."""
     server.add(*[FakeReply(status=status, headers=SOON)] * 6, "ok")
 
     assert ask(OpenAIModel(model="m", base_url=server.base_url)).completion.message.content == "ok"
 
 
 def test_no_request_is_sent_after_the_time_for_it(server: FakeOpenAI) -> None:
-    """A pause that would last longer is not begun."""
     server.add(*[FakeReply(status=503, error="busy", headers={"Retry-After": "30"})] * 3)
     begun = time.monotonic()
 
@@ -66,7 +63,6 @@ def test_no_request_is_sent_after_the_time_for_it(server: FakeOpenAI) -> None:
 
 
 def test_a_failure_that_comes_late_is_tried_again(server: FakeOpenAI) -> None:
-    """The time for it begins with the first failure: a gateway says after a minute that it got no answer."""
     server.add(FakeReply(status=504, headers=SOON, delay=0.4), "ok")
 
     model = OpenAIModel(model="m", base_url=server.base_url, retry_seconds=0.2)
@@ -75,7 +71,6 @@ def test_a_failure_that_comes_late_is_tried_again(server: FakeOpenAI) -> None:
 
 
 def test_a_date_is_waited_for(server: FakeOpenAI) -> None:
-    """`Retry-After` may be a date."""
     server.add(FakeReply(status=503, headers={"Retry-After": formatdate(time.time() + 2, usegmt=True)}), "ok")
 
     waiting, *_, completion = asyncio.run(parts_of(OpenAIModel(model="m", base_url=server.base_url)))
@@ -85,7 +80,6 @@ def test_a_date_is_waited_for(server: FakeOpenAI) -> None:
 
 
 def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
-    """Whoever stops does not wait for its end, and nothing more is sent."""
     server.add(FakeReply(status=503, headers={"Retry-After": "50"}), "never asked for")
 
     async def stopped() -> float:
@@ -104,7 +98,6 @@ def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
 
 
 def test_the_next_entry_of_a_list_is_not_kept_waiting(server: FakeOpenAI) -> None:
-    """Where another model can be asked, a server that fails is asked a few times only."""
     server.add(*[FakeReply(status=503, headers=SOON)] * 9)
     with FakeOpenAI(["ok"]) as other:
         entries = [{"model": "first", "base_url": server.base_url}, {"model": "second", "base_url": other.base_url}]
@@ -115,7 +108,6 @@ def test_the_next_entry_of_a_list_is_not_kept_waiting(server: FakeOpenAI) -> Non
 
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])
 def test_a_connection_that_is_only_kept_alive_is_given_up(content_type: str, server: FakeOpenAI) -> None:
-    """What keeps it is no piece of a reply, so the limit goes on."""
     server.add(FakeReply(events=KEPT_ALIVE.events, piece_delay=KEPT_ALIVE.piece_delay, content_type=content_type))
     begun = time.monotonic()
 
@@ -129,7 +121,6 @@ def test_a_connection_that_is_only_kept_alive_is_given_up(content_type: str, ser
 
 @pytest.mark.slow
 def test_a_reply_that_goes_on_is_not_given_up(server: FakeOpenAI) -> None:
-    """Each piece of it begins the limit anew."""
     text = "abcdefghijklmnopqrstuvwxy"
     server.add(FakeReply(text, pieces=list(text), piece_delay=0.5))
 

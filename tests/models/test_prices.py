@@ -24,7 +24,6 @@ MILLION = Usage(1_000_000, 1_000_000)
     ],
 )
 def test_snapshot_costs_what_its_family_costs_unless_the_list_differs(model: str, price: tuple[float, float]) -> None:
-    """A dated snapshot is found by its family; one with a price of its own, and a fine-tune, keeps it."""
     assert price_at(model) == pytest.approx((price[0] / 1000, price[1] / 1000))
 
 
@@ -33,13 +32,11 @@ def test_snapshot_costs_what_its_family_costs_unless_the_list_differs(model: str
     ["", "llama3", "ft:llama3:me::x", "gpt-4o-mini-mine", "gpt-4o-2024", "gpt", "claude-sonnet-4-0"],
 )
 def test_what_the_list_does_not_name_is_unknown(model: str) -> None:
-    """A model of one's own or of another maker has no price, rather than a price of 0."""
     assert price_at(model) is None
     assert cost_of(model, MILLION) is None
 
 
 def test_list_needs_no_network() -> None:
-    """A process that may not open a socket knows the prices, and importing the package has not loaded the list."""
     source = """
 import socket, sys
 import autogen_nb.models.prices as prices
@@ -52,7 +49,6 @@ assert prices.price_at("gpt-4o") == (0.0025, 0.01)
 
 
 def test_given_price_wins_over_the_list() -> None:
-    """AutoGen's ``price`` is dollars per 1,000 tokens, and holds for any server."""
     usage = Usage(2000, 1000)
 
     assert cost_of("gpt-4o", usage) == pytest.approx(0.015)
@@ -76,14 +72,12 @@ def test_given_price_wins_over_the_list() -> None:
     ],
 )
 def test_list_holds_at_openais_and_azures_addresses_only(url: str | None, listed: bool) -> None:
-    """The same name on another server is another matter."""
     assert is_listed_at(url) is listed
     assert (price_at("gpt-4o", url) == (0.0025, 0.01)) is listed
     assert (cost_of("gpt-4o", MILLION, url=url) is not None) is listed
 
 
 def test_long_requests_cost_more_where_the_list_says_so() -> None:
-    """Above 272,000 prompt tokens the newer models charge twice for the prompt and half as much again for the reply."""
     short, long = Usage(272_000, 1000), Usage(272_001, 1000)
 
     assert cost_of("gpt-5.4", short) == pytest.approx(0.272 * 2.5 + 0.015)

@@ -55,7 +55,6 @@ def parts(model: Model) -> tuple[str, str, Completion]:
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 @pytest.mark.parametrize("flush", ["whole", "each"])
 def test_a_field_of_its_own(server: FakeOpenAI, model: OpenAIModel, field: str, flush: Any) -> None:
-    """A server that parts the two itself is taken at its word, with the tokens that it counts."""
     server.add(FakeReply(ANSWER, reasoning=THOUGHT, reasoning_field=field, usage=USAGE, flush=flush))
 
     thought, answer, completion = parts(model)
@@ -67,7 +66,6 @@ def test_a_field_of_its_own(server: FakeOpenAI, model: OpenAIModel, field: str, 
 
 
 def test_the_time_of_a_thought_ends_with_its_answer_s_beginning(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """An answer that is long in coming is no thought."""
     pieces = ["<think>", "Hm.", "</think>", *("word " for _ in range(10))]
     server.add(FakeReply("x", pieces=pieces, flush="each", piece_delay=0.05))
 
@@ -81,7 +79,6 @@ def test_the_time_of_a_thought_ends_with_its_answer_s_beginning(server: FakeOpen
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 100])
 def test_tags_across_chunks(server: FakeOpenAI, model: OpenAIModel, size: int) -> None:
-    """Wherever the network cuts the tags, neither of them is to be seen."""
     text = f"<think>\n{THOUGHT}</think>\n\n{ANSWER}"
     pieces = [text[start : start + size] for start in range(0, len(text), size)]
     server.add(FakeReply(text, pieces=pieces, flush="each"))
@@ -108,7 +105,6 @@ def test_tags_across_chunks(server: FakeOpenAI, model: OpenAIModel, size: int) -
 def test_tags_that_are_not_a_pair(
     server: FakeOpenAI, model: OpenAIModel, stream: bool, text: str, thought: str | None, answer: str
 ) -> None:
-    """A thought that is not closed is all thought, one that is not opened began with the text, and code is code."""
     body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
     server.add(
         FakeReply(text) if stream else FakeReply(body=json.dumps(body).encode(), content_type="application/json")
@@ -123,7 +119,6 @@ def test_tags_that_are_not_a_pair(
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) -> None:
-    """Code that is thought of does not run, code after it does; the thought is in the log and in no request."""
     server.add(f"<think>\n{THOUGHT}</think>\n{ANSWER}", FakeReply("TERMINATE", reasoning="That was all."))
     assistant = AssistantAgent(
         "assistant", llm_config={"model": "thinker", "base_url": server.base_url, "cache_seed": None}
@@ -147,7 +142,6 @@ def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) ->
 
 
 def test_what_is_opaque_goes_back_with_the_calls_that_it_came_with(server: FakeOpenAI, model: OpenAIModel) -> None:
-    """Signatures and encrypted thoughts are returned as they came, in one piece; the thought's text is not."""
     first = {"type": "reasoning.text", "index": 0, "text": "Add"}
     rest = {"type": "reasoning.text", "index": 0, "text": " them.", "signature": "s1g"}
     sealed = {"type": "reasoning.encrypted", "index": 1, "data": "c2VhbGVk"}
@@ -176,7 +170,6 @@ def add(a: int) -> int:
 
 
 def test_a_cache_and_a_recording_keep_it(server: FakeOpenAI, tmp_path: Path) -> None:
-    """A reply from the cache and one that is played again think the same, in the same time."""
     server.add(FakeReply("Yes.", reasoning="Hm.", usage=USAGE))
     client = OpenAIChatCompletionClient(model="thinker", base_url=server.base_url)
     layered = Recording(Cached(client, Cache(tmp_path)), tmp_path / "r.jsonl")
@@ -190,7 +183,6 @@ def test_a_cache_and_a_recording_keep_it(server: FakeOpenAI, tmp_path: Path) -> 
 
 
 def test_a_recording_from_before_is_played(tmp_path: Path) -> None:
-    """A reply that was kept without reasoning has none."""
     reply = {"v": 1, "asked": {"messages": 1, "last": ""}, "message": {"content": "Yes."}, "model": "m"}
     (tmp_path / "r.jsonl").write_text(json.dumps({**reply, "usage": None, "finish_reason": "stop", "cost": None}))
 
@@ -198,7 +190,6 @@ def test_a_recording_from_before_is_played(tmp_path: Path) -> None:
 
 
 def test_a_client_tells_it_as_the_thought(server: FakeOpenAI) -> None:
-    """AgentChat's client streams the words alone; its result has the thought beside them."""
     server.add(FakeReply("Yes.", reasoning="Hm."), "<think>Hm.</think>Yes.")
     client = OpenAIChatCompletionClient(model="thinker", base_url=server.base_url)
 

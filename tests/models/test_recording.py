@@ -44,7 +44,6 @@ def record(path: Path, *replies: Any) -> None:
 
 
 def test_recording_is_played_again(path: Path) -> None:
-    """What was recorded comes back in order: text, calls, model, usage and finish reason, at no cost."""
     record(path, "Hello  there,\nperson. ", CALLS)
     replay = ReplayModel(path)
 
@@ -56,21 +55,18 @@ def test_recording_is_played_again(path: Path) -> None:
 
 
 def test_recording_passes_the_reply_on(path: Path) -> None:
-    """Who asks a recorded model notices nothing."""
     plain, recorded = ask(ScriptedModel(["a b"])), ask(Recording(ScriptedModel(["a b"]), path))
 
     assert plain == recorded
 
 
 def test_recording_is_for_its_owner_only(path: Path) -> None:
-    """A conversation is private: nobody else may read the file."""
     record(path, "x")
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_empty_file_that_others_may_read_is_closed_to_them(tmp_path: Path) -> None:
-    """A file that was made beforehand, and is empty, is taken and made private."""
     path = tmp_path / "talk.jsonl"
     path.touch(mode=0o644)
     record(path, "x")
@@ -79,8 +75,6 @@ def test_empty_file_that_others_may_read_is_closed_to_them(tmp_path: Path) -> No
 
 
 def test_each_line_is_there_as_soon_as_its_reply(path: Path) -> None:
-    """A process that dies later loses nothing: the line is written before the reply is handed over."""
-
     def lines() -> int:
         return path.read_text().count("\n")
 
@@ -92,7 +86,6 @@ def test_each_line_is_there_as_soon_as_its_reply(path: Path) -> None:
 
 
 def test_recording_holds_no_key_and_no_request(path: Path) -> None:
-    """Neither key nor headers nor the text that was sent are in the file."""
     with FakeOpenAI(["fine"]) as server:
         model = OpenAIModel(model="m", base_url=server.base_url, api_key="sk-verysecretkey")
         ask(Recording(model, path), {"role": "user", "content": "confidential"})
@@ -103,8 +96,6 @@ def test_recording_holds_no_key_and_no_request(path: Path) -> None:
 
 
 def test_failed_and_broken_off_replies_are_not_recorded(path: Path) -> None:
-    """Only whole replies are kept."""
-
     async def run() -> None:
         recording = Recording(ScriptedModel(["a b c", ModelUnavailable("down")]), path)
         reply = recording.reply(ModelRequest((USER,)))
@@ -119,7 +110,6 @@ def test_failed_and_broken_off_replies_are_not_recorded(path: Path) -> None:
 
 
 def test_recording_that_holds_something_is_not_overwritten(path: Path) -> None:
-    """A second recording into the same file is refused before anything is asked."""
     record(path, "first")
 
     with pytest.raises(ConfigError, match="another file"):
@@ -127,7 +117,6 @@ def test_recording_that_holds_something_is_not_overwritten(path: Path) -> None:
 
 
 def test_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    """A recording needs a place."""
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ConfigError, match="cannot be written"):
@@ -135,7 +124,6 @@ def test_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_a_reply_that_finds_no_room_is_not_lost(tmp_path: Path) -> None:
-    """When the disk is full the chat goes on, its reply says so, and what is recorded can be played."""
     script = f"""
 import asyncio
 from pathlib import Path
@@ -162,7 +150,6 @@ print(len(read_recording(path)))
 
 
 def test_replay_ends_with_its_recording(path: Path) -> None:
-    """A reply that was never recorded is not made up."""
     record(path, "only")
     replay = ReplayModel(path)
     ask(replay, USER)
@@ -174,7 +161,6 @@ def test_replay_ends_with_its_recording(path: Path) -> None:
 
 
 def test_request_that_was_recorded_before_is_answered_as_then(path: Path) -> None:
-    """A turn that is run again, or a chat that is resumed, finds its place in the recording."""
     record(path, "one", "two", "three")
     replay = ReplayModel(path)
     asked = ([USER], [USER, REPLY, USER], [USER, REPLY, USER], [USER, REPLY, USER, REPLY, USER])
@@ -185,7 +171,6 @@ def test_request_that_was_recorded_before_is_answered_as_then(path: Path) -> Non
 
 
 def test_replay_of_another_conversation_says_where_it_parted(path: Path) -> None:
-    """Another number of messages means another conversation."""
     record(path, "one", "two")
     replay = ReplayModel(path)
     ask(replay, USER)
@@ -198,14 +183,12 @@ def test_replay_of_another_conversation_says_where_it_parted(path: Path) -> None
 
 
 def test_replay_does_not_mind_another_output(path: Path) -> None:
-    """Timings differ from run to run, so texts are not compared."""
     record(path, "one")
 
     assert ask(ReplayModel(path), OUTPUT).completion.message.content == "one"
 
 
 def test_reply_that_was_broken_off_is_given_again(path: Path) -> None:
-    """Who stops in the middle of a reply and goes on later gets that reply."""
     record(path, "one two three")
     replay = ReplayModel(path)
 
@@ -238,7 +221,6 @@ GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), CALLS).to_json())
     ids=["json", "list", "number", "text", "empty", "version", "cut", "field", "type"],
 )
 def test_damaged_line_is_named(line: str, path: Path) -> None:
-    """A recording that cannot be read says which line is to blame."""
     path.parent.mkdir()
     path.write_text(f"{GOOD}\n{line}\n")
 
@@ -247,14 +229,12 @@ def test_damaged_line_is_named(line: str, path: Path) -> None:
 
 
 def test_missing_recording_is_told(path: Path) -> None:
-    """A file that is not there is an error with its name."""
     with pytest.raises(ConfigError, match=r"talk\.jsonl"):
         ReplayModel(path)
 
 
 @given(st.text(), st.sampled_from(["content", "parts"]))
 def test_entry_survives_json(text: str, shape: str) -> None:
-    """Any reply comes back from the file as it went in."""
     content: Any = {"content": text, "parts": [{"type": "text", "text": text}]}[shape]
     entry = RecordingEntry(Digest(2, "x"), Completion(Message(content=content), "m", None, "length"))
 
@@ -263,18 +243,15 @@ def test_entry_survives_json(text: str, shape: str) -> None:
 
 @given(st.text())
 def test_pieces_join_to_the_text(text: str) -> None:
-    """Nothing is lost between the pieces."""
     assert "".join(pieces_of(text)) == text
 
 
 def test_digest_of_no_messages_is_possible() -> None:
-    """A request without messages has a digest too."""
     assert Digest.of(ModelRequest(())).messages == 0
 
 
 @pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder that becomes a link"])
 def test_a_recording_goes_nowhere_else(tmp_path: Path, kind: str) -> None:
-    """What code plants in the place of the file is refused; the folder is the one that there was at first."""
     outside = tmp_path / "outside"
     (tmp_path / "kept").mkdir()
     outside.mkdir()

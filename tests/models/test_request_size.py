@@ -20,12 +20,10 @@ from autogen_nb.models import request_size
     ids=repr,
 )
 def test_text_counts_by_its_characters_and_a_picture_by_its_kind(content: Any, size: int) -> None:
-    """However many bytes a picture has, it costs what a picture costs."""
     assert request_size.of_content(content) == size
 
 
 def test_calls_tools_and_functions_count_as_they_are_written() -> None:
-    """What a model is told beside the messages is a part of the request."""
     called: dict[str, Any] = {
         "role": "assistant",
         "content": None,

@@ -98,7 +98,6 @@ def parts_of(schema: Any) -> list[dict[str, Any]]:
 
 
 def test_schema_keeps_openais_rules() -> None:
-    """Every object is closed and requires all its keys, references stand alone, choices are ``anyOf``."""
     parts = parts_of(schema_of(Home))
     objects = [part for part in parts if part.get("type") == "object"]
 
@@ -110,7 +109,6 @@ def test_schema_keeps_openais_rules() -> None:
 
 
 def test_schema_keeps_what_the_class_says() -> None:
-    """Descriptions, choices, and the definitions that are referred to."""
     schema = schema_of(Home)
     fields = schema["$defs"]["Home"]["properties"] if "$ref" in schema else schema["properties"]
 
@@ -124,7 +122,6 @@ def test_schema_keeps_what_the_class_says() -> None:
 
 
 def test_root_is_an_object_even_where_a_class_refers_to_itself() -> None:
-    """The server takes no reference at the root."""
     schema = schema_of(Home)
 
     assert schema["type"] == "object"
@@ -132,19 +129,16 @@ def test_root_is_an_object_even_where_a_class_refers_to_itself() -> None:
 
 
 def test_reference_of_older_pydantic_is_understood() -> None:
-    """One ``allOf`` is the reference within it."""
     assert schema_of(Older)["properties"]["cat"] == {"$ref": "#/$defs/Cat"}
 
 
 def test_class_within_itself_comes_to_an_end() -> None:
-    """Where it would be written out within itself, it is referred to."""
     link = schema_of(Chain)["properties"]["link"]
 
     assert link == {"$ref": "#/$defs/Chain"}
 
 
 def test_class_without_fields_is_an_object() -> None:
-    """It has no keys, and requires none."""
     assert schema_of(Empty) == {
         "type": "object",
         "title": "Empty",
@@ -156,13 +150,11 @@ def test_class_without_fields_is_an_object() -> None:
 
 
 def test_name_is_one_that_the_server_takes() -> None:
-    """The name of a class with parameters has brackets, which are not taken."""
     assert on_the_wire(Box[int])["json_schema"]["name"] == "Box_int_"
 
 
 @pytest.mark.parametrize("value", [None, {"type": "json_object"}, "text", 7], ids=repr)
 def test_what_is_no_class_goes_through(value: Any) -> None:
-    """A dict is the server's business."""
     assert on_the_wire(value) is value
 
 
@@ -178,6 +170,5 @@ def test_what_is_no_class_goes_through(value: Any) -> None:
     ids=str,
 )
 def test_what_structured_output_cannot_describe_is_refused(kind: Any, says: str) -> None:
-    """The class and the field are named, before anything is sent."""
     with pytest.raises(ConfigError, match=says):
         on_the_wire(kind)

@@ -24,7 +24,6 @@ def checked(model: str, url: str, within: float = 20.0, key: str | None = KEY) -
     ids=["listed", "the only one", "to be chosen"],
 )
 def test_a_list_is_enough_without_a_key(names: tuple[str, ...], typed: str, taken: str) -> None:
-    """A server that lists the model has answered; without a name its only model is taken; nothing is completed."""
     with FakeOpenAI(models=names) as server:
         found = checked(typed, server.base_url, key=None)
 
@@ -35,7 +34,6 @@ def test_a_list_is_enough_without_a_key(names: tuple[str, ...], typed: str, take
 
 @pytest.mark.parametrize("typed", ["m", ""], ids=["listed", "the only one"])
 def test_a_public_list_is_no_proof_of_a_key(typed: str) -> None:
-    """A server may list its models for anybody, and refuse the key all the same."""
     with (
         FakeOpenAI([FakeReply(status=401, error="wrong key")], models=["m"]) as server,
         pytest.raises(ModelRefused, match="answered 401: wrong key"),
@@ -47,7 +45,6 @@ def test_a_public_list_is_no_proof_of_a_key(typed: str) -> None:
 
 @pytest.mark.parametrize("names", [(), ("another",)], ids=["no list", "not in the list"])
 def test_where_the_list_does_not_tell_a_token_does(names: tuple[str, ...]) -> None:
-    """A model that is not listed is asked for a first token."""
     with FakeOpenAI(["Yes."], models=names) as server:
         found = checked("alias", server.base_url)
 
@@ -59,7 +56,6 @@ def test_where_the_list_does_not_tell_a_token_does(names: tuple[str, ...]) -> No
     ("names", "status"), [(("tow", "one", "two"), 404), (("wto", "one", "two"), 404), (("one", "two"), 400)]
 )
 def test_models_are_offered_for_one_that_the_server_does_not_know(names: tuple[str, ...], status: int) -> None:
-    """Where the server refuses the model, its others are there to choose from, those like it first."""
     with FakeOpenAI([FakeReply(status=status, error="no such model")], models=names) as server:
         found = checked("tow", server.base_url)
 
@@ -70,7 +66,6 @@ def test_models_are_offered_for_one_that_the_server_does_not_know(names: tuple[s
 
 
 def test_a_wrong_key_is_no_matter_of_the_model() -> None:
-    """A server that lists its models for anybody, and refuses the key, is told as that."""
     with (
         FakeOpenAI([FakeReply(status=401, error="wrong key")], models=["one"]) as server,
         pytest.raises(ModelRefused, match="answered 401: wrong key"),
@@ -80,7 +75,6 @@ def test_a_wrong_key_is_no_matter_of_the_model() -> None:
 
 @pytest.mark.parametrize(("status", "said"), [(401, "wrong key"), (404, "no such model")])
 def test_a_refusal_is_told(status: int, said: str) -> None:
-    """What the server refuses is told in its words, and the key is not."""
     with (
         FakeOpenAI([FakeReply(status=status, error=f"{said} {KEY}")]) as server,
         pytest.raises(ModelRefused, match=f"answered {status}: {said}") as caught,
@@ -91,7 +85,6 @@ def test_a_refusal_is_told(status: int, said: str) -> None:
 
 
 def test_a_server_that_is_not_there_is_told() -> None:
-    """An address where nothing listens is named."""
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
 
@@ -100,6 +93,5 @@ def test_a_server_that_is_not_there_is_told() -> None:
 
 
 def test_a_silent_server_is_not_waited_for() -> None:
-    """A server that accepts and says nothing is given up within the time."""
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ModelUnavailable, match="did not answer"):
         checked("m", f"http://127.0.0.1:{silent.getsockname()[1]}/v1", within=0.2)

@@ -14,7 +14,6 @@ SERVER = ErrorContext("gpt-x", "https://user:word@models.example:8443/v1", "sk-v
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_status_that_may_pass_is_unavailable_and_asked_again(status: int) -> None:
-    """Limits and troubles of the server itself may pass."""
     failure = by_status(SERVER, status, {"message": "busy"}, {})
 
     assert (type(failure.error), failure.again) == (ModelUnavailable, True)
@@ -23,7 +22,6 @@ def test_status_that_may_pass_is_unavailable_and_asked_again(status: int) -> Non
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 413, 422])
 def test_status_that_stays_is_refused_at_once(status: int) -> None:
-    """A wrong key, name or request is the same the next time."""
     failure = by_status(SERVER, status, {"message": "no"}, {})
 
     assert (type(failure.error), failure.again) == (ModelRefused, False)
@@ -31,12 +29,10 @@ def test_status_that_stays_is_refused_at_once(status: int) -> None:
 
 @pytest.mark.parametrize(("status", "way"), [(401, "OPENAI_API_KEY"), (403, "another one"), (404, "base_url")])
 def test_refusal_tells_the_way_out(status: int, way: str) -> None:
-    """The message says what to change."""
     assert way in str(by_status(SERVER, status, {"message": "no"}, {}).error)
 
 
 def test_a_scheme_that_is_the_other_one_is_named() -> None:
-    """Plain HTTP to a server of TLS, and the other way round, is told with what the address is then."""
     plain = ErrorContext("m", "http://models.example:8443/v1")
 
     for failure in (
@@ -49,7 +45,6 @@ def test_a_scheme_that_is_the_other_one_is_named() -> None:
 
 
 def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What keeps a server from being reached may be the proxy; its password is not told."""
     for name in ("no_proxy", "NO_PROXY", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.example:3128")
@@ -62,21 +57,18 @@ def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_refusal_without_a_key_asks_for_one() -> None:
-    """A server that wanted a key, and got none, is told as that."""
     server = ErrorContext("m", "http://localhost:1/v1")
 
     assert "pass api_key" in str(by_status(server, 401, {"message": "no"}, {}).error)
 
 
 def test_used_up_quota_is_not_asked_again() -> None:
-    """Waiting does not fill an account, though the status is that of a rate limit."""
     failure = by_status(SERVER, 429, {"message": "pay", "code": "insufficient_quota"}, {})
 
     assert (type(failure.error), failure.again) == (ModelRefused, False)
 
 
 def test_long_wait_is_told_and_not_waited() -> None:
-    """A server that asks for more than half a minute is not asked again."""
     failure = by_status(SERVER, 429, {"message": "later"}, {"retry-after": "120"})
 
     assert not failure.again
@@ -84,12 +76,10 @@ def test_long_wait_is_told_and_not_waited() -> None:
 
 
 def test_server_that_says_not_to_retry_is_believed() -> None:
-    """The header that OpenAI sends for it is honoured."""
     assert not by_status(SERVER, 500, None, {"x-should-retry": "false"}).again
 
 
 def test_content_filter_is_an_error_of_its_own() -> None:
-    """A filter's refusal can be told apart, since another server must not be asked the same."""
     body = {"message": "filtered", "code": "content_filter"}
 
     assert isinstance(by_status(SERVER, 400, body, {}).error, ContentFiltered)
@@ -117,7 +107,6 @@ TOO_LONG = [
 
 @pytest.mark.parametrize("said", TOO_LONG)
 def test_request_that_is_too_long_is_an_error_of_its_own(said: str) -> None:
-    """Each server has its own words for it; a shorter request may be answered, so it is told apart."""
     answers = [by_status(SERVER, 400, {"message": said}, {}), by_status(SERVER, 500, said, {}), by_event(SERVER, said)]
 
     assert [(type(answer.error), answer.again) for answer in answers] == [(ContextTooLong, False)] * 3
@@ -133,18 +122,15 @@ def test_request_that_is_too_long_is_an_error_of_its_own(said: str) -> None:
     ],
 )
 def test_code_for_a_request_that_is_too_long_is_enough(body: Any) -> None:
-    """Where the server has a code for it, its words do not matter."""
     assert isinstance(by_status(SERVER, 400, body, {}).error, ContextTooLong)
 
 
 @pytest.mark.parametrize("said", ["max_tokens is too large", "Rate limit reached", "the context is wrong", ""])
 def test_other_refusals_are_not_taken_for_it(said: str) -> None:
-    """What a shorter request would not help is no such error."""
     assert type(by_status(SERVER, 400, {"message": said}, {}).error) is ModelRefused
 
 
 def test_limit_of_requests_is_not_taken_for_it() -> None:
-    """A server that is asked too often may pass, whatever it says of lengths."""
     assert isinstance(by_status(SERVER, 429, {"message": TOO_LONG[0]}, {}).error, ModelUnavailable)
 
 
@@ -162,25 +148,21 @@ def test_limit_of_requests_is_not_taken_for_it() -> None:
     ids=["openai", "fastapi", "nested", "flat", "html", "none", "terminal"],
 )
 def test_servers_own_words_are_quoted_plainly(body: Any, text: str) -> None:
-    """The reason is found in every common shape, without markup and control characters."""
     assert text in str(by_status(SERVER, 500, body, {}).error)
 
 
 def test_long_reason_is_cut() -> None:
-    """An endless reason does not make an endless message."""
     assert len(str(by_status(SERVER, 500, "x" * 100_000, {}).error)) < 600
 
 
 @pytest.mark.parametrize("said", ["bad sk-verysecretkey!", "bad sk-proj-0123456789abcdef!"])
 def test_key_is_never_quoted(said: str) -> None:
-    """Neither our key nor anything else that looks like one is in a message."""
     message = str(by_status(SERVER, 401, {"message": said}, {}).error)
 
     assert "bad [key]!" in message
 
 
 def test_password_in_the_address_is_not_shown() -> None:
-    """The host is shown, who logs in there is not."""
     assert SERVER.host == "models.example:8443"
     assert "verysecret" not in repr(SERVER)
 
@@ -211,7 +193,6 @@ CERTIFICATE.verify_message = "self-signed certificate"
     ids=["refused", "dns", "certificate", "tls", "timeout", "reset", "wordless", "group"],
 )
 def test_connection_error_tells_its_root_cause_and_host(root: BaseException, told: str, again: bool) -> None:
-    """What went wrong with a connection is said in its own words, with the host."""
     failure = by_cause(SERVER, chained(root))
 
     assert isinstance(failure.error, ModelUnavailable)
@@ -221,12 +202,10 @@ def test_connection_error_tells_its_root_cause_and_host(root: BaseException, tol
 
 
 def test_cause_without_any_words_is_named() -> None:
-    """An exception that says nothing is told by its class."""
     assert "ValueError" in str(by_cause(SERVER, ValueError()).error)
 
 
 def test_chain_that_bites_its_tail_ends() -> None:
-    """Exceptions that are each other's cause do not hang the report."""
     first, second = OSError("first"), OSError("second")
     first.__cause__, second.__cause__ = second, first
 
@@ -247,18 +226,15 @@ def test_chain_that_bites_its_tail_ends() -> None:
     ],
 )
 def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
-    """Milliseconds, seconds and dates are understood; nonsense is as if nothing was said."""
     assert retry_after(headers) == seconds
 
 
 def test_retry_after_a_date_is_the_time_until_then() -> None:
-    """A date to come is waited for."""
     then = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
 
     assert retry_after({"retry-after": then}) == pytest.approx(60, abs=3)
 
 
 def test_error_inside_a_stream_may_pass_unless_the_request_is_wrong() -> None:
-    """An error event is the server's trouble, or the request's where it says so."""
     assert isinstance(by_event(SERVER, {"message": "overloaded"}).error, ModelUnavailable)
     assert isinstance(by_event(SERVER, {"type": "invalid_request_error"}).error, ModelRefused)

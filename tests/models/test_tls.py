@@ -55,7 +55,6 @@ def told(server: FakeOpenAI, authority: Authority, **settings: Any) -> str | Non
 
 
 def test_unknown_authority_is_refused_with_the_way_out(server: FakeOpenAI, authority: Authority) -> None:
-    """The message quotes the cause and the host and names ca_bundle; no request was read by anybody."""
     with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+ .*certificate.*issuer.*ca_bundle") as caught:
         told(server, authority)
 
@@ -65,7 +64,6 @@ def test_unknown_authority_is_refused_with_the_way_out(server: FakeOpenAI, autho
 
 @pytest.mark.parametrize("kind", [str, Path])
 def test_ca_bundle_is_trusted(kind: Any, server: FakeOpenAI, authority: Authority) -> None:
-    """The file with the authority's certificate lets its servers in."""
     assert told(server, authority, ca_bundle=kind(authority.certificate)) == "ok"
     assert "ca_bundle" not in server.requests[0].body
 
@@ -73,7 +71,6 @@ def test_ca_bundle_is_trusted(kind: Any, server: FakeOpenAI, authority: Authorit
 def test_ca_bundle_may_begin_with_home(
     server: FakeOpenAI, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A path is read as a shell would."""
     monkeypatch.setenv("HOME", str(authority.certificate.parent))
     monkeypatch.setenv("USERPROFILE", str(authority.certificate.parent))
 
@@ -84,7 +81,6 @@ def test_ca_bundle_may_begin_with_home(
 def test_file_of_the_environment_is_trusted(
     name: str, server: FakeOpenAI, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What other programs are told by the environment counts here too."""
     monkeypatch.setenv(name, str(authority.certificate))
 
     assert told(server, authority) == "ok"
@@ -94,7 +90,6 @@ def test_file_of_the_environment_is_trusted(
 def test_folder_of_the_environment_is_trusted(
     name: str, server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder of certificates under their hashed names, as OpenSSL has it, is read; one of several is enough."""
     _hashed(authority, tmp_path)
     monkeypatch.setenv(name, str(tmp_path))
 
@@ -104,7 +99,6 @@ def test_folder_of_the_environment_is_trusted(
 def test_one_of_several_folders_is_enough(
     server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder that is not there is passed over while another one is."""
     _hashed(authority, tmp_path)
     sign = ";" if sys.platform == "win32" else ":"
     monkeypatch.setenv("SSL_CERT_DIR", f"{tmp_path / 'none'}{sign}{tmp_path}")
@@ -121,14 +115,12 @@ def _hashed(authority: Authority, folder: Path) -> None:
 def test_ca_bundle_wins_over_the_environment(
     server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that is given in code is the only one that is read."""
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nothing.pem"))
 
     assert told(server, authority, ca_bundle=authority.certificate) == "ok"
 
 
 def test_certificate_of_another_name_is_told_without_ca_bundle(server: FakeOpenAI, tmp_path: Path) -> None:
-    """Trusting the authority does not make a wrong name right, so that is not proposed."""
     other = made(tmp_path, "DNS:elsewhere.example")
 
     with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1") as caught:
@@ -142,7 +134,6 @@ def test_certificate_of_another_name_is_told_without_ca_bundle(server: FakeOpenA
 def test_file_without_certificates_is_told_before_anything_is_sent(
     by: str, content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names the setting and the file."""
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_text(content)
@@ -155,7 +146,6 @@ def test_file_without_certificates_is_told_before_anything_is_sent(
 
 @pytest.mark.parametrize("given", [7, "a\0b", "/"], ids=ascii)
 def test_ca_bundle_that_is_no_file_is_told_when_the_model_is_made(given: Any) -> None:
-    """What cannot be a file of certificates is refused at once."""
     with pytest.raises(ConfigError, match="ca_bundle"):
         OpenAIModel(model="m", ca_bundle=given)
 
@@ -163,7 +153,6 @@ def test_ca_bundle_that_is_no_file_is_told_when_the_model_is_made(given: Any) ->
 def test_wrong_environment_does_not_matter_to_a_server_at_home(
     server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server of this machine without TLS is asked whatever the environment says of certificates."""
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
 
     assert ask(OpenAIModel(model="m", base_url=server.base_url)).completion.message.text == "ok"
@@ -171,7 +160,6 @@ def test_wrong_environment_does_not_matter_to_a_server_at_home(
 
 @pytest.mark.parametrize("found", [True, False], ids=["built in", "searched for"])
 def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nothing named, servers are checked by the store of the system, and names are compared."""
     if not found:
         paths: Any = ssl.get_default_verify_paths()
         paths = paths._replace(cafile=None, capath=None)
@@ -186,8 +174,6 @@ def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPat
 
 
 def test_http_client_of_the_user_is_used_as_it_is(server: FakeOpenAI) -> None:
-    """Requests go through the given client, reply after reply, and nobody else closes it."""
-
     async def run() -> bool:
         async with httpx2.AsyncClient(headers={"X-Mine": "yes"}, trust_env=False) as client:
             model = model_for({"model": "m", "base_url": server.base_url, "http_client": client})
@@ -203,7 +189,6 @@ def test_http_client_of_the_user_is_used_as_it_is(server: FakeOpenAI) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_http_client_of_the_user_outlives_a_loop(server: FakeOpenAI) -> None:
-    """A client that holds a connection of a loop that has ended is asked again, and opens a new one."""
     client = httpx2.AsyncClient(trust_env=False)
     model = OpenAIModel(model="m", base_url=server.base_url, http_client=client)
 
@@ -217,13 +202,11 @@ def test_http_client_of_the_user_outlives_a_loop(server: FakeOpenAI) -> None:
 
 
 def test_http_client_that_cannot_be_awaited_is_told() -> None:
-    """A synchronous client, which AutoGen 0.2 takes, is refused when the model is made."""
     with httpx2.Client() as client, pytest.raises(ConfigError, match="AsyncClient"):
         OpenAIModel(model="m", http_client=client)
 
 
 def test_http_client_beside_a_ca_bundle_is_told(authority: Authority) -> None:
-    """Who makes the client also says what it trusts."""
     with pytest.raises(ConfigError, match="http_client and ca_bundle"):
         OpenAIModel(model="m", http_client=httpx2.AsyncClient(), ca_bundle=authority.certificate)
 
@@ -232,7 +215,6 @@ def test_http_client_beside_a_ca_bundle_is_told(authority: Authority) -> None:
 
 
 def test_organization_project_and_headers_are_sent(server: FakeOpenAI) -> None:
-    """What is said of the account goes into the headers, not into the body."""
     ask(
         OpenAIModel(
             model="m",
@@ -254,7 +236,6 @@ def test_organization_project_and_headers_are_sent(server: FakeOpenAI) -> None:
 def test_organization_of_the_environment_is_openais(
     named: bool, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It goes where the environment's key goes, and to no server that was named in code."""
     monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

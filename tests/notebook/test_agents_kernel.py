@@ -18,7 +18,6 @@ PIXEL = "import matplotlib.pyplot as plt\nfig, axes = plt.subplots(figsize=(1, 1
 
 @pytest.mark.slow
 def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Variables and imports of one block are there in the next block and in the next cell."""
     model.add(
         python("import math\nroot = math.sqrt(4)", "print(root)"), "Two.", python("print(math.floor(root))"), "Two."
     )
@@ -31,7 +30,6 @@ def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeO
 
 
 def test_it_is_a_kernel_of_its_own(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """The agent's code runs in another process, with the notebook's interpreter and none of its variables."""
     model.add(python("import os, sys\nprint(os.getpid(), sys.executable, 'secret_value' in globals())"), "Fine.")
 
     notebook.run("secret_value = 1", "values")
@@ -45,7 +43,6 @@ def test_it_is_a_kernel_of_its_own(notebook: FrontEnd, model: FakeOpenAI) -> Non
 
 @pytest.mark.slow
 def test_it_runs_in_the_notebooks_folder(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Relative paths are those of the notebook; the folder for files exists, is told, and goes when it is empty."""
     model.add(
         python("import os\nprint(os.getcwd())\nprint(open('beside.txt').read())\nprint(os.listdir('autogen_files'))")
     )
@@ -61,7 +58,6 @@ def test_it_runs_in_the_notebooks_folder(notebook: FrontEnd, model: FakeOpenAI) 
 
 @pytest.mark.slow
 def test_files_that_were_written_stay(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """What the agent writes into a chat's folder is there afterwards; each chat has a folder of its own."""
     model.add(python("open('autogen_files/two_words/result.txt', 'w').write('kept')"), "Fine.", "Fine.")
 
     fresh.run("%%autogen --confirm never -c 'two words'\nWrite.", "one")
@@ -78,7 +74,6 @@ def test_files_that_were_written_stay(fresh: FrontEnd, model: FakeOpenAI) -> Non
 
 @pytest.mark.slow
 def test_a_plot_is_a_picture_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A figure is shown in the cell as `image/png`; the model reads that it was shown."""
     model.add(python(PIXEL), "Plotted.")
 
     cell = notebook.run("%%autogen --confirm never\nPlot.")
@@ -91,7 +86,6 @@ def test_a_plot_is_a_picture_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) 
 
 
 def test_a_data_frame_is_a_table_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """The value of the last expression is shown as a native output would be, an HTML table here."""
     model.add(python("import pandas as pd\npd.DataFrame({'colour': ['blue']})"), "A table.")
 
     cell = notebook.run("%%autogen --confirm never\nTable.")
@@ -104,7 +98,6 @@ def test_a_data_frame_is_a_table_in_the_cell(notebook: FrontEnd, model: FakeOpen
 
 @pytest.mark.parametrize("way", ["output", "answer"])
 def test_nothing_becomes_live(notebook: FrontEnd, model: FakeOpenAI, way: str) -> None:
-    """Scripts, handlers and remote pictures, from code or model, are not in what the cell shows."""
     hostile = '<script>alert(1)</script><img src="https://evil.example/x.png" onerror="alert(2)"><b>bold</b>'
     code = f"from IPython.display import HTML, Javascript, display\ndisplay(HTML({hostile!r}), Javascript('alert(3)'))"
     model.add(*{"output": [python(code), "Done."], "answer": [hostile]}[way])
@@ -121,7 +114,6 @@ def test_nothing_becomes_live(notebook: FrontEnd, model: FakeOpenAI, way: str) -
 
 
 def test_a_failing_block_shows_its_traceback(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Code that fails is no error of the cell: its output and traceback are shown, and the model goes on."""
     model.add(python("print('before')\n1 / 0"), "Sorry.")
 
     cell = notebook.run("%%autogen --confirm never\nDivide.")
@@ -135,7 +127,6 @@ def test_a_failing_block_shows_its_traceback(notebook: FrontEnd, model: FakeOpen
 
 
 def test_output_streams_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """What code prints is seen before the code has ended."""
     wait = "import os, time\nprint('first')\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('second')"
     model.add(python(wait), "Done.")
 
@@ -150,7 +141,6 @@ def test_output_streams_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -
 
 @pytest.mark.slow
 def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The cell shows head and tail; the whole is in a file of the chat's folder, which model and person are told."""
     model.add(python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
 
     cell = fresh.run("%%autogen --confirm never\nGo.")
@@ -172,7 +162,6 @@ def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "seeing"), [("gpt-4o-mini", True), ("blind", False)])
 def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI, name: str, seeing: bool) -> None:
-    """The picture goes beside the text that every model reads."""
     model.add(python(PIXEL), "Nice.")
 
     cell = notebook.run(f"%%autogen --confirm never --new -m {name}\nDraw.")
@@ -189,7 +178,6 @@ def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_the_persons_set_up_does_not_leak_in(tmp_path: Path, model: FakeOpenAI) -> None:
-    """A start-up file, an auto-loaded extension, a `python3` kernelspec, a key: none reaches the agent's kernel."""
     model.add(
         python("import os, sys\nprint('started' in globals(), 'own_extension' in sys.modules, sorted(os.environ))")
     )
@@ -226,7 +214,6 @@ def test_the_persons_set_up_does_not_leak_in(tmp_path: Path, model: FakeOpenAI) 
 
 @pytest.mark.slow
 def test_a_deleted_folder_is_told_with_a_way_out(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Where the notebook's folder goes while its chat lives, the next cell says so, and what helps does."""
     model.add(python("print(1)"), "One.", python("import os; print(os.getcwd())"), "Two.")
     fresh.run("import os; os.mkdir('here'); os.chdir('here')", "make")
     fresh.run("%reload_ext autogen_nb", "load")
@@ -246,7 +233,6 @@ def test_a_deleted_folder_is_told_with_a_way_out(fresh: FrontEnd, model: FakeOpe
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_agents_of_a_cell_that_is_run_again_have_one_kernel(tmp_path: Path, model: FakeOpenAI) -> None:
-    """Each run of a cell that makes agents gives back the kernel of the run before."""
     define = """
 from autogen_nb import AssistantAgent, UserProxyAgent
 writer = AssistantAgent("writer", llm_config={"config_list": [{"model": "m"}]})

@@ -16,7 +16,6 @@ def told(model: FakeOpenAI) -> str:
 
 @pytest.mark.slow
 def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI) -> None:
-    """A block runs when the person presses Run, and not before."""
     model.add(python("open('pressed', 'w').close()\nprint(6 * 7)"), "It is 42.")
 
     cell = either.start("%%autogen\nHow much is six by seven?")
@@ -34,7 +33,6 @@ def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI)
 
 @pytest.mark.slow
 def test_the_panel_gives_way_to_a_line_that_stays(either: FrontEnd, model: FakeOpenAI) -> None:
-    """After the decision no button is left, and one line says what was decided and by whom."""
     model.add(python("1"), "One.")
 
     cell = either.start("%%autogen\nSay one.")
@@ -46,7 +44,6 @@ def test_the_panel_gives_way_to_a_line_that_stays(either: FrontEnd, model: FakeO
 
 
 def test_edited_code_is_what_runs(either: FrontEnd, model: FakeOpenAI) -> None:
-    """After Edit the edited code runs, the model is told what ran, and the cell goes on showing it."""
     model.add(python("print('wrong')"), "Fine.")
 
     cell = either.start("%%autogen\nPrint something.")
@@ -66,7 +63,6 @@ def test_edited_code_is_what_runs(either: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_back_from_editing_leaves_the_code_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Back from the editor returns to the four buttons, with the code as the model wrote it."""
     model.add(python("print('as it was')"), "Fine.")
 
     cell = notebook.start("%%autogen\nPrint something.")
@@ -82,7 +78,6 @@ def test_back_from_editing_leaves_the_code_alone(notebook: FrontEnd, model: Fake
 
 
 def test_a_skipped_block_does_not_run_and_the_model_reads_why(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Skip takes a reason, runs nothing and hands the reason to the model."""
     model.add(python("print('never seen')"), "Then not.")
 
     cell = either.start("%%autogen\nDelete everything.")
@@ -98,7 +93,6 @@ def test_a_skipped_block_does_not_run_and_the_model_reads_why(either: FrontEnd, 
 
 
 def test_stop_ends_the_chat_and_what_is_queued(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends the cell in one line of error; queued cells do not run, and the kernel is idle."""
     model.add(python("print('never seen')"))
 
     cell = either.start("%%autogen\nGo.")
@@ -115,7 +109,6 @@ def test_stop_ends_the_chat_and_what_is_queued(either: FrontEnd, model: FakeOpen
 
 
 def test_each_block_of_a_message_is_asked_for(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A message with two blocks asks twice, and says which block is meant."""
     model.add(python("first = 1\nprint('one')", "print('two', first)"), "Both ran.")
 
     cell = notebook.start("%%autogen\nTwo steps.")
@@ -135,7 +128,6 @@ def test_each_block_of_a_message_is_asked_for(notebook: FrontEnd, model: FakeOpe
 
 
 def test_a_panel_says_what_to_do_without_buttons(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """The plain text of a panel says how to answer where no buttons appear."""
     model.add(python("1"))
 
     cell = notebook.start("%%autogen\nGo.")
@@ -149,7 +141,6 @@ def test_a_panel_says_what_to_do_without_buttons(notebook: FrontEnd, model: Fake
 
 
 def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """With `ask = 'text'` the same is asked in the input field, and shows no panel."""
     model.add(python("print('seen')"), "Fine.")
     fresh.answers += ["what?", "s", "not now"]
 
@@ -173,7 +164,6 @@ user.initiate_chat(AssistantAgent("assistant", llm_config="scripted"), message="
 
 @pytest.mark.parametrize("cell", ["%%capture kept\n%%autogen\nGo.", HELD], ids=["magic", "chat"])
 def test_code_is_seen_where_the_cell_captures_its_output(notebook: FrontEnd, model: FakeOpenAI, cell: str) -> None:
-    """Nobody lets code run that they have not seen, and no question is captured."""
     model.add(python("print('a secret')"), "Fine.")
 
     started = notebook.start(cell)
@@ -189,7 +179,6 @@ def test_code_is_seen_where_the_cell_captures_its_output(notebook: FrontEnd, mod
 
 @pytest.mark.parametrize("option", ["--confirm never", "--confirm risky"])
 def test_harmless_code_runs_unasked(notebook: FrontEnd, model: FakeOpenAI, option: str) -> None:
-    """Under "never" and "risky" plainly harmless code runs without a question."""
     model.add(python("print(sum(range(4)))"), "Six.")
 
     cell = notebook.run(f"%%autogen {option}\nAdd up.")
@@ -200,7 +189,6 @@ def test_harmless_code_runs_unasked(notebook: FrontEnd, model: FakeOpenAI, optio
 
 
 def test_risky_code_is_asked_for_with_the_reason(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Under "risky" a block that may do harm is asked for, and the panel says why."""
     model.add(python("import shutil\nshutil.rmtree('nothing', ignore_errors=True)"), "Fine.")
 
     cell = notebook.start("%%autogen --confirm risky\nGo.")
@@ -215,7 +203,6 @@ def test_risky_code_is_asked_for_with_the_reason(notebook: FrontEnd, model: Fake
 
 @pytest.mark.slow
 def test_the_environment_that_never_asks_is_shown_all_the_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """AUTOGEN_NB_CONFIRM=never runs unasked, and every status line and the last line say so."""
     model.add({"content": python("print('ran')"), "delay": 0.6}, "Fine.")
 
     notebook.run("import os\nos.environ['AUTOGEN_NB_CONFIRM'] = 'never'", "environ")
@@ -231,7 +218,6 @@ def test_the_environment_that_never_asks_is_shown_all_the_time(notebook: FrontEn
 
 @pytest.mark.slow
 def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """While the model thinks, one line names the agent, counts the seconds and tells how to stop."""
     model.add({"content": "Fine.", "delay": 1.6})
 
     cell = notebook.start("%%autogen\nGo.")
@@ -245,7 +231,6 @@ def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: Fron
 
 
 def test_an_option_wins_over_the_environment(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`--confirm always` asks even where the environment says never."""
     model.add(python("1"))
 
     notebook.run("import os\nos.environ['AUTOGEN_NB_CONFIRM'] = 'never'", "environ")
@@ -257,7 +242,6 @@ def test_an_option_wins_over_the_environment(notebook: FrontEnd, model: FakeOpen
 
 
 def test_nobody_there_to_approve(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Where the front end takes no input, a block that must be asked for ends the cell with a way out."""
     model.add(python("print('never seen')"))
 
     cell = notebook.run("%%autogen\nGo.", stdin=False)
@@ -271,7 +255,6 @@ def test_nobody_there_to_approve(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_the_persons_words_are_asked_for(either: FrontEnd, model: FakeOpenAI) -> None:
-    """With `--human-input always` a panel takes the person's words, and the model reads them."""
     model.add("Which colour?", "Blue it is.")
 
     cell = either.start("%%autogen --human-input always\nPaint.")

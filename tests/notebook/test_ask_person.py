@@ -12,7 +12,6 @@ CALL = FakeReply(
 
 @pytest.mark.slow
 def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """The question is a panel with a button for each choice, and what is chosen is what the model reads."""
     model.add(CALL, "Blue it is.")
 
     cell = notebook.start("%%autogen --ask-person\nPaint.")
@@ -30,7 +29,6 @@ def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) 
 
 @pytest.mark.slow
 def test_nobody_there_to_be_asked(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Where nobody is there the model is told so, and goes on."""
     model.add(CALL, "Red, then.")
 
     cell = notebook.run("%%autogen --ask-person\nPaint.", stdin=False)
@@ -41,7 +39,6 @@ def test_nobody_there_to_be_asked(notebook: FrontEnd, model: FakeOpenAI) -> None
 
 @pytest.mark.slow
 def test_server_that_may_not_know_tools_is_sent_none(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Unless it is asked for, only servers that are known to take tools are told of one."""
     model.add("Done.")
 
     notebook.run("%%autogen\nPaint.")

@@ -27,7 +27,6 @@ RUN = ApprovalGiven("run", by="you")
     ids=["two", "three", "three after a skip", "a skip between", "edited", "run all", "by a rule", "by run all"],
 )
 def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool) -> None:
-    """Only what a person was asked about and let run as it came counts; other events are between them anyway."""
     events: list[Recorded] = [each for given in decisions for each in (given, Ended("answered"))]
 
     assert lets_all_run(events) is found
@@ -35,7 +34,6 @@ def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool
 
 @pytest.mark.slow
 def test_offer_is_made_once_in_a_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """After the third Run one line offers to be asked less, and no further one does, in later cells neither."""
     model.add(python("1"), python("2"), "Done.", python("3"), python("4"), "Done.")
 
     first = notebook.start("%%autogen --new\nGo.")

@@ -16,7 +16,6 @@ HOSTILE = "print('<img src=x onerror=alert(1)>')  # $x$ \u202e"
 
 @pytest.mark.slow
 def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Each question stands there with its answer, who gave it, the code as it ran and how that ended."""
     model.add(python("print('one')"), python("1 / 0"), "Done.")
     nothing = fresh.run("%autogen audit", "before")
     cell = fresh.start("%%autogen\nGo.")
@@ -42,14 +41,12 @@ def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
-    """Unknown chats and options are one line of error."""
     assert "there is no chat 'nobody'" in fresh.run("%autogen audit nobody").error
     assert "takes a chat's name and --sent" in fresh.run("%autogen audit --all").error
     assert "names more than one chat" in fresh.run("%autogen audit one two").error
 
 
 def test_nothing_in_the_record_becomes_part_of_the_page() -> None:
-    """Code and messages stay text, and what could disguise them is written out."""
     block = CodeBlock("python", HOSTILE)
     log: list[Recorded] = [
         ApprovalAsked("<b>user</b>", block, reasons=("<b>why</b>",)),
@@ -70,7 +67,6 @@ def test_nothing_in_the_record_becomes_part_of_the_page() -> None:
 
 
 def test_pictures_and_calls_are_told() -> None:
-    """A request tells of the pictures and calls in its messages, not their bytes."""
     call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     log: list[Recorded] = [
@@ -88,5 +84,4 @@ def test_pictures_and_calls_are_told() -> None:
 
 @pytest.mark.slow
 def test_nothing_sent() -> None:
-    """A chat without requests says so."""
     assert requests_table([], "main")[0]["text/plain"] == "Nothing went to a model in chat `main`."

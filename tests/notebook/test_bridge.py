@@ -31,7 +31,6 @@ def file(notebook: FrontEnd) -> FrontEnd:
 @pytest.mark.slow
 @EITHER_WAY
 def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str) -> None:
-    """A chat that cannot be awaited asks in words; what was run comes to its answer."""
     model.add(python("print(6 * 7)"), "It is 42.")
     file.answers += ["r"]
 
@@ -45,7 +44,6 @@ def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str
 
 @EITHER_WAY
 def test_without_a_person_it_is_a_clear_error(file: FrontEnd, model: FakeOpenAI, call: str) -> None:
-    """Where the front end takes no input, the cell ends in the line that says what to do."""
     model.add(python("print(6 * 7)"))
 
     cell = file.run(call, stdin=False)
@@ -57,7 +55,6 @@ def test_without_a_person_it_is_a_clear_error(file: FrontEnd, model: FakeOpenAI,
 
 @pytest.mark.parametrize("name", ["time", "code", "run_cell", "await"])
 def test_an_unfinished_one_stops_what_follows(file: FrontEnd, model: FakeOpenAI, name: str) -> None:
-    """A chat that did not finish ends the cell around it in one line, and queued cells do not run."""
     model.add(python("print(6 * 7)"))
     file.answers += ["t"]
 
@@ -69,7 +66,6 @@ def test_an_unfinished_one_stops_what_follows(file: FrontEnd, model: FakeOpenAI,
 
 
 def test_below_time_the_time_is_told(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`%%time` above the magic does what it does above other code."""
     model.add("Fine.")
 
     cell = notebook.run("%%time\n%%autogen\nGo.")
@@ -79,7 +75,6 @@ def test_below_time_the_time_is_told(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 
 def test_captured_is_not_shown(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`%%capture` takes the transcript, and gives it back."""
     model.add("Fine.")
 
     cell = notebook.run("%%capture seen\n%%autogen\nGo.")
@@ -90,7 +85,6 @@ def test_captured_is_not_shown(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_the_words_of_the_person_are_asked_for(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`--human-input always` takes words in the input field."""
     model.add("Which colour?", "Blue it is.")
     notebook.answers += ["blue", "exit"]
 
@@ -101,7 +95,6 @@ def test_the_words_of_the_person_are_asked_for(notebook: FrontEnd, model: FakeOp
 
 
 def test_code_edited_in_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """In words code is edited by typing it anew, ended by a dot."""
     model.add(python("print('wrong')"), "Fine.")
     notebook.answers += ["e", "print('right')", "print('so')", "."]
 
@@ -113,7 +106,6 @@ def test_code_edited_in_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_after_a_nested_call_the_outermost_is_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell after one that called the magic from code, and after one that failed to compile, has its buttons."""
     model.add("Fine.", python("1"))
 
     notebook.run(CALLS["code"])
@@ -128,7 +120,6 @@ def test_after_a_nested_call_the_outermost_is_awaited_again(notebook: FrontEnd, 
 
 @pytest.mark.slow
 def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Only the call itself is rewritten: code that mentions it runs as it is."""
     cell = notebook.run("text = \"get_ipython().run_cell_magic('autogen', '', 'x')\"\nprint(text.count('autogen'))")
 
     assert cell.text.strip() == "1"
@@ -146,7 +137,6 @@ def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, mode
     ids=["variable", "keyword", "empty", "expression"],
 )
 def test_a_call_with_more_than_texts_is_left_alone(call: str) -> None:
-    """Code of the person's that calls the magic with values of its own runs as it is."""
     shell: Any = SimpleNamespace(kernel=True)
 
     assert Transformer(shell)([call]) == [call]

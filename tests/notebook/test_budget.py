@@ -18,7 +18,6 @@ def reply(text: str, tokens: int) -> FakeReply:
 
 @pytest.mark.slow
 def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """What was spent is told, nothing is sent, and the cell goes on where it was with a larger budget."""
     model.add(reply(python("print(6 * 7)"), 4_000), reply("It is 42.", 4_000))
     first = fresh.run("%%autogen --confirm never --budget 5000tokens\nMultiply.")
     asked = len(model.requests)
@@ -38,7 +37,6 @@ def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: 
 
 @pytest.mark.slow
 def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Earlier cells of the chat count, a run that was replaced too, and a new chat begins at nothing."""
     model.add(reply("One.", 2_000), reply("One again.", 2_000), reply("New.", 2_000))
     fresh.run("%%autogen\nFirst.", "one")
     fresh.run("%%autogen\nFirst.", "one")
@@ -57,7 +55,6 @@ def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
 def test_what_a_server_does_not_count_is_estimated_for_the_whole_chat(
     usage: Any, fresh: FrontEnd, model: FakeOpenAI
 ) -> None:
-    """The next cell begins with what the replies before it have spent by the estimate."""
     model.add(*(FakeReply(content=text, usage=usage) for text in ("One.", "Two.")))
     first = fresh.run("%%autogen --budget 9000tokens\nFirst.", "one")
     told = re.search(r"([\d,]+) of 9,000 tokens spent", first.about("end")[0])
@@ -79,7 +76,6 @@ def test_what_a_server_does_not_count_is_estimated_for_the_whole_chat(
     ids=["no sum", "no price"],
 )
 def test_one_that_cannot_be_kept_starts_nothing(fresh: FrontEnd, model: FakeOpenAI, options: str, said: str) -> None:
-    """A cell whose budget is no sum, or whose model has no known price, ends before a model is asked."""
     cell = fresh.run(f"%%autogen {options}\nGo.")
 
     assert said in cell.error
@@ -88,7 +84,6 @@ def test_one_that_cannot_be_kept_starts_nothing(fresh: FrontEnd, model: FakeOpen
 
 @pytest.mark.slow
 def test_a_notebooks_own_default(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`%config` sets a budget for all chats."""
     model.add(reply("One.", 2_000))
     fresh.run("%config AutogenMagics.budget = '2001 tokens'", "config")
     first = fresh.run("%%autogen\nFirst.", "one")

@@ -41,12 +41,10 @@ def opened(tmp_path: Path) -> Iterator[Open]:
     ],
 )
 def test_a_notebook_has_a_folder_of_its_name(path: str, folder: str, tmp_path: Path, opened: Open) -> None:
-    """The name is that of the notebook, wherever its path begins; one without a name has the chats' folders alone."""
     assert opened(path.format(cwd=tmp_path)).folder("main", ()) == f"autogen_files/{folder}"
 
 
 def test_names_that_look_the_same_are_two_folders(opened: Open) -> None:
-    """What no folder should be called by is left out, and no other notebook comes to the same folder by that."""
     paths = ("my data.ipynb", "my_data.ipynb", "my:data.ipynb", "my/data.ipynb", "../../x.ipynb", "x" * 300)
 
     folders = [opened(path).folder("main", ()) for path in paths]
@@ -60,7 +58,6 @@ def test_names_that_look_the_same_are_two_folders(opened: Open) -> None:
 
 @pytest.mark.parametrize("path", ["sales.ipynb", ""])
 def test_a_folder_that_a_living_notebook_uses_is_not_taken(path: str, opened: Open) -> None:
-    """A second kernel of a notebook gets another folder while the first lives, and the same one afterwards."""
     first, second = opened(path), opened(path)
 
     taken = first.folder("main", ())
@@ -73,7 +70,6 @@ def test_a_folder_that_a_living_notebook_uses_is_not_taken(path: str, opened: Op
 
 
 def test_each_chat_has_a_folder(opened: Open) -> None:
-    """Chats of a notebook have folders beside each other."""
     folders = opened("sales.ipynb")
 
     assert folders.folder("a b", ()) == "autogen_files/sales/a_b"
@@ -90,7 +86,6 @@ def test_each_chat_has_a_folder(opened: Open) -> None:
 def test_two_notebooks_in_a_folder(
     names: tuple[str, str], folders: tuple[str, str], tmp_path: Path, model: FakeOpenAI
 ) -> None:
-    """What the agent of one writes is not written over by the other's, and each says where its files are."""
     own = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "x", "AUTOGEN_NB_MODEL": "scripted"}
     said = []
     with ExitStack() as opened:

@@ -9,7 +9,6 @@ from tests.notebook.markup import code_of, problems, text_of
 
 
 def test_a_card_says_who_speaks() -> None:
-    """A message shows its speaker, a detail and its body."""
     html = card("assistant", "<p>hello</p>", detail="gpt-4o, 2.1 s")
 
     assert "<strong>assistant</strong>" in html
@@ -18,14 +17,12 @@ def test_a_card_says_who_speaks() -> None:
 
 
 def test_a_line_shows_code_spans() -> None:
-    """Words between backticks are code; everything is escaped."""
     html = line("`x<y` is <b>")
 
     assert "<code>x&lt;y</code> is &lt;b&gt;" in html
 
 
 def test_a_lines_meaning_does_not_hang_on_colour() -> None:
-    """Good, warning and bad lines begin with a mark."""
     assert [text_of(line("x", tone=tone)) for tone in ("muted", "good", "warning", "bad")] == [
         "x",
         "\u2713 x",
@@ -35,19 +32,16 @@ def test_a_lines_meaning_does_not_hang_on_colour() -> None:
 
 
 def test_code_stands_under_its_label() -> None:
-    """A block is named by its language, or as the caller says."""
     assert text_of(code(CodeBlock("python", "x"))) == "pythonx"
     assert text_of(code(CodeBlock("python", "x"), label="block 1 of 2")) == "block 1 of 2x"
     assert text_of(code(CodeBlock("", "x"))) == "x"
 
 
 def test_preformatted_text_is_kept() -> None:
-    """Plain text of the kernel is shown character by character."""
     assert code_of(preformatted("\n a  <b>\n")) == "\n a  <b>\n"
 
 
 def test_a_bundle_names_its_kind() -> None:
-    """Tools find our outputs by their metadata."""
     assert bundle("<p>x</p>", "x", kind="message") == (
         {"text/html": "<p>x</p>", "text/plain": "x"},
         {"autogen_nb": {"kind": "message"}},
@@ -55,7 +49,6 @@ def test_a_bundle_names_its_kind() -> None:
 
 
 def test_importing_loads_nothing_heavy() -> None:
-    """The modules load their libraries only when something is shown."""
     source = (
         "import sys, autogen_nb.notebook.rendering.mime;"
         "print(sorted({'nh3', 'markdown_it', 'pygments', 'IPython'} & set(sys.modules)))"
@@ -67,7 +60,6 @@ def test_importing_loads_nothing_heavy() -> None:
 
 
 def test_folded_text_stands_behind_its_summary() -> None:
-    """A long text is opened by its line; both are escaped."""
     html = folded("`KeyError: '<b>'` of it", "<i>traceback")
 
     assert html.startswith("<details><summary")
@@ -77,5 +69,4 @@ def test_folded_text_stands_behind_its_summary() -> None:
 
 
 def test_a_question_is_escaped() -> None:
-    """What is asked is a line with code spans."""
     assert text_of(question("Run `a<b` now?")) == "Run a<b now?"

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.kernel
 
 @pytest.mark.slow
 def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Where no more kernels may run, the cell says which chats have them and how to end one; then there is room."""
     model.add(python("x = 1"), "Done.", python("print(2)"), python("print(3)"), "Done.")
     fresh.run("%config AutogenMagics.kernel_limit = 1", "config")
     fresh.run("%%autogen --confirm never\nGo.", "one")
@@ -39,7 +38,6 @@ def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> N
 
 @pytest.mark.slow
 def test_a_chat_that_nobody_can_reach_takes_no_room(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The kernel of a chat that `--new` has dropped, since its first request failed, does not count."""
     model.add(FakeReply(status=401, error="revoked"), python("print('computed')"), "Fine.")
     fresh.run("%config AutogenMagics.kernel_limit = 1", "config")
     fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the kernel of the first chat")
@@ -54,7 +52,6 @@ def test_a_chat_that_nobody_can_reach_takes_no_room(fresh: FrontEnd, model: Fake
 
 @pytest.mark.slow
 def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A kernel that nobody uses is told of below the last cell, ends, and the next block of its chat is told."""
     model.add(python("x = 1"), "Done.", python("print('x' in globals())"), "Gone.")
     fresh.run("%config AutogenMagics.kernel_idle = 0.2", "config")
 
@@ -73,7 +70,6 @@ def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) ->
 
 @pytest.mark.slow
 def test_the_state_of_a_kernel_says_when_it_ends(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`%autogen kernel status` tells how long a kernel may stay idle; 0 minutes mean for ever."""
     model.add(python("x = 1"), "Done.", python("x = 2"), "Done.")
 
     fresh.run("%%autogen --confirm never\nGo.", "one")
@@ -96,8 +92,6 @@ class Named(JupyterExecutor):
 
 @pytest.mark.slow
 def test_a_kernel_that_works_is_not_idle(tmp_path: Path) -> None:
-    """A kernel that is idle for too long is told of, then ended; one that works goes on."""
-
     async def main() -> list[str]:
         told: list[str] = []
         ended = asyncio.Event()
@@ -131,8 +125,6 @@ def test_a_kernel_that_works_is_not_idle(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_kernel_that_has_ended_makes_room(tmp_path: Path) -> None:
-    """One kernel more than may be is refused with the names of those that run, and the same one twice is not."""
-
     async def main() -> None:
         kernels = ChatKernels()
         kernels.set_limits(0, 1)
@@ -170,8 +162,6 @@ class Idle:
 
 
 def test_a_chat_that_goes_while_another_ends_stops_nothing() -> None:
-    """A chat that is dismissed while an idle kernel ends is left alone, and the others are looked after as before."""
-
     async def main() -> tuple[bool, bool]:
         kernels = ChatKernels()
         kernels.set_limits(0.001, 8)

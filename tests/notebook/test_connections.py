@@ -50,12 +50,10 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_model_of_a_cell(named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any) -> None:
-    """The cell's own model wins, then what the person gave, then the environment; a name alone is no connection."""
     assert choose(named, given, environ) == chosen
 
 
 def test_a_key_is_not_printed() -> None:
-    """A connection's representation does not hold the key."""
     assert "sk-1" not in repr(KEY)
 
 
@@ -81,7 +79,6 @@ def test_a_key_is_not_printed() -> None:
 def test_name_picks_the_entries_of_the_list(
     place: str, named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any, tmp_path: Path
 ) -> None:
-    """Entries with that model or tag fall back on each other, in their order; with no name it is the first model's."""
     if place == "environment":
         environ = {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}
     else:
@@ -105,18 +102,15 @@ def test_name_picks_the_entries_of_the_list(
 def test_what_the_list_does_not_hold_is_as_without_it(
     named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any
 ) -> None:
-    """Another name, a local model, and what the person has just given are not the list's."""
     assert choose(named, given, {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}) == chosen
 
 
 @pytest.mark.parametrize("entries", ["[]", '[{"api_key": "sk"}]'])
 def test_list_without_models_names_none(entries: str) -> None:
-    """A list that says nothing is no connection, and no crash."""
     assert choose("", None, {"OAI_CONFIG_LIST": entries}) is None
 
 
 def test_list_that_cannot_be_read_is_told_without_its_keys() -> None:
-    """A slip in the list is not passed over, and not quoted; a local model does not need it."""
     environ = {"OAI_CONFIG_LIST": f'[{{"api_key": "{SECRET}"'}
 
     with pytest.raises(ConfigError, match=r"OAI_CONFIG_LIST.* no JSON") as caught:
@@ -128,7 +122,6 @@ def test_list_that_cannot_be_read_is_told_without_its_keys() -> None:
 
 @pytest.mark.slow
 def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The account is the entry's; the second entry answers where the first refuses; no key is shown anywhere."""
     with FakeOpenAI([FakeReply(status=401, error=f"bad key {SECRET}")]) as refusing:
         entries = [
             {"model": "other", "api_key": "sk-of-another-account"},
@@ -174,7 +167,6 @@ def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOp
     ],
 )
 def test_the_hosts_that_are_asked(spec: object, environ: dict[str, str], found: tuple[str, ...]) -> None:
-    """The hosts of all servers that may be asked are known before the first request; of an address no more is told."""
     assert hosts(spec, environ) == found
 
 
@@ -189,5 +181,4 @@ def test_the_hosts_that_are_asked(spec: object, environ: dict[str, str], found: 
     ],
 )
 def test_servers_that_are_known_to_take_tools(spec: object, environ: dict[str, str], known: bool) -> None:
-    """Only where every server is known to take tools is a model told of one that nobody asked for."""
     assert known_to_call(spec, environ) is known

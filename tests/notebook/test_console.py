@@ -43,7 +43,6 @@ def console(started: Terminal, model: FakeOpenAI) -> Terminal:
 
 
 def test_a_question_in_words(console: Terminal, model: FakeOpenAI) -> None:
-    """One line says that there are no buttons; the block is shown, asked for and run, and everything is plain text."""
     model.add(python("print('abc'.upper())"), "It is done.")
 
     console.cell("%%autogen Shout, please.")
@@ -60,7 +59,6 @@ def test_a_question_in_words(console: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_a_block_edited_in_the_persons_editor(console: Terminal, model: FakeOpenAI) -> None:
-    """`e` opens the editor in the console's own terminal, though the kernel has none."""
     model.add(python("print('abc'.upper())"), "Fine.")
 
     console.cell("%%autogen Shout, please.")
@@ -72,7 +70,6 @@ def test_a_block_edited_in_the_persons_editor(console: Terminal, model: FakeOpen
 
 
 def test_ctrl_c_at_the_question(console: Terminal, model: FakeOpenAI) -> None:
-    """Ctrl-C at the question ends the cell in one line, and the console goes on."""
     model.add(python("1"))
 
     console.cell("%%autogen Ask me.")
@@ -87,7 +84,6 @@ def test_ctrl_c_at_the_question(console: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_a_chat_of_the_persons_own(console: Terminal, model: FakeOpenAI) -> None:
-    """`initiate_chat()` asks in words, too."""
     model.add(python("print('abc'.upper())"), "It is done.")
 
     console.cell(CHAT)

@@ -49,7 +49,6 @@ def begun(chat: NotebookConversation, cell: str | None, request: str, *events: R
 
 @pytest.mark.parametrize("last", [ASKED, WAITING])
 def test_an_open_question_is_gone_on_with(chat: NotebookConversation, last: Recorded) -> None:
-    """A turn that ends in a question for a person or a model is gone on with by the same cell and task."""
     begun(chat, "a", "1", last)
 
     resumed = chat.resume(Origin("a", "2"), "go", TERMS)
@@ -59,7 +58,6 @@ def test_an_open_question_is_gone_on_with(chat: NotebookConversation, last: Reco
 
 
 def test_other_terms_begin_anew(chat: NotebookConversation) -> None:
-    """A turn whose questions would be others now cannot be gone on with."""
     begun(chat, "a", "1", ASKED)
 
     assert chat.resume(Origin("a", "2"), "go", replace(TERMS, confirm="never")) is None
@@ -77,14 +75,12 @@ def test_other_terms_begin_anew(chat: NotebookConversation) -> None:
     ids=["code-was-running", "ended", "other-task", "other-cell", "same-execution"],
 )
 def test_anything_else_is_not(chat: NotebookConversation, origin: Origin, task: str, last: Recorded) -> None:
-    """Code that was cut off, a turn that ended, another task or cell: none of them is gone on with."""
     begun(chat, "a", "1", last)
 
     assert chat.resume(origin, task, TERMS) is None
 
 
 def test_going_on_forgets_what_came_after(chat: NotebookConversation) -> None:
-    """A turn that is gone on with is the last one."""
     begun(chat, "a", "1", ASKED)
     begun(chat, "b", "2", Ended("answered"))
 
@@ -96,7 +92,6 @@ def test_going_on_forgets_what_came_after(chat: NotebookConversation) -> None:
 
 
 def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -> None:
-    """A cell that is run again replaces its turn and what came after, and says which."""
     for cell in "abc":
         begun(chat, cell, cell, Ended("answered"))
 
@@ -107,7 +102,6 @@ def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -
 
 
 def test_a_renewed_chat_keeps_the_old_one(all_of_them: Conversations) -> None:
-    """A new chat takes the name and a folder of its own; the old one is kept under the next free name."""
     begun(all_of_them.named(), "a", "1")
     old = all_of_them.named()
 
@@ -122,14 +116,12 @@ def test_a_renewed_chat_keeps_the_old_one(all_of_them: Conversations) -> None:
 
 
 def test_renewing_what_was_not_used_keeps_nothing(all_of_them: Conversations) -> None:
-    """A chat without turns is as good as new."""
     chat = all_of_them.named()
 
     assert all_of_them.renew() == (chat, None)
 
 
 def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> None:
-    """A chat whose first request failed leaves no chat behind, and its task is said; one with an answer is kept."""
     begun(all_of_them.named(), "a", "1", WAITING, task="count")
     failed = all_of_them.named()
 
@@ -148,7 +140,6 @@ def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> Non
 
 
 def test_a_new_chat_is_begun_once_by_its_cell(all_of_them: Conversations) -> None:
-    """A cell that gets `--new` begins a new chat at once, and run again goes on with that one."""
     chat = all_of_them.named()
     begun(chat, "a", "1", Ended("answered"))
     new = CellOptions("go", new=True)
@@ -165,12 +156,10 @@ def test_a_new_chat_is_begun_once_by_its_cell(all_of_them: Conversations) -> Non
     [("main", "main"), ("two words", "two_words"), ("été", "été"), ("a/b", "a_b"), ("..", "_"), (".hidden", "hidden")],
 )
 def test_a_folder_stays_where_it_belongs(all_of_them: Conversations, name: str, folder: str) -> None:
-    """A chat's folder is one below `autogen_files`, whatever the chat is called."""
     assert all_of_them.named(name).folder == f"autogen_files/{folder}"
 
 
 def test_which_chat_holds_a_cell(all_of_them: Conversations) -> None:
-    """A cell that is run again is found in the chat that it belongs to; a cell without an id in none."""
     begun(all_of_them.named("side"), "a", "1")
     begun(all_of_them.named("main"), None, "2")
 

@@ -56,7 +56,6 @@ TEXTS: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_what_is_slow_to_read_is_not_read_for_long(name: str) -> None:
-    """No text takes longer than a text of its length takes."""
     begun = time.process_time()
 
     TEXTS[name]()
@@ -73,7 +72,6 @@ def test_what_is_slow_to_read_is_not_read_for_long(name: str) -> None:
     ],
 )
 def test_a_large_table_is_cleaned(cell: str) -> None:
-    """What is costly is no matter of the length alone."""
     row = f"<tr>{cell * 10}</tr>"
 
     shown = clean_html(f"<style type='text/css'>a {{b: c}}</style><table>{row * 300}</table>")
@@ -82,7 +80,6 @@ def test_a_large_table_is_cleaned(cell: str) -> None:
 
 
 def test_a_long_statement_is_asked_about() -> None:
-    """A statement that is too long to be read may do anything."""
     found = analysis.effects(CodeBlock("python", f"pd.read_sql({'select 1 -- ' + 'x' * 10_000!r}, c)"))
 
     assert not sql_effects.asks("select 1 -- " + "x" * 10_000)

@@ -33,7 +33,6 @@ def kernel(**more: Any) -> Any:
 
 
 def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:
-    """What is not known to hear a click is not trusted to."""
     shell = kernel()
 
     assert intercept(shell.kernel) is None
@@ -43,8 +42,6 @@ def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:
 
 
 def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
-    """Where nothing can be tapped, but the kernel serves an awaited cell, buttons are used there."""
-
     async def dispatch(msg: object, *, concurrent: bool = False) -> None:
         await asyncio.sleep(0)
 
@@ -57,7 +54,6 @@ def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("silent", [False, True], ids=["shown", "silent"])
 def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpenAI, *, silent: bool) -> None:
-    """The code is to be seen above the panel, also where the chat is silent; nothing of the panel stays."""
     model.add(python("print('it', 'ran')"), "TERMINATE")
     either.run(AGENTS, "agents")
 
@@ -75,7 +71,6 @@ def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpen
 
 @pytest.mark.slow
 def test_the_persons_own_widgets_are_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A click on one waits for the cell, as it does in every cell that blocks; afterwards all is as it was."""
     model.add(python("1"), "TERMINATE")
     notebook.run(AGENTS, "agents")
     notebook.run(LEFT_ALONE, "mine")
@@ -96,7 +91,6 @@ def test_the_persons_own_widgets_are_left_alone(notebook: FrontEnd, model: FakeO
 
 @pytest.mark.slow
 def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """The first run gives way to the second, whose panel alone is seen."""
     model.add(python("print('it', 'ran')"), python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")
 
@@ -115,7 +109,6 @@ def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpe
 
 @pytest.mark.slow
 def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends the cell, and its panel with it."""
     model.add(python("1"))
     notebook.run(AGENTS, "agents")
 
@@ -130,7 +123,6 @@ def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOp
 
 @pytest.mark.slow
 def test_who_wants_words_gets_them_in_plain_cells_too(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The setting holds for all chats, and nothing needs to be explained."""
     model.add(python("print('it', 'ran')"), "TERMINATE")
     fresh.run("%config AutogenMagics.ask = 'text'", "config")
     fresh.run(AGENTS, "agents")
@@ -144,7 +136,6 @@ def test_who_wants_words_gets_them_in_plain_cells_too(fresh: FrontEnd, model: Fa
 
 @pytest.mark.slow
 def test_a_front_end_that_knows_no_cells_is_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """What jupyter console sends is answered with text alone, and one line says why, once."""
     model.add(python("1"), "Fine.", python("1"), "Fine.")
     fresh.answers += ["r", "r"]
 
@@ -158,7 +149,6 @@ def test_a_front_end_that_knows_no_cells_is_asked_in_words(fresh: FrontEnd, mode
 
 @pytest.mark.slow
 def test_a_cell_below_another_magic_says_why_it_asks_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """It cannot be awaited; the line stands before the first question, once."""
     model.add(python("1", "2"), "Fine.")
     fresh.answers += ["r", "r"]
 

@@ -56,7 +56,6 @@ def decided(cell: Run) -> list[str]:
 
 
 def test_threads_ask_in_one_list(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Each row has its own answer; Deny all denies what is still shown, and takes nothing back."""
     cell = started(either, model, BESIDE)
     listed(either, 3)
     rows = cell.about("panel")[0].splitlines()[1:4]
@@ -77,7 +76,6 @@ def test_threads_ask_in_one_list(either: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_stop_in_a_list_stops_all(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop denies all that is shown, and nothing more is asked."""
     cell = started(notebook, model, BESIDE)
     listed(notebook, 3)
     notebook.click("Stop")
@@ -90,7 +88,6 @@ def test_stop_in_a_list_stops_all(notebook: FrontEnd, model: FakeOpenAI) -> None
 
 
 def test_what_is_decided_in_a_row_is_one_line(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Code that asks one thing after another leaves one line for all of it, until it prints something."""
     cell = started(notebook, model, AFTER)
     for number in range(3):
         name = f"after-{number} next. Allow it?"
@@ -108,7 +105,6 @@ def test_what_is_decided_in_a_row_is_one_line(notebook: FrontEnd, model: FakeOpe
 
 
 def test_question_of_code_that_has_ended_goes(either: FrontEnd, model: FakeOpenAI) -> None:
-    """The panel goes with its code, the cell goes on by itself, and it is kept as what it was: not decided."""
     cell = started(either, model, LATE)
     either.asked("Allow")
     (either.cwd / "late-enough").touch()
@@ -126,7 +122,6 @@ def test_question_of_code_that_has_ended_goes(either: FrontEnd, model: FakeOpenA
 
 @pytest.mark.parametrize("confirm", ["risky", "always"])
 def test_an_install_is_one_question(fresh: FrontEnd, model: FakeOpenAI, confirm: str) -> None:
-    """Whoever let it install is asked nothing while it does, nor of what the package needs to be imported."""
     wheel(fresh.cwd, "ordinary_one")
     install = "%pip install --no-index --find-links . ordinary_one"
     use = "import importlib.metadata, ordinary_one\nprint(importlib.metadata.version('ordinary-one'))"
@@ -146,7 +141,6 @@ def test_an_install_is_one_question(fresh: FrontEnd, model: FakeOpenAI, confirm:
 
 @pytest.mark.parametrize("confirm", ["risky", "always"])
 def test_a_rule_made_while_code_runs_holds_in_each_mode(fresh: FrontEnd, model: FakeOpenAI, confirm: str) -> None:
-    """What "Always allow" was said of is not asked about again in the next cell, which names the rule."""
     path = fresh.cwd.parent / "ruled-while-it-runs"
     code = f"{WRITE}\nprint(write({str(path)!r}))"
     model.add(*[python(code), "Done."] * 2)

@@ -24,7 +24,6 @@ WALLS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is 
 @WALLS
 @pytest.mark.kernel
 def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
-    """With `--sandbox bwrap` code sees no home and no network; the last line names the sandbox."""
     look = "import os, socket\nprint(os.listdir(os.path.expanduser('~')))\n"
     look += "try:\n    socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as e: print('no network')"
     model.add(python(look), "Seen.", "Still there.")
@@ -48,7 +47,6 @@ def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
 @WALLS
 @pytest.mark.kernel
 def test_where_a_cell_behind_walls_writes(tmp_path: Path, model: FakeOpenAI) -> None:
-    """It writes in the folder of its chat in each cell; beside the notebook once a rule says so, and says how."""
     write = "open('autogen_files/main/{0}', 'w').close()\nopen('{0}', 'w').close()"
     model.add(python(write.format("a.py")), "No.", python("1"), "Fine.", python(write.format("b.py")), "No.")
     model.add(python(write.format("c.py")), "Yes.")
@@ -77,7 +75,6 @@ def test_where_a_cell_behind_walls_writes(tmp_path: Path, model: FakeOpenAI) -> 
 @pytest.mark.slow
 @WALLS
 def test_a_notebook_in_the_home_folder(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Where the notebook lies in the very folder that the sandbox hides, the cell says so before anything starts."""
     cell = fresh.run("%%autogen --sandbox bwrap\nGo.")
 
     assert "holds the home folder" in cell.error
@@ -86,7 +83,6 @@ def test_a_notebook_in_the_home_folder(fresh: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.slow
 def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`--kernel` takes an installed kernel; the chat keeps it, and another needs a new chat."""
     model.add(python("print(6 * 7)"), "Done.", "Fine.")
 
     cell = fresh.run("%%autogen --kernel python3 --confirm never\nGo.", "one")
@@ -113,7 +109,6 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
     ],
 )
 def test_what_cannot_be_had_is_an_error(fresh: FrontEnd, model: FakeOpenAI, line: str, said: str) -> None:
-    """A place that cannot be had ends the cell in one line before a model is asked; nothing runs elsewhere."""
     fresh.run("import os\nos.environ['DOCKER_HOST'] = 'unix:///nowhere/docker.sock'", "environ")
 
     cell = fresh.run(f"%%autogen {line}\nGo.")
@@ -139,7 +134,6 @@ def bash(notebook: FrontEnd) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_a_kernel_of_another_language(fresh: FrontEnd, model: FakeOpenAI, bash: str) -> None:
-    """A cell can work in bash; what only a Python kernel can do is left out there, and said so once."""
     model.add("Look.\n\n```bash\nnumber=41\n```", "Good.", "Then.\n\n```bash\necho $((number + 1))\n```", "Done.")
 
     first = fresh.run(f"%%autogen --kernel {bash} --confirm never\nGo.", "one")
@@ -161,7 +155,6 @@ def test_a_kernel_of_another_language(fresh: FrontEnd, model: FakeOpenAI, bash: 
 @pytest.mark.places
 @pytest.mark.xdist_group("kernel-docker")
 def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
-    """With `--sandbox docker` code runs in a container without network; variables pass both ways, own files stay."""
     try:
         name = image()
     except Cannot as cannot:
@@ -191,7 +184,6 @@ def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
 @pytest.mark.places
 @pytest.mark.xdist_group("kernel-on-server")
 def test_a_cell_on_a_server(tmp_path: Path, model: FakeOpenAI) -> None:
-    """With `--kernel URL` code runs on a server, whose token is in the environment and nowhere in the notebook."""
     model.add(python("import os\ndoubled = number * 2\nprint(os.getcwd())"), "Done.")
     work, there = tmp_path / "work", tmp_path / "there"
     work.mkdir()
@@ -221,7 +213,6 @@ def test_a_cell_on_a_server(tmp_path: Path, model: FakeOpenAI) -> None:
 @pytest.mark.xdist_group("kernel-on-server")
 @pytest.mark.parametrize("confirm", ["risky", "always"])
 def test_variables_pass_to_and_from_a_server_unasked(tmp_path: Path, model: FakeOpenAI, confirm: str) -> None:
-    """What a person hands over, takes back, pushes and pulls passes under every policy, before and after blocks."""
     blocks = ("doubled = number * 2", "again = doubled + pushed")
     model.add(python(blocks[0]), "Done.", python(blocks[1]), "Done again.")
     work, there = tmp_path / "work", tmp_path / "there"

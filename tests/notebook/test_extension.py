@@ -37,14 +37,12 @@ def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
 
 @pytest.mark.slow
 def test_loading_starts_a_kernel_in_the_background(fresh: FrontEnd) -> None:
-    """One kernel of the agent's own is on its way as soon as the extension is loaded."""
     # A process that is just being made looks like the one that makes it, so that a look after this one may differ.
     fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the agent's kernel")
 
 
 @pytest.mark.slow
 def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """After `%unload_ext` magics, transformer, callbacks, settings and the agents' kernels are gone."""
     model.add(python("1"), "One.", python("2"), "Two.")
     fresh.run("%unload_ext autogen_nb")
     before = fresh.value(f"(exec({_STATE!r}), state)[1]")
@@ -65,7 +63,6 @@ def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> 
 
 
 def test_reloading_doubles_nothing(fresh: FrontEnd) -> None:
-    """After `%reload_ext` everything is there once."""
     once = fresh.value(f"(exec({_STATE!r}), state)[1]")
 
     fresh.run("%reload_ext autogen_nb")
@@ -79,7 +76,6 @@ def test_reloading_doubles_nothing(fresh: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_config_reaches_the_magics_after_a_reload(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`%config AutogenMagics` changes the defaults of the magics that are loaded now."""
     model.add(python("print('unasked')"), "Fine.")
 
     fresh.run("%reload_ext autogen_nb\n%config AutogenMagics.confirm = 'never'")
@@ -89,7 +85,6 @@ def test_config_reaches_the_magics_after_a_reload(fresh: FrontEnd, model: FakeOp
 
 
 def test_a_bad_setting_is_refused(fresh: FrontEnd) -> None:
-    """A value that a setting cannot have is refused with the ones it can."""
     cell = fresh.run("%config AutogenMagics.confirm = 'perhaps'")
 
     assert "'always', 'risky', 'never'], not the str 'perhaps'" in cell.text
@@ -97,7 +92,6 @@ def test_a_bad_setting_is_refused(fresh: FrontEnd) -> None:
 
 
 def test_the_extension_gone_the_magic_is_unknown(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """After `%unload_ext` a `%%autogen` cell is unknown to IPython, and no model is asked."""
     fresh.run("%unload_ext autogen_nb")
     cell = fresh.run("%%autogen\nGo.")
     fresh.run("%load_ext autogen_nb")
@@ -107,7 +101,6 @@ def test_the_extension_gone_the_magic_is_unknown(fresh: FrontEnd, model: FakeOpe
 
 
 def test_the_options_are_documented(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`%%autogen?` shows every option."""
     cell = notebook.run("%%autogen?")
 
     shown = str(cell.reply)
@@ -119,7 +112,6 @@ def test_the_options_are_documented(notebook: FrontEnd, model: FakeOpenAI) -> No
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_a_killed_notebook_takes_the_agents_kernel_with_it(tmp_path: Path) -> None:
-    """The agent's kernel ends with the notebook's, even when that one is killed."""
     with FrontEnd(tmp_path, environment(tmp_path)) as front:
         front.run("%load_ext autogen_nb")
         front.wait(lambda: len(agents_kernels(front)) == 1, "the agent's kernel")

@@ -24,7 +24,6 @@ def runs(front: FrontEnd) -> int:
     [(401, "wrong key"), (404, "no such model"), (400, "bad request")],
 )
 def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: int, said: str) -> None:
-    """What the server refuses ends the cell in one line that holds what it said, and stops what is queued."""
     model.add(FakeReply(status=status, error=said))
 
     cell, queued = notebook.run_all("%%autogen\nGo.", "print('queued')")
@@ -38,7 +37,6 @@ def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: in
 
 @pytest.mark.slow
 def test_a_server_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A server that cannot be reached ends the cell in one line that names its address."""
     address = model.base_url
     model.stop()
 
@@ -50,7 +48,6 @@ def test_a_server_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> No
 
 
 def test_running_again_goes_on_at_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """After a failure the same cell goes on with the request that failed; the code that ran does not run again."""
     model.add(COUNT, REFUSED, "Counted once.")
 
     first = notebook.run("%%autogen --confirm never\nCount.")
@@ -67,7 +64,6 @@ def test_running_again_goes_on_at_the_model(notebook: FrontEnd, model: FakeOpenA
 
 
 def test_running_again_with_variables_goes_on_too(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Variables that were handed over are not handed over again: the code that ran may have changed the copies."""
     model.add(python("basket.append('ham')"), REFUSED, python("print(basket)"), "Fine.")
 
     notebook.run("basket = ['egg']", "values")
@@ -80,7 +76,6 @@ def test_running_again_with_variables_goes_on_too(notebook: FrontEnd, model: Fak
 
 
 def test_another_variable_begins_anew(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that was cut off and then gets another object under the same name is another turn."""
     model.add(REFUSED, python("print(basket)"), "Fine.")
 
     notebook.run("basket = ['egg']", "values")
@@ -94,7 +89,6 @@ def test_another_variable_begins_anew(notebook: FrontEnd, model: FakeOpenAI) -> 
 
 @pytest.mark.slow
 def test_another_task_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that failed and is changed does not go on: its new task is what the model gets."""
     model.add(REFUSED, "Fine.")
 
     fresh.run("%%autogen\nGo.")
@@ -107,7 +101,6 @@ def test_another_task_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_the_next_cell_after_a_failure(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """After a failure another cell can go on with the conversation."""
     model.add(REFUSED, "Fine.")
 
     fresh.run("%%autogen\nFirst.", "one")
@@ -119,7 +112,6 @@ def test_the_next_cell_after_a_failure(fresh: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.slow
 def test_a_new_chat_after_a_first_request_that_failed(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """No chat is kept that holds nothing but a task; the new one has its name, and the dropped task is said."""
     model.add(REFUSED, "Fine.")
 
     fresh.run("%%autogen\nFirst task.", "one")

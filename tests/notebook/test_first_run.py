@@ -51,7 +51,6 @@ def free_port() -> int:
 
 @pytest.mark.slow
 def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """A server named in the form is asked for the very task that waited, without a key, once it has answered."""
     model.add("Yes.", "Fine.", "Again.")
 
     cell = unset.start("%%autogen\nWhat's the task?")
@@ -70,7 +69,6 @@ def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """A pasted key goes into requests; no message, widget, log or process of the agent's ever holds it."""
     model.add("Yes.", python("import os\nprint(sorted(os.environ.values()))"), "Fine.")
 
     cell = unset.start("%%autogen --confirm never\nGo.")
@@ -91,7 +89,6 @@ def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeO
 
 @pytest.mark.slow
 def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """What was wrong is said in a sentence, what was typed stays, and a key for that address is not typed again."""
     model.add(FakeReply(status=404, error="no such model"), "Yes.", "Fine.")
     port = free_port()
 
@@ -116,7 +113,6 @@ def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenA
 
 @pytest.mark.slow
 def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """Whatever is wrong with an address or a key, the form says what to do, and holds the address that was typed."""
     model.add(FakeReply(status=401, error="wrong key"), "Yes.", "Fine.")
     right = model.base_url
     port = right.split(":")[2].removesuffix("/v1")
@@ -150,8 +146,6 @@ def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: Fak
 
 @pytest.mark.slow
 def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
-    """Without a name, or with one that the server does not know, its models are offered; what was typed stays."""
-
     def known(asked: Received) -> str | FakeReply:
         return "Fine." if asked.body["model"] == "two" else FakeReply(status=404, error="no such model")
 
@@ -175,7 +169,6 @@ def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_a_password_in_an_address_is_sent_and_never_shown(unset: FrontEnd) -> None:
-    """It is in no field, line, table, error or message; the server gets it, until the person takes it away."""
     secret, proof = "pass-never-to-be-seen", "Basic bWU6cGFzcy1uZXZlci10by1iZS1zZWVu"
 
     def open_to_me(asked: Received) -> str | FakeReply:
@@ -215,7 +208,6 @@ def test_a_password_in_an_address_is_sent_and_never_shown(unset: FrontEnd) -> No
 
 @pytest.mark.slow
 def test_a_late_answer_is_not_for_what_was_typed_since(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """A server that is asked can be given up; what it says then is not taken for an answer of the next."""
     model.add("Yes.", "Fine.")
     late = threading.Event()
 
@@ -240,7 +232,6 @@ def test_a_late_answer_is_not_for_what_was_typed_since(unset: FrontEnd, model: F
 
 @pytest.mark.slow
 def test_a_key_is_for_its_own_server(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """Where the server fails, the form comes back; no other is asked in its place, nor gets the key."""
     with FakeOpenAI(["Yes.", FakeReply(status=401, error="revoked")]) as first, FakeOpenAI(["Yes.", "Fine."]) as other:
         unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
         cell = unset.start("%%autogen\nGo.")
@@ -266,7 +257,6 @@ def test_a_key_is_for_its_own_server(unset: FrontEnd, model: FakeOpenAI) -> None
 
 @pytest.mark.slow
 def test_the_chat_goes_on_where_the_server_failed(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """The form comes back in the cell, and what was done is neither done nor shown again."""
     model.add("Yes.", python("print('once')"), FakeReply(status=401, error="revoked"), "Yes.", "Fine.")
 
     cell = unset.start("%%autogen --confirm never\nGo.")
@@ -283,7 +273,6 @@ def test_the_chat_goes_on_where_the_server_failed(unset: FrontEnd, model: FakeOp
 
 @pytest.mark.slow
 def test_what_is_set_later_is_heeded_at_once(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """`-m`, then `%env` count from the next cell on, in a chat under way and after a failure; the form's key stays."""
     with FakeOpenAI(["Yes.", "One.", "Two.", FakeReply(status=401, error="revoked")]) as first:
         cell = unset.start("%%autogen\nGo.", "one")
         fill(unset, first.base_url, KEY)
@@ -311,7 +300,6 @@ def test_what_is_set_later_is_heeded_at_once(unset: FrontEnd, model: FakeOpenAI)
 
 @pytest.mark.slow
 def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
-    """The built-in analysis runs this one task; the next cell asks again, since nobody chose it for that."""
     cell = unset.start("%%autogen\nHello there.")
     unset.click("Run with offline")
     unset.asked("Run")
@@ -329,7 +317,6 @@ def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
 
 
 def test_a_server_of_the_environment_and_a_model_of_the_cell_are_enough(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """A server that the environment names is asked for the model that the cell names, without a question."""
     model.add("Fine.")
 
     unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
@@ -340,7 +327,6 @@ def test_a_server_of_the_environment_and_a_model_of_the_cell_are_enough(unset: F
 
 
 def test_a_named_model_without_a_key_is_kept(unset: FrontEnd) -> None:
-    """Where the cell names a model and there is no key, the panel's model is the cell's."""
     cell = unset.start("%%autogen -m my-model\nGo.")
     unset.asked("Use this server")
     proposed = unset.field("Model")
@@ -351,7 +337,6 @@ def test_a_named_model_without_a_key_is_kept(unset: FrontEnd) -> None:
 
 
 def test_nobody_there_to_choose(unset: FrontEnd) -> None:
-    """Without a person a cell without a model ends in one line that says how to name one."""
     cell = unset.run("%%autogen\nGo.", stdin=False)
 
     assert cell.status == "error"
@@ -364,7 +349,6 @@ def test_nobody_there_to_choose(unset: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_the_same_in_words(unset: FrontEnd, model: FakeOpenAI) -> None:
-    """In words it is the same: what was wrong is said, what was typed is proposed, and no key is shown."""
     model.add(FakeReply(status=401, error="wrong key"), "Yes.", "Fine.")
     unset.answers += ["s", model.base_url, "sk-wrong-of-a-test", "typed-model", "s", "", KEY, ""]
 

@@ -17,7 +17,6 @@ def asking(front: FrontEnd, cell: Run) -> str:
 
 @pytest.mark.slow
 def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A task that names a variable gets a question with its size; copied, the agent's code finds it."""
     model.add(python("print(len(table_one))"), "A thousand.")
 
     notebook.run(TABLE, "values")
@@ -35,7 +34,6 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
 
 @pytest.mark.slow
 def test_several_are_one_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Two variables that a task names are one question."""
     model.add("Fine.")
 
     notebook.run("long_one, long_two = 1, 2", "values")
@@ -50,7 +48,6 @@ def test_several_are_one_question(notebook: FrontEnd, model: FakeOpenAI) -> None
 
 @pytest.mark.slow
 def test_what_was_copied_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The same object is asked for once; another one under its name is asked for anew."""
     model.add("Fine.", "Fine.", "Fine.")
 
     fresh.run("long_one = [1]", "values")
@@ -70,7 +67,6 @@ def test_what_was_copied_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpen
 
 @pytest.mark.slow
 def test_what_was_declined_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """After "Do not copy" the task runs without, and this chat does not ask again; a new one does."""
     model.add(python("print('long_one' in globals())"), "Fine.", "Fine.", "Fine.")
 
     fresh.run("long_one = [1]", "values")
@@ -89,7 +85,6 @@ def test_what_was_declined_is_not_asked_for_again(fresh: FrontEnd, model: FakeOp
 
 
 def test_stop_at_the_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop at the question runs nothing and ends the cell in one line."""
     notebook.run("long_one = [1]", "values")
     cell = notebook.start("%%autogen\nLook at long_one.")
     notebook.click("Stop")
@@ -101,7 +96,6 @@ def test_stop_at_the_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_no_question_for_words_and_for_what_is_handed_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Prose that happens to be a name, and variables that `-i` hands over, are not asked for."""
     model.add("Fine.", "Fine.")
 
     fresh.run("mean = 3\ntext = 'a'\nlong_one = [1]", "values")
@@ -113,7 +107,6 @@ def test_no_question_for_words_and_for_what_is_handed_over(fresh: FrontEnd, mode
 
 @pytest.mark.slow
 def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Without a person a named variable stays where it is, and the task runs."""
     model.add(python("print('long_one' in globals())"), "Fine.")
 
     fresh.run("long_one = [1]", "values")
@@ -124,7 +117,6 @@ def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> N
 
 @pytest.mark.slow
 def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Below `%%time` the question is asked in the input field."""
     model.add(python("print(long_one)"), "Fine.")
     fresh.answers += ["y"]
 
@@ -136,7 +128,6 @@ def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_what_cannot_be_copied(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A variable that cannot be copied ends the cell in one line that names it, before the model is asked."""
     notebook.run("stream_one = (each for each in [])", "values")
     cell = notebook.run("%%autogen -i stream_one\nLook.")
 
@@ -148,7 +139,6 @@ def test_what_cannot_be_copied(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """What the agent made is listed once, with the command that copies it."""
     model.add(python("import pandas as pd\nmade = pd.DataFrame({'a': [1, 2]})\nother = {1: (2, 3)}"), "Made.", "So.")
 
     cell = fresh.run("%%autogen --confirm never\nMake.", "one")
@@ -165,7 +155,6 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
 
 @pytest.mark.slow
 def test_only_what_can_be_copied_is_offered(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Neither the line below a cell nor the hint after a NameError offers what would be refused."""
     made = "class Thing:\n    pass\nthing = Thing()\nthings = [thing]\nnumbers = [1, 2]"
     model.add(python(made), python("other = Thing()"), "Fine.")
 
@@ -187,7 +176,6 @@ def test_only_what_can_be_copied_is_offered(fresh: FrontEnd, model: FakeOpenAI) 
 
 @pytest.mark.slow
 def test_copying_says_what_was_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Push and pull name each variable with its type, its shape and its size."""
     model.add(python("half = table_one.head(500)"), "Fine.")
     fresh.run(TABLE, "values")
 
@@ -201,7 +189,6 @@ def test_copying_says_what_was_copied(fresh: FrontEnd, model: FakeOpenAI) -> Non
 
 @pytest.mark.slow
 def test_pushing_hands_a_variable_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`%autogen push` sends a variable later; it is not asked for and not listed as new."""
     model.add(python("print(long_one)"), "Fine.")
 
     fresh.run("long_one = [1]", "values")
@@ -214,7 +201,6 @@ def test_pushing_hands_a_variable_over(fresh: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.slow
 def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """What is no data does not come back: nothing from the agent's kernel is unpickled or run here."""
     model.add(
         python("class Trap:\n    def __reduce__(self):\n        return (print, ('trapped',))\ntrap_one = Trap()"),
         "Set.",
@@ -230,7 +216,6 @@ def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_pull_from_another_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The list of a chat that is not the current one names it, and pull takes it."""
     model.add(python("side_value = 7"), "Made.")
 
     cell = fresh.run("%%autogen --confirm never -c side\nMake.", "one")
@@ -242,7 +227,6 @@ def test_pull_from_another_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A NameError in a later cell is followed by the line that tells where the variable can be had."""
     model.add(python("made_there = 1"), "Made.")
 
     fresh.run("%%autogen --confirm never\nMake.", "one")
@@ -257,7 +241,6 @@ def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -
 
 @pytest.mark.slow
 def test_a_changed_object_is_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A copy that is older than the notebook's object is told before the chat; `-i` brings the new one."""
     model.add("Fine.", "Fine.", python("print(values)"), "Fine.")
 
     fresh.run("values = [1, 2]", "values")
@@ -273,7 +256,6 @@ def test_a_changed_object_is_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_clashes_are_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """What takes the place of another value, on either side, is told; one's own earlier copy is none."""
     model.add(python("mine = 1\nboth = 2"), "Fine.", "Fine.")
 
     fresh.run("%%autogen --confirm never\nGo.", "one")
@@ -292,7 +274,6 @@ def test_clashes_are_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_rows_are_shared_where_that_is_said(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """By default no rows go to the model; with `--share rows` the first ones do, and the host line says so."""
     model.add("Fine.", "Fine.")
     fresh.run("import pandas as pd\ntable = pd.DataFrame({'colour': ['blue']})", "values")
 
@@ -309,7 +290,6 @@ def test_rows_are_shared_where_that_is_said(fresh: FrontEnd, model: FakeOpenAI) 
 
 @pytest.mark.slow
 def test_unpickling_is_asked_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """What is no plain data comes back only where unpickling was asked for."""
     model.add(python("import fractions\nhalf = fractions.Fraction(1, 2)"), "Fine.")
 
     refused = fresh.run("%%autogen --confirm never -o half\nGo.", "one")

@@ -51,7 +51,6 @@ def executed(folder: Path, model: FakeOpenAI, *cells: str, **more: str) -> Any:
 
 @pytest.mark.slow
 def test_nbclient_stops_where_a_person_is_needed(tmp_path: Path, model: FakeOpenAI) -> None:
-    """A block that must be approved ends the run at once, with the line that says how to go without."""
     model.add(python("print('never')"))
 
     with pytest.raises(CellExecutionError) as failed:
@@ -64,7 +63,6 @@ def test_nbclient_stops_where_a_person_is_needed(tmp_path: Path, model: FakeOpen
 
 @pytest.mark.slow
 def test_nbclient_comes_through_where_nobody_is_asked(tmp_path: Path, model: FakeOpenAI) -> None:
-    """With AUTOGEN_NB_CONFIRM=never the run comes to its end, and the transcript says that code ran unasked."""
     model.add(python("print(6 * 7)"), "It is 42.")
 
     notebook = executed(
@@ -78,7 +76,6 @@ def test_nbclient_comes_through_where_nobody_is_asked(tmp_path: Path, model: Fak
 
 @pytest.mark.slow
 def test_a_chat_of_the_persons_own_stops_too(tmp_path: Path, model: FakeOpenAI) -> None:
-    """`initiate_chat()` in a cell says the same, and asks nobody."""
     model.add(python("print('never')"))
 
     with pytest.raises(CellExecutionError, match="nobody is there"):
@@ -89,7 +86,6 @@ def test_a_chat_of_the_persons_own_stops_too(tmp_path: Path, model: FakeOpenAI) 
 
 @pytest.mark.slow
 def test_nbclient_stops_where_no_model_is_configured(tmp_path: Path, model: FakeOpenAI) -> None:
-    """Without a model the run ends in the line that says how to name one."""
     with pytest.raises(CellExecutionError, match="no model is configured"):
         executed(tmp_path, model, LOADED, "%%autogen\nGo.", AUTOGEN_NB_MODEL="")
 
@@ -99,7 +95,6 @@ def test_nbclient_stops_where_no_model_is_configured(tmp_path: Path, model: Fake
 def test_a_program_stops_within_two_seconds_of_the_question(
     tmp_path: Path, model: FakeOpenAI, program: Sequence[str]
 ) -> None:
-    """The process ends with an error and the line, its kernels included, soon after the question."""
     asked: list[float] = []
 
     def reply(_: object) -> str:
@@ -130,7 +125,6 @@ def test_a_program_stops_within_two_seconds_of_the_question(
 def test_a_program_comes_through_where_nobody_is_asked(
     tmp_path: Path, model: FakeOpenAI, program: Sequence[str]
 ) -> None:
-    """With AUTOGEN_NB_CONFIRM=never the notebook is executed to its end."""
     model.add(python("print(6 * 7)"), "It is 42.")
     nbformat.write(
         written(LOADED, "%%autogen -a words\nGo.", "open('later', 'w').write(words)"), tmp_path / "talk.ipynb"
@@ -148,7 +142,6 @@ def test_a_program_comes_through_where_nobody_is_asked(
 
 @pytest.mark.slow
 def test_a_block_has_a_limit_where_nobody_is_there(tmp_path: Path, model: FakeOpenAI) -> None:
-    """Without a person a block may take 300 s, and no more; an option sets another limit."""
     model.add(python("while True: pass"), "Too slow.")
 
     notebook = executed(tmp_path, model, LOADED, "%%autogen --confirm never --block-timeout 0.3\nLoop.")

@@ -15,19 +15,16 @@ quoted_text = st.lists(st.sampled_from(["'", '"', "'''", '"""', "\\", "\n", "#",
 
 @given(plain_text, languages)
 def test_no_character_of_code_is_lost(source: str, language: str) -> None:
-    """The text of the block equals the source, in any language."""
     assert code_of(code_html(source, language)) == source
 
 
 @given(quoted_text.map("".join))
 def test_no_character_of_python_is_lost(source: str) -> None:
-    """Strings that do not end, and whatever follows them, are shown whole."""
     assert code_of(code_html(source, "python")) == source
 
 
 @given(st.text(), languages)
 def test_code_is_never_live(source: str, language: str) -> None:
-    """Any code becomes safe markup."""
     assert problems(code_html(source, language)) == []
 
 
@@ -45,23 +42,19 @@ def test_code_is_never_live(source: str, language: str) -> None:
     ],
 )
 def test_python_is_coloured(source: str, piece: str) -> None:
-    """Keywords, strings, comments, names, magics and numbers of Python have colours."""
     assert f'">{piece}</span>' in code_html(source, "python")
 
 
 def test_other_languages_are_coloured() -> None:
-    """Shell commands are coloured too."""
     assert "--jp-mirror-editor-" in code_html("for f in *; do echo $f; done", "bash")
 
 
 @pytest.mark.parametrize("character", ["\u202e", "\u2066", "\u200b", "\r", "\x1b", "\x08", "\ufeff", "\U000e0041"])
 def test_characters_that_disguise_code_are_written_out(character: str) -> None:
-    """A person who approves code sees what would reorder, hide or overwrite a part of it."""
     shown = code_of(code_html(f"x = 1  # {character}import os", "python"))
 
     assert shown == f"x = 1  # [U+{ord(character):04X}]import os"
 
 
 def test_long_lines_wrap() -> None:
-    """Nothing is scrolled out of sight to the right."""
     assert "white-space:pre-wrap" in code_html("x" + " " * 500 + "; import os", "python")

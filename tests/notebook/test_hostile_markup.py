@@ -19,48 +19,38 @@ def through(found: Callable[[str], object]) -> dict[str, object]:
 
 
 def test_the_corpus_is_not_small() -> None:
-    """At least eighty vectors are tried."""
     assert len(HOSTILE) >= 80
 
 
 def test_markdown_holds_nothing_live() -> None:
-    """A model's Markdown becomes markup of known tags, attributes and schemes only."""
     assert through(lambda vector: problems(markdown(vector))) == {}
 
 
 def test_markdown_loads_no_image() -> None:
-    """An image in a model's Markdown is named, never loaded."""
     assert through(lambda vector: "<img" in markdown(vector)) == {}
 
 
 def test_kernel_html_holds_nothing_live() -> None:
-    """HTML from the agent's kernel becomes markup of known tags, attributes and schemes only."""
     assert through(lambda vector: problems(clean_html(vector))) == {}
 
 
 def test_kernel_html_loads_no_image() -> None:
-    """A picture inside the kernel's HTML is left out: its address could carry data away."""
     assert through(lambda vector: "<img" in clean_html(vector)) == {}
 
 
 def test_cleaning_twice_changes_nothing() -> None:
-    """Cleaned HTML is clean."""
     assert through(lambda vector: clean_html(once := clean_html(vector)) != once) == {}
 
 
 def test_no_text_of_the_kernel_is_typeset() -> None:
-    """No two TeX delimiters of the kernel's HTML meet in one run of text."""
     assert through(lambda vector: live_tex(clean_html(vector))) == {}
 
 
 def test_no_dangerous_tex_of_a_model_is_typeset() -> None:
-    """What is left for the typesetter in a model's Markdown holds no command that acts."""
     assert through(lambda vector: [run for run in live_tex(markdown(vector)) if DANGEROUS_TEX.search(run)]) == {}
 
 
 def test_a_bundle_holds_nothing_live() -> None:
-    """Whatever type the vector claims to be, the HTML of the bundle is harmless."""
-
     def html(mime: str, vector: str) -> str:
         data, _ = safe({mime: vector, "text/plain": vector})
         return str(data.get("text/html", ""))
@@ -69,8 +59,6 @@ def test_a_bundle_holds_nothing_live() -> None:
 
 
 def test_frames_show_hostile_text_as_text() -> None:
-    """A vector as a speaker, a detail, a line or code is shown, not obeyed."""
-
     def plain(text: str) -> str:
         return text.replace("`", "").replace("\x01", "")
 
@@ -82,8 +70,6 @@ def test_frames_show_hostile_text_as_text() -> None:
 
 
 def test_nothing_is_kept_of_unknown_types() -> None:
-    """Scripts and other live types never pass, not even beside something that does."""
-
     def kept(vector: str) -> set[str]:
         live = ("application/javascript", "application/vnd.jupyter.widget-view+json", vector)
         data, _ = safe(dict.fromkeys(live, vector) | {"text/plain": "<x>"})

@@ -12,7 +12,6 @@ SECRET = "The code that runs waits for a password: Code?"
 
 @pytest.mark.slow
 def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
-    """The field stands below what was printed; after Send one line says what was typed, and the code goes on."""
     model.add(python("print('Hello')\nprint('So you are', input('Name? '))"), "Done.")
 
     cell = either.start("%%autogen --confirm never\nAsk me.")
@@ -31,7 +30,6 @@ def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> N
 
 
 def test_password_is_in_no_output_and_goes_to_no_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """What getpass() returns is for the code alone."""
     model.add(python("from getpass import getpass\nprint(len(getpass('Code? ')))"), "Done.")
 
     cell = notebook.start("%%autogen --confirm never\nAsk me.")
@@ -48,7 +46,6 @@ def test_password_is_in_no_output_and_goes_to_no_model(notebook: FrontEnd, model
 
 @pytest.mark.slow
 def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """The code gets an EOFError where the person gives no input."""
     model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")
 
     cell = notebook.start("%%autogen --confirm never\nAsk me.")

@@ -9,7 +9,6 @@ from tests.notebook.scripts import python
 
 @pytest.mark.slow
 def test_status_and_variables(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Both are tables in the page, and text where there is none; without a word the status is meant."""
     model.add(python("import numpy\nbig = numpy.zeros(1000)\ntext = '<b>x</b>'"), "Done.", "Fine.")
     fresh.run("%%autogen --confirm never\nGo.", "one")
     fresh.run("%%autogen -c other\nGo.", "two")
@@ -33,7 +32,6 @@ def test_status_and_variables(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A restarted kernel has no variables; there is nothing to interrupt in one that rests."""
     model.add(python("kept = 1"), "Done.")
     fresh.run("%%autogen --confirm never\nGo.", "one")
 
@@ -57,5 +55,4 @@ def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
     ],
 )
 def test_what_cannot_be_meant(fresh: FrontEnd, words: str, said: str) -> None:
-    """Unknown words and chats are one line of error."""
     assert said in fresh.run(f"%autogen kernel {words}").error

@@ -20,10 +20,8 @@ from tests.notebook.markup import live_tex, problems
     ],
 )
 def test_the_judge_sees_what_is_wrong(html: str) -> None:
-    """Each of the ways in which markup can be wrong is noticed."""
     assert problems(html) != []
 
 
 def test_the_judge_sees_live_tex() -> None:
-    """Two delimiters in one run of text are noticed."""
     assert live_tex(r"<p>$x$</p><p><span>$</span>5</p>") == ["$x$"]

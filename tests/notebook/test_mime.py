@@ -24,7 +24,6 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(MIMES) | st.text(), json_values), json_values)
 def test_no_bundle_raises_and_every_bundle_can_be_sent(data: dict[str, Any], metadata: object) -> None:
-    """Whatever a kernel puts into a bundle, what comes out is safe, has text and is JSON."""
     kept, about = safe(data, metadata)
 
     assert json.dumps([kept, about], allow_nan=False, ensure_ascii=False).encode()
@@ -34,12 +33,10 @@ def test_no_bundle_raises_and_every_bundle_can_be_sent(data: dict[str, Any], met
 
 @pytest.mark.parametrize("data", [None, 3, [], "x", {1: 2}])
 def test_what_is_no_bundle_is_an_empty_one(data: object) -> None:
-    """A value that is no mapping of types shows nothing."""
     assert safe(data) == ({"text/plain": ""}, {})
 
 
 def test_a_picture_passes_with_its_size() -> None:
-    """A picture is kept with its width and height, and nothing else that the metadata says."""
     metadata = {"image/png": {"width": 400, "height": True, "isolated": True}, "isolated": True}
 
     assert safe({"image/png": PNG, "text/plain": "<Figure>"}, metadata) == (
@@ -50,7 +47,6 @@ def test_a_picture_passes_with_its_size() -> None:
 
 @pytest.mark.parametrize("value", ["not base64!", base64.b64encode(b"<svg>").decode(), 3, [3], None, ""])
 def test_what_is_no_picture_is_said(value: object) -> None:
-    """A value that does not hold what its type promises is not shown, and this is said."""
     data, _ = safe({"image/png": value, "text/plain": "<Figure>"})
 
     assert data["text/plain"] == "A PNG image is not shown here."
@@ -58,14 +54,12 @@ def test_what_is_no_picture_is_said(value: object) -> None:
 
 
 def test_split_lines_are_joined() -> None:
-    """Text that is split into lines, as notebooks keep it, is read as one."""
     data, _ = safe({"image/png": [PNG[:4] + "\n", PNG[4:]], "text/plain": ["a\n", "b"]})
 
     assert data == {"image/png": PNG, "text/plain": "a\nb"}
 
 
 def test_svg_is_shown_as_an_image() -> None:
-    """An SVG becomes an image element, in which no script runs."""
     data, _ = safe({"image/svg+xml": SVG})
 
     assert "image/svg+xml" not in data
@@ -73,14 +67,12 @@ def test_svg_is_shown_as_an_image() -> None:
 
 
 def test_svg_gives_way_to_a_picture() -> None:
-    """The same figure as PNG and SVG is shown once."""
     data, _ = safe({"image/svg+xml": SVG, "image/png": PNG})
 
     assert set(data) == {"image/png", "text/plain"}
 
 
 def test_markdown_is_laid_out_and_readable_as_text() -> None:
-    """Markdown becomes HTML; its source stands where the text form says nothing."""
     data, _ = safe({"text/markdown": "**b**", "text/plain": "<IPython.core.display.Markdown object>"})
 
     assert "<strong>b</strong>" in data["text/html"]
@@ -88,54 +80,46 @@ def test_markdown_is_laid_out_and_readable_as_text() -> None:
 
 
 def test_tex_passes_when_harmless() -> None:
-    """A formula of known commands stays a formula."""
     assert safe({"text/latex": "$x^2$", "text/plain": "x**2"})[0] == {"text/latex": "$x^2$", "text/plain": "x**2"}
 
 
 def test_tex_that_acts_is_shown_as_text() -> None:
-    """A formula with a dangerous command is shown by its source."""
     data, _ = safe({"text/latex": r"$\href{x}{y}$", "text/plain": "<IPython.core.display.Latex object>"})
 
     assert data == {"text/plain": r"$\href{x}{y}$"}
 
 
 def test_json_passes() -> None:
-    """A JSON value is kept, and lone surrogates in it replaced."""
     data, _ = safe({"application/json": {"a": [1, "\ud800"]}, "text/plain": "{}"})
 
     assert data["application/json"] == {"a": [1, "\ufffd"]}
 
 
 def test_text_stands_in_for_what_is_dropped() -> None:
-    """A widget whose text says something is shown by its text."""
     data, _ = safe({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(value=3)"})
 
     assert data == {"text/plain": "IntSlider(value=3)"}
 
 
 def test_what_only_a_placeholder_is_left_of_is_said() -> None:
-    """Where nothing but a placeholder is left, a line says what is not shown."""
     data, _ = safe({"application/javascript": "x()", "text/plain": "<IPython.core.display.Javascript object>"})
 
     assert text_of(data["text/html"]) == "A script is not shown here."
 
 
 def test_a_page_of_live_parts_only_is_said() -> None:
-    """HTML that is empty once it is clean is not shown as an empty space."""
     data, _ = safe({"text/html": "<div></div><script>draw()</script>", "text/plain": "<x>"})
 
     assert data["text/plain"] == "HTML is not shown here."
 
 
 def test_long_text_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plain text beyond the limit ends with how much is missing."""
     monkeypatch.setattr(mime, "TEXT_LIMIT", 3)
 
     assert safe({"text/plain": "abcdef"})[0]["text/plain"] == "abc\n\u2026 3 more characters are not shown."
 
 
 def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """HTML beyond the limit is replaced by the text form, and this is said."""
     monkeypatch.setattr(mime, "HTML_LIMIT", 3)
 
     data, _ = safe({"text/html": "<p>long</p>", "text/plain": "long"})
@@ -145,5 +129,4 @@ def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_terminal_sequences_are_dropped_from_text() -> None:
-    """Text keeps its colours and loses what would move a terminal's cursor."""
     assert safe({"text/plain": "\x1b[2J\x1b[31mx\x1b[0m"})[0] == {"text/plain": "\x1b[31mx\x1b[0m"}

@@ -65,7 +65,6 @@ def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[li
 def test_each_value_is_told_with_where_it_comes_from(
     setting: ModelSetting, environ: dict[str, str], rows: list[list[str]]
 ) -> None:
-    """The model, its address and its key are named with what says so; no key is shown whole, nor a password."""
     shown = told(setting, environ)
 
     assert shown[1 : 1 + len(rows)] == rows
@@ -74,7 +73,6 @@ def test_each_value_is_told_with_where_it_comes_from(
 
 
 def test_what_was_given_is_told_and_forgotten(setting: ModelSetting) -> None:
-    """What the form was given comes before the environment, until it is forgotten."""
     environ = {"OPENAI_API_KEY": KEY}
     setting.give(GIVEN, environ)
 
@@ -97,7 +95,6 @@ def test_what_was_given_is_told_and_forgotten(setting: ModelSetting) -> None:
     ],
 )
 def test_what_is_set_last_counts(setting: ModelSetting, later: dict[str, str], server: str, model: str) -> None:
-    """A variable that is set after the form counts; the form's key goes to no other server."""
     setting.give(GIVEN, {"OPENAI_BASE_URL": "http://before/v1"})
 
     setting.heed({"OPENAI_BASE_URL": "http://before/v1", **later})
@@ -108,7 +105,6 @@ def test_what_is_set_last_counts(setting: ModelSetting, later: dict[str, str], s
 
 
 def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
-    """The words of the command are filled in; the key stays with its own server."""
     setting.give(GIVEN, {})
 
     here = form_for(["other"], setting, {}).proposed
@@ -129,7 +125,6 @@ def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
     ],
 )
 def test_other_words_are_a_mistake(setting: ModelSetting, words: list[str], said: str) -> None:
-    """What is no word of the command is named."""
     with pytest.raises(ConfigError, match=said):
         execute(words, setting, {})
     with pytest.raises(ConfigError, match="the key is typed in the form"):
@@ -138,7 +133,6 @@ def test_other_words_are_a_mistake(setting: ModelSetting, words: list[str], said
 
 @pytest.mark.slow
 def test_the_form_can_be_opened_at_any_time(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A form that a command opens sets what the next cell asks; stopped, it changes nothing."""
     model.add("Yes.", "Fine.")
 
     opened = fresh.start(f"%autogen model set typed --url {model.base_url}", "model")

@@ -32,7 +32,6 @@ def text(*shown: dict[str, object]) -> str:
 
 
 def test_models_of_the_list_are_told_with_their_hosts(notebook: Notebook) -> None:
-    """Each model of OAI_CONFIG_LIST is named with its host, and no key is shown."""
     entries = [{"model": "big", "api_key": "sk-1", "base_url": "https://models.example.org/v1"}]
 
     shown = text(*models_command.execute([], notebook, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))
@@ -47,7 +46,6 @@ def test_models_of_the_list_are_told_with_their_hosts(notebook: Notebook) -> Non
 
 
 def test_a_server_here_is_told_with_the_way_to_use_it(notebook: Notebook) -> None:
-    """A model on this machine is listed, and one line says how a cell asks it."""
     with serving(models("llama3", "e\u202evil")) as local:
         shown = text(*models_command.execute([], notebook, {}, LocalServers({"Ollama": local.port}, timeout=20)))
 
@@ -57,7 +55,6 @@ def test_a_server_here_is_told_with_the_way_to_use_it(notebook: Notebook) -> Non
 
 
 def test_without_any_it_says_what_to_do(notebook: Notebook) -> None:
-    """Where nothing is set up and nothing answers, one line says how to begin."""
     shown = text(*models_command.execute([], notebook, {}, NOBODY))
 
     assert shown.splitlines()[1].startswith("offline")
@@ -65,13 +62,11 @@ def test_without_any_it_says_what_to_do(notebook: Notebook) -> None:
 
 
 def test_more_words_are_a_mistake(notebook: Notebook) -> None:
-    """The command takes nothing."""
     with pytest.raises(ConfigError, match="takes nothing more, not 'all'"):
         models_command.execute(["all"], notebook, {}, NOBODY)
 
 
 def test_the_command_shows_it(notebook: Notebook, published: list[dict[str, Any]]) -> None:
-    """`%autogen models` asks the servers that it was given, and shows a table in the cell."""
     shell: Any = InteractiveShell.instance()
     shell.kernel = object()
     with serving(models("llama3")) as local:

@@ -88,7 +88,6 @@ def page(published: list[dict[str, Any]]) -> Page:
 
 
 def test_calls_of_one_message_stand_under_one_heading(page: Page) -> None:
-    """A message and its calls are one output, to which the results come; what takes them to the model is not shown."""
     page.show(
         Said("assistant", "user", asks(ADD, READ, text="Let me see.")),
         FunctionsAsked("user", (ADD, READ)),
@@ -106,21 +105,18 @@ def test_calls_of_one_message_stand_under_one_heading(page: Page) -> None:
 
 
 def test_a_message_without_words_has_no_empty_bubble(page: Page) -> None:
-    """A message that only calls shows who calls what, and an empty one without calls is not shown at all."""
     page.show(Said("assistant", "user", asks(ADD)), Said("user", "assistant", Message("")))
 
     assert page.texts == ['assistant:\ncalls add({"a": 1})']
 
 
 def test_a_call_says_that_it_is_on_its_way(page: Page) -> None:
-    """From the moment that a function is called the cell says so, without waiting for a clock."""
     page.show(Said("assistant", "user", asks(ADD)), FunctionsAsked("user", (ADD,)))
 
     assert page.texts == ['assistant:\ncalls add({"a": 1})\ncalling \u2026']
 
 
 def test_a_chat_that_was_stopped_in_a_call(page: Page) -> None:
-    """Nothing looks as if it went on."""
     page.show(Said("assistant", "user", asks(ADD)), FunctionsAsked("user", (ADD,)))
     page.view.close()
 
@@ -128,7 +124,6 @@ def test_a_chat_that_was_stopped_in_a_call(page: Page) -> None:
 
 
 def test_calls_that_nobody_makes(page: Page) -> None:
-    """Calls that are not made are shown as they were asked for."""
     page.show(Said("assistant", "user", asks(ADD)), Ended("max_turns"))
     page.view.close()
 
@@ -136,14 +131,12 @@ def test_calls_that_nobody_makes(page: Page) -> None:
 
 
 def test_calls_of_an_earlier_message(page: Page) -> None:
-    """Calls whose message is not in the cell are shown under the agent that makes them."""
     page.show(FunctionsAsked("user", (READ,)), FunctionsReturned(("text",)))
 
     assert page.texts == ["user:\ncalls read()\nread returned: text"]
 
 
 def test_a_streamed_message_keeps_its_place(page: Page) -> None:
-    """The calls come to where the words were streamed."""
     page.show(
         ModelAsked("assistant", "user", 1),
         ModelDelta("assistant", "Let me see."),
@@ -156,7 +149,6 @@ def test_a_streamed_message_keeps_its_place(page: Page) -> None:
 
 
 def test_words_that_differ_from_the_results_are_shown(page: Page) -> None:
-    """A message that a hook has changed is shown beside the results."""
     page.show(
         FunctionsAsked("user", (READ,)),
         FunctionsReturned(("text",)),
@@ -167,7 +159,6 @@ def test_words_that_differ_from_the_results_are_shown(page: Page) -> None:
 
 
 def test_a_member_that_calls_on_the_way(page: Page) -> None:
-    """In a team the words beside a member's calls stay, and results that are its answer are not shown twice."""
     page.show(
         ModelAsked("calc", "team", 1),
         ModelDelta("calc", "I add."),
@@ -186,7 +177,6 @@ def test_a_member_that_calls_on_the_way(page: Page) -> None:
 
 
 def test_a_note_stands_with_its_message(page: Page) -> None:
-    """What the person must be told of a reply is a line below it, in the same output; a cached reply says so."""
     reply = ModelReplied(Message("Hello."), "large", note="Two outputs were left out of the request.", cached=True)
     page.show(reply, Said("assistant", "user", Message("Hello.")), Said("user", "assistant", Message("Hi.")))
 
@@ -198,7 +188,6 @@ def test_a_note_stands_with_its_message(page: Page) -> None:
 
 
 def test_a_group(page: Page) -> None:
-    """Each message names its speaker; a choice shows where the model was asked again, what is passed on does not."""
     page.show(
         Said("ann", "manager", Message("one")),
         SpeakerAsked("manager", "ann", ("bob", "cy"), "auto"),
@@ -218,7 +207,6 @@ def test_a_group(page: Page) -> None:
 
 
 def test_a_chat_within_the_chat(page: Page) -> None:
-    """A message to somebody who is none of the two says whom it is for."""
     page.show(
         ChatStarted("user", "critic"),
         Said("user", "critic", Message("one")),
@@ -232,7 +220,6 @@ def test_a_chat_within_the_chat(page: Page) -> None:
 
 
 def test_a_long_chat_without_a_model_stays_in_sight(page: Page) -> None:
-    """However many messages the caller's own code writes, they take fewer places than a front end folds."""
     for number in range(200):
         page.show(ReplyAsked("a", "b", number), Said("a", "b", Message(f"message {number}")))
 
@@ -252,21 +239,18 @@ RAN = (CodeAsked("user", (CodeBlock("python", "1"),)), CodeRan(0, (Stream("stdou
     ids=["stopped", "model"],
 )
 def test_only_the_report_of_the_outputs_is_left_out(page: Page, between: tuple[Event, ...]) -> None:
-    """Where no message reports what code put out, the next words of a person are shown all the same."""
     page.show(ChatStarted("user", "assistant"), *RAN, *between, Said("user", "assistant", Message("Go on.")))
 
     assert page.texts[-1] == "user:\nGo on."
 
 
 def test_the_end_tells_tokens_and_cost(page: Page) -> None:
-    """A cost that is not known is told to be so."""
     page.show(ModelReplied(Message("x"), "m", Usage(100, 20)), Said("a", "b", Message("x")), Ended("answered"))
 
     assert page.texts[-1] == "Done \u00b7 1 reply \u00b7 120 tokens \u00b7 cost unknown \u00b7 < 0.1 s"
 
 
 def test_a_budget_is_told_in_the_status_and_at_the_end(page: Page) -> None:
-    """What is spent of a budget is told as it is at that moment."""
     spent = ["0 of 9 tokens spent"]
     page.view.meter(lambda: spent[-1])
     page.view.set_status("a is thinking")
@@ -291,7 +275,6 @@ def test_a_budget_is_told_in_the_status_and_at_the_end(page: Page) -> None:
 def test_the_time_of_a_run_goes_on_after_what_it_asks(
     asked: Event, given: Event, published: list[dict[str, Any]]
 ) -> None:
-    """What code asks on its way does not set the clock of its run back."""
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(CodeAsked("user", (CodeBlock("python", "input()"),)))
@@ -307,7 +290,6 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
 
 
 def test_a_model_that_is_silent_for_long_is_told(published: list[dict[str, Any]]) -> None:
-    """After half a minute the status line says that no answer came, and always how to stop it."""
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))
@@ -323,7 +305,6 @@ def test_a_model_that_is_silent_for_long_is_told(published: list[dict[str, Any]]
 
 
 def test_a_model_that_thinks_for_long_is_not_called_silent(published: list[dict[str, Any]]) -> None:
-    """What it thinks is seen below the cell; the time goes on."""
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))
@@ -336,7 +317,6 @@ def test_a_model_that_thinks_for_long_is_not_called_silent(published: list[dict[
 
 
 def test_a_pause_before_a_server_is_asked_again_is_told(published: list[dict[str, Any]]) -> None:
-    """The status line has the server's words while it lasts, and then what is awaited again."""
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))
@@ -354,7 +334,6 @@ def test_a_pause_before_a_server_is_asked_again_is_told(published: list[dict[str
 
 
 def test_text_stays_above_what_came_after_it(published: list[dict[str, Any]]) -> None:
-    """A status line that is shown before the text of which it tells does not take the text's place."""
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(CodeAsked("user", (CodeBlock("python", "print('text')\ndisplay(1)"),)))
@@ -370,7 +349,6 @@ def test_text_stays_above_what_came_after_it(published: list[dict[str, Any]]) ->
 
 
 def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:
-    """Not even for a moment while it streams."""
     reply = Message("It is 42.\n\nTERMINATE")
     for piece in ("It is 42.", "\n\nTER", "MIN", "ATE"):
         page.show(ModelDelta("assistant", piece))
@@ -384,7 +362,6 @@ def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:
 def test_a_thought_is_open_while_it_streams_then_folded(
     published: list[dict[str, Any]],
 ) -> None:
-    """No code in it looks as if it were to run: it stands behind the line that tells of it."""
     now = [0.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))
@@ -407,12 +384,10 @@ def test_a_thought_is_open_while_it_streams_then_folded(
 
 
 def test_nothing_of_a_thought_acts() -> None:
-    """It is a model's text, as its answer is."""
     assert [vector for vector in HOSTILE if problems(folded_thought(Reasoning(vector)))] == []
 
 
 def test_nothing_of_a_call_acts() -> None:
-    """Names, arguments and results are text, folded or not."""
     texts = [
         text for vector in HOSTILE for text in (vector, vector * 40, f"Error: {vector}", f"Error: {vector}\n" * 40)
     ]
@@ -421,7 +396,6 @@ def test_nothing_of_a_call_acts() -> None:
 
 
 def test_a_long_result_is_folded_under_its_first_line_and_its_size() -> None:
-    """It is all there, behind a line that says how much it is."""
     text = "first <b>\n" + "more\n" * 40
     head, _, body = returned_html(text).partition("</summary>")
 
@@ -443,7 +417,6 @@ def test_a_long_result_is_folded_under_its_first_line_and_its_size() -> None:
     ids=["short", "empty", "blank", "lines", "error", "colours"],
 )
 def test_a_short_result_is_seen_at_once(content: str, shown: str) -> None:
-    """Nothing of it is folded."""
     html = returned_html(content)
 
     assert "<details" not in html
@@ -451,7 +424,6 @@ def test_a_short_result_is_seen_at_once(content: str, shown: str) -> None:
 
 
 def test_long_arguments_are_folded() -> None:
-    """The name and the beginning are seen, and how much there is; the rest opens."""
     html = asked_html(FunctionCall("write", '{"text": "' + "x" * 200 + '"}'))
     head, _, body = html.partition("</summary>")
 

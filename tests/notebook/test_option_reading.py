@@ -30,7 +30,6 @@ def read(line: str, cell: str | None = None) -> CellOptions:
     ],
 )
 def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: str) -> None:
-    """The task is what stands behind the options and below the first line, as it was typed."""
     assert read(line, cell).task == task
 
 
@@ -64,7 +63,6 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
     ],
 )
 def test_each_option_is_read(line: str, field: str, value: Any) -> None:
-    """Each option sets one field of the order; all others stay at their defaults."""
     assert read(f"{line} go") == CellOptions("go", **{field: value})
 
 
@@ -103,7 +101,6 @@ def test_each_option_is_read(line: str, field: str, value: Any) -> None:
     ],
 )
 def test_bad_input_is_one_clear_line(line: str, said: str) -> None:
-    """What cannot be meant is refused in one line that names it."""
     with pytest.raises(ConfigError) as refused:
         read(line)
 
@@ -114,7 +111,6 @@ def test_bad_input_is_one_clear_line(line: str, said: str) -> None:
 
 @pytest.mark.parametrize("line", ['--model="gpt 4o" Go.', "--model='gpt 4o' Go.", '--model "gpt 4o" Go.'])
 def test_quotes_belong_to_the_line_and_not_to_the_value(line: str) -> None:
-    """A value with a space is quoted, before or after an equals sign."""
     options = read(line)
 
     assert (options.model, options.task) == ("gpt 4o", "Go.")

@@ -16,7 +16,6 @@ def sent(model: FakeOpenAI, number: int = 0) -> list[str]:
 
 @pytest.mark.slow
 def test_the_next_cell_continues_the_conversation_and_the_kernel(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A second cell sends what was said in the first, and its code finds the first one's variables."""
     model.add(python("total = 41"), "Noted.", python("print(total + 1)"), "It is 42.")
 
     fresh.run("%%autogen --confirm never\nRemember 41.", "one")
@@ -33,7 +32,6 @@ def test_the_next_cell_continues_the_conversation_and_the_kernel(fresh: FrontEnd
 
 
 def test_a_task_on_the_first_line_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A task needs no body: apostrophes and quotes on the first line arrive as they were typed."""
     model.add("Fine.")
 
     cell = notebook.run("%%autogen --confirm never What's a \"mean\", and isn't {it} $HOME?")
@@ -53,7 +51,6 @@ def test_a_task_on_the_first_line_alone(notebook: FrontEnd, model: FakeOpenAI) -
     ids=["cell", "from-code", "below-time"],
 )
 def test_a_task_is_literal(notebook: FrontEnd, model: FakeOpenAI, code: str) -> None:
-    """Without `--template` braces and dollars in the task mean nothing."""
     model.add("Fine.")
 
     notebook.run("value = 3", "value")
@@ -64,7 +61,6 @@ def test_a_task_is_literal(notebook: FrontEnd, model: FakeOpenAI, code: str) -> 
 
 
 def test_a_template_is_filled(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """With `--template` names in braces become the notebook's values, and double braces stay one."""
     model.add("Fine.")
 
     notebook.run("threshold = 3.5", "value")
@@ -84,7 +80,6 @@ def test_a_template_is_filled(notebook: FrontEnd, model: FakeOpenAI) -> None:
     ],
 )
 def test_a_template_that_cannot_be_filled(notebook: FrontEnd, model: FakeOpenAI, task: str, said: str) -> None:
-    """A name that is not defined, or anything but a name, is one clear line, and nothing starts."""
     notebook.run("threshold = 3.5", "value")
     cell = notebook.run(f"%%autogen --template\n{task}")
 
@@ -95,7 +90,6 @@ def test_a_template_that_cannot_be_filled(notebook: FrontEnd, model: FakeOpenAI,
 
 
 def test_input_output_and_answer(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`-i` copies variables there, `-o` copies them back, `-a` takes the answer without the closing word."""
     model.add(python("doubled = [2 * each for each in numbers]"), "All doubled.\n\nTERMINATE")
 
     notebook.run("numbers = [1, 2, 3]\nother = 'x'", "values")
@@ -108,7 +102,6 @@ def test_input_output_and_answer(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_what_comes_back_is_a_copy(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """The notebook's own object is not changed by the agent's code."""
     model.add(python("mine.append(4)"), "Done.")
 
     notebook.run("mine = [1]", "values")
@@ -118,7 +111,6 @@ def test_what_comes_back_is_a_copy(notebook: FrontEnd, model: FakeOpenAI) -> Non
 
 
 def test_an_output_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A variable that the agent never made ends the cell in one line; answer and result are kept all the same."""
     model.add("I made nothing.")
 
     cell = notebook.run("%%autogen -o nothing_here -a words\nMake it.")
@@ -130,7 +122,6 @@ def test_an_output_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 
 def test_the_last_result(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`autogen_nb.last` is the result of the last cell."""
     model.add("The answer.")
 
     notebook.run("%%autogen\nAsk.")
@@ -143,7 +134,6 @@ def test_the_last_result(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_new_chat_keeps_the_old_one(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`--new` begins a conversation and says under which name the old one is kept; `-c` goes back to it."""
     model.add(python("here = 'old kernel'"), "One.", "Two.", python("print(here)"), "Three.")
 
     fresh.run("%%autogen --confirm never\nFirst.", "one")
@@ -160,7 +150,6 @@ def test_a_new_chat_keeps_the_old_one(fresh: FrontEnd, model: FakeOpenAI) -> Non
 
 
 def test_chats_are_listed(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`%autogen chats` names the chats with their turns and folders; `%autogen` alone says what there is."""
     model.add("One.", "Two.")
 
     fresh.run("%%autogen\nFirst.", "one")
@@ -177,7 +166,6 @@ def test_chats_are_listed(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_the_limit_of_turns_ends_a_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """`--max-turns` met is one line of error that stops what follows, and the next cell goes on."""
     model.add(python("print(1)"), python("print(2)"), "Done.")
 
     cell, queued = fresh.run_all("%%autogen --confirm never --max-turns 2\nCount.", "print('queued')")
@@ -194,7 +182,6 @@ def test_the_limit_of_turns_ends_a_cell(fresh: FrontEnd, model: FakeOpenAI) -> N
 
 @pytest.mark.slow
 def test_the_default_limit_of_turns(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Without the option a cell has twenty replies at most."""
     model.add(*[python(f"print({number})") for number in range(25)])
 
     cell = fresh.run("%%autogen --confirm never\nCount.")
@@ -205,7 +192,6 @@ def test_the_default_limit_of_turns(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_block_that_takes_too_long(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """`--block-timeout` ends a block; the model reads exit code 124 and what it had printed."""
     model.add(python("print('begun', flush=True)\nwhile True: pass"), "Too slow.")
 
     cell = notebook.run("%%autogen --confirm never --block-timeout 0.5\nLoop.")
@@ -229,7 +215,6 @@ def test_a_block_that_takes_too_long(notebook: FrontEnd, model: FakeOpenAI) -> N
 )
 @pytest.mark.parametrize("below", ["", "%%time\n"], ids=["outermost", "below-time"])
 def test_bad_input_starts_nothing(notebook: FrontEnd, model: FakeOpenAI, below: str, line: str, said: str) -> None:
-    """Bad input is one clear line that stops what follows; no model is asked and nothing is shown or made."""
     notebook.run("numbers = [1]", "values")
 
     cell, queued = notebook.run_all(f"{below}%%autogen {line}", "print('queued')")
@@ -244,7 +229,6 @@ def test_bad_input_starts_nothing(notebook: FrontEnd, model: FakeOpenAI, below: 
 
 
 def test_a_bad_environment_is_refused(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """AUTOGEN_NB_CONFIRM with a value that it cannot have is an error, not a silent default."""
     notebook.run("import os\nos.environ['AUTOGEN_NB_CONFIRM'] = 'nevr'", "environ")
     cell = notebook.run("%%autogen\nGo.")
 
@@ -266,7 +250,6 @@ def test_a_bad_environment_is_refused(notebook: FrontEnd, model: FakeOpenAI) -> 
     ],
 )
 def test_a_bad_command_is_one_error(notebook: FrontEnd, command: str, said: str) -> None:
-    """`%autogen` with what it cannot do ends in an error without a traceback."""
     cell = notebook.run(f"%autogen {command}")
 
     assert cell.status == "error"
@@ -275,7 +258,6 @@ def test_a_bad_command_is_one_error(notebook: FrontEnd, command: str, said: str)
 
 
 def test_the_commands_fit_a_cell(notebook: FrontEnd) -> None:
-    """`%autogen` alone says what each command does, in lines that a narrow cell does not break."""
     cell = notebook.run("%autogen")
 
     assert "%autogen show [CHAT]\n    shows the chat again" in cell.text

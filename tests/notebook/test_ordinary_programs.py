@@ -98,7 +98,6 @@ def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
 
 @pytest.mark.parametrize("head", PROGRAMS)
 def test_nobody_is_asked_while_it_runs(chat: Chat, head: str) -> None:
-    """Before it runs only what it is known for; while it runs nothing, and nothing is left beside the notebook."""
     block = CodeBlock("python", PROGRAMS[head].strip())
     before = asks("risky", block, chat.scope) or ()
     assert asks("always", block, chat.scope) is not None

@@ -10,7 +10,6 @@ JSON: Content = ({"application/json": {}, "text/plain": "{}"}, {})
 
 
 def test_neighbours_of_text_become_one_output() -> None:
-    """Text and HTML are joined in their order, as HTML and as text; nothing of the text becomes markup."""
     [(data, metadata)] = merged([LINE, TEXT], few=10)
 
     assert text_of(data["text/html"]) == "linered <b>"
@@ -20,24 +19,20 @@ def test_neighbours_of_text_become_one_output() -> None:
 
 
 def test_image_stays_an_output_of_its_own() -> None:
-    """As long as there is room, an image keeps its type."""
     assert merged([LINE, LINE, IMAGE, LINE], few=10)[1:] == [IMAGE, LINE]
 
 
 def test_images_are_joined_where_there_is_no_room() -> None:
-    """Too many outputs are joined with their images, which are still seen."""
     [(data, _)] = merged([LINE, IMAGE] * 4, few=5)
 
     assert data["text/html"].count('src="data:image/png;base64,AAAA"') == 4
 
 
 def test_other_types_are_never_joined() -> None:
-    """What HTML cannot hold stays as it is."""
     assert merged([LINE, JSON, LINE], few=1) == [LINE, JSON, LINE]
 
 
 def test_large_output_stays_by_itself() -> None:
-    """A large text is not sent again with its neighbours."""
     large: Content = ({"text/plain": "x" * 400_000}, {})
 
     assert merged([LINE, large, LINE], few=1) == [LINE, large, LINE]

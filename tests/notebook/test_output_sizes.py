@@ -38,7 +38,6 @@ def files(notebook: FrontEnd, cell: Run) -> list[Path]:
 
 
 def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Sixty pictures of 5 MB each are in sixty files, and the notebook's kernel grows by a few of them at most."""
     model.add(python("x = 1"), "Ready.", python(PICTURES.format(count=60, side=10, size=5_000_000)), "Shown.")
     notebook.run("%%autogen --confirm never\nWarm up.", "first")
     memory(notebook.pid)
@@ -53,7 +52,6 @@ def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 
 def test_a_picture_is_sent_once(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A picture of 1 MB takes 1.3 MB of messages; it is not sent again as the chat goes on or ends."""
     model.add(python(PICTURES.format(count=1, side=10, size=1_000_000)), python("print('on')"), "Shown.")
 
     cell = notebook.run("%%autogen --confirm never\nShow.")
@@ -63,7 +61,6 @@ def test_a_picture_is_sent_once(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_a_picture_that_would_unpack_to_gigabytes_is_not_shown(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A small picture of too many pixels is in a file; no page is made to unpack it."""
     model.add(python(PICTURES.format(count=1, side=40_000, size=40_000)), "Shown.")
 
     cell = notebook.run("%%autogen --confirm never\nShow.")
@@ -74,7 +71,6 @@ def test_a_picture_that_would_unpack_to_gigabytes_is_not_shown(notebook: FrontEn
 
 
 def test_many_displays_are_few_messages(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Of 20,000 displays the first ones are shown, the end says how many there were, and the page gets few messages."""
     model.add(python("from IPython.display import display\nfor number in range(20_000): display(number)"), "Shown.")
 
     cell = notebook.run("%%autogen --confirm never\nShow.")
@@ -85,7 +81,6 @@ def test_many_displays_are_few_messages(notebook: FrontEnd, model: FakeOpenAI) -
 
 
 def test_a_display_that_is_replaced_all_the_time_is_few_messages(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Code that replaces what it shows thousands of times has the last one shown, and some between."""
     code = "from IPython.display import clear_output, display\nshown = display(0, display_id=True)\n"
     code += "for number in range(3_000): shown.update(number)\n"
     code += "for number in range(3_000):\n    clear_output(wait=True)\n    display(f'{number} of all')"
@@ -99,7 +94,6 @@ def test_a_display_that_is_replaced_all_the_time_is_few_messages(notebook: Front
 
 
 def test_large_outputs_go_through_no_link(fresh: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
-    """Where code makes the chat's own folder a link, what is too large for the page is kept nowhere else."""
     link = f"""
 import os
 from IPython.display import HTML, display
@@ -128,7 +122,6 @@ for name in os.listdir("autogen_files"):
     ],
 )
 def test_names_of_any_length_do_not_reach_the_page(code: str, notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """What an exception, a MIME type or metadata is called is bounded as what they hold is."""
     model.add(python(code), "Shown.")
 
     cell = notebook.run("%%autogen --confirm never\nShow.")

@@ -51,7 +51,6 @@ def shown(cell: Run) -> list[str]:
 
 @pytest.mark.slow
 def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Where both the person's words and a decision about code are due, one click gives both, and one line says so."""
     model.add(python("print(6 * 7)"), "It is 42.")
 
     cell = either.start("%%autogen --human-input always\nMultiply.")
@@ -69,7 +68,6 @@ def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) 
 
 @pytest.mark.slow
 def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None:
-    """What is sent goes to the assistant, and the code does not run."""
     model.add(python("print('never seen')"), "Then not.")
 
     cell = either.start("%%autogen --human-input always\nGo.")
@@ -85,7 +83,6 @@ def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None
 
 
 def test_code_is_edited_and_skipped_from_the_turn(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Edit and Skip do in the panel of a turn what they do in that of code; words that were begun stay."""
     model.add(python("print('wrong')"), python("print('no')"), "Fine.")
 
     cell = notebook.start("%%autogen --human-input always\nGo.")
@@ -118,7 +115,6 @@ def test_code_is_edited_and_skipped_from_the_turn(notebook: FrontEnd, model: Fak
 
 @pytest.mark.slow
 def test_choices_are_buttons(notebook: FrontEnd) -> None:
-    """A question with choices shows each as a button, and a field for any other answer."""
     question = 'HumanInputAsked("user", "assistant", "Which colour?", choices=("red", "blue"))'
     cell = start(notebook, "input", question)
     notebook.asked("red")
@@ -135,7 +131,6 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
-    """Run all from here is said in the answer, in the line and, as far as it goes, at the button."""
     question = 'ApprovalAsked("user", CodeBlock("python", "1"))'
     cell = notebook.start(ASK.format(method="approve", question=question))
     notebook.asked("Run all from here")
@@ -150,7 +145,6 @@ def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Later blocks of the cell run unasked and say why, as does the status line; the chat's next cell asks again."""
     model.add(python("print('one')"), {"content": python("print('two')"), "delay": 2}, "Done.")
     model.add(python("print('three')"))
 
@@ -185,7 +179,6 @@ def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenA
 def test_who_said_always_is_asked_about_each_block(
     fresh: FrontEnd, model: FakeOpenAI, before: str, option: str
 ) -> None:
-    """No button of one block lets the next one run: neither all that follows nor a rule, with buttons and in words."""
     model.add(*[python("open('../x', 'w')")] * 2)
 
     fresh.run(before, "config")
@@ -204,7 +197,6 @@ def test_who_said_always_is_asked_about_each_block(
 
 @pytest.mark.slow
 def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Under "risky", what a rule covers is not asked about again, and the line names the rule."""
     path = notebook.cwd / "ruled.txt"
     write = f"open({str(path)!r}, 'w').close()"
     model.add(python(f"{write}\nprint('one')"), python(f"{write}\nprint('two')"), "Done.")
@@ -236,7 +228,6 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
     ids=["usual", "no words", "its own"],
 )
 def test_what_is_asked_is_said(notebook: FrontEnd, prompt: str, shown_first: str) -> None:
-    """The usual prompt is worded for buttons; another one, such as a group's or a model's, is shown as it is."""
     cell = start(notebook, "input", f'HumanInputAsked("user", "bob", "{prompt}")')
     notebook.asked("Send")
     panel = cell.about("panel")[0]
@@ -264,7 +255,6 @@ def test_what_is_asked_is_said(notebook: FrontEnd, prompt: str, shown_first: str
     ids=["allow", "deny", "stop"],
 )
 def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...], answer: str, line: str) -> None:
-    """The panel says what the code is about to do and at which line; each button gives its answer."""
     cell = start(notebook, "allow", CONNECTS)
     notebook.asked("Allow")
     panel = cell.about("panel")[0]
@@ -293,7 +283,6 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
     ],
 )
 def test_no_character_of_a_question_is_unseen(notebook: FrontEnd, method: str, asked: str) -> None:
-    """What would turn the rest of a line round, or has no width, is written out in panels and in what they leave."""
     answer = {"allow": "Deny", "approve": "Stop", "typed": "Send", "input": "Exit"}[method]
     cell = start(notebook, method, asked.format(r"\u202e\u200b"))
     notebook.asked(answer)
@@ -312,7 +301,6 @@ def test_no_character_of_a_question_is_unseen(notebook: FrontEnd, method: str, a
 
 @pytest.mark.slow
 def test_code_is_stopped_where_it_goes_beyond_what_was_let_through(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Denied, the code fails at that line and the model reads why; allowed, it goes on; Stop ends the chat."""
     define = "def handle(text):\n    with open('../beyond.txt', 'w') as file:\n        file.write(text)"
     call = "print('begins')\nhandle('x')\nprint('went on')"
     model.add(python(define), *[python(call)] * 3)
@@ -341,7 +329,6 @@ def test_code_is_stopped_where_it_goes_beyond_what_was_let_through(either: Front
 
 @pytest.mark.slow
 def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
-    """Always allow shows each rule in words; the answer holds those that were ticked, and the line says them."""
     cell = start(either, "allow", CONNECTS)
     either.click("Always allow …")
     either.asked("Allow from now on")
@@ -358,7 +345,6 @@ def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_accepted_that_was_not_ticked(notebook: FrontEnd) -> None:
-    """Where several rules are offered, none is chosen beforehand, and without one the panel stays."""
     cell = start(notebook, "allow", 'EffectAsked("user", Effect("write", "/srv/data/a.csv", "writes /srv/data/a.csv"))')
 
     def complaint() -> dict[str, object]:
@@ -382,7 +368,6 @@ def test_nothing_is_accepted_that_was_not_ticked(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_line_for_running_code(either: FrontEnd) -> None:
-    """What is typed reaches the code, and the line says what it was."""
     cell = start(either, "typed", TYPED)
     either.type("Ada", "Goes to the code")
     panel = cell.about("panel")[0]
@@ -396,7 +381,6 @@ def test_line_for_running_code(either: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_enter_gives_all_that_was_typed(notebook: FrontEnd) -> None:
-    """What was typed comes behind the key, and is waited for; a page sends no field letter by letter."""
     cell = start(notebook, "typed", TYPED)
     notebook.asked("Send")
     letter_by_letter = [state["continuous_update"] for _, state in notebook.visible() if "continuous_update" in state]
@@ -409,7 +393,6 @@ def test_enter_gives_all_that_was_typed(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_input_of_running_code_ends(notebook: FrontEnd) -> None:
-    """End of input is an answer too."""
     cell = start(notebook, "typed", TYPED)
     notebook.click("End of input")
     notebook.finish(cell)
@@ -420,7 +403,6 @@ def test_input_of_running_code_ends(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
-    """A password is hidden, is not sent back to the page, and no widget holds it afterwards."""
     cell = notebook.start(
         ASK.format(method="typed", question=PASSWORD)
         .replace("print(answer)", "print(len(answer.text))")
@@ -447,7 +429,6 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_question_is_given_up_and_asked_again(either: FrontEnd, model: FakeOpenAI) -> None:
-    """`--human-timeout` ends the cell in one line, nothing ran; the cell run again goes on at its open question."""
     model.add(python("print('ran')"), "Done.")
     task = "%%autogen --human-timeout 1\nGo."
 
@@ -487,7 +468,6 @@ def test_question_is_given_up_and_asked_again(either: FrontEnd, model: FakeOpenA
 def test_running_code_does_not_wait_for_ever(
     notebook: FrontEnd, method: str, question: str, answer: str, line: str
 ) -> None:
-    """What nobody answers in time is denied, or ends the code's input."""
     code = ASK.format(method=method, question=question).replace("lambda: False", "lambda: False, patience=0.3")
 
     cell = notebook.run(code)

@@ -36,7 +36,6 @@ with FakeOpenAI() as model, FrontEnd(Path(HOME), ENVIRONMENT) as notebook:
 
 @pytest.mark.parametrize("walls", ["none", "bwrap"])
 def test_code_runs_and_its_files_are_in_a_temporary_folder(project: Path, tmp_path: Path, walls: str) -> None:
-    """It is said once where files go; the code runs where the notebook is, without walls and behind them."""
     folder, home = tmp_path / "read-only", tmp_path / "home"
     folder.mkdir()
     home.mkdir()

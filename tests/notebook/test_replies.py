@@ -27,7 +27,6 @@ def whole(content: object) -> FakeReply:
     ids=["filtered", "null", "number", "compressed"],
 )
 def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, reply: FakeReply, said: str) -> None:
-    """It is never taken for the answer, and the next cell goes on."""
     model.add(reply, "Fine.")
 
     cell = fresh.run("%%autogen -a answer\nGo.", "one")
@@ -41,7 +40,6 @@ def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, re
 
 
 def test_what_cannot_be_written_ends_no_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Half a surrogate pair is replaced before it is shown, kept and sent back, and an odd count is no failure."""
     chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "a\ud800b"}, "finish_reason": "stop"}]})
     model.add(FakeReply(events=[chunk]), FakeReply("Fine.", usage={"prompt_tokens": "many"}), "Still there.")
 
@@ -56,7 +54,6 @@ def test_what_cannot_be_written_ends_no_chat(fresh: FrontEnd, model: FakeOpenAI)
 
 
 def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A redirect is told with the host that got nothing."""
     with FakeOpenAI(["Mine now."]) as other:
         model.add(FakeReply(status=307, headers={"Location": f"{other.base_url}/chat/completions"}))
         cell = fresh.run("%%autogen\nGo.")
@@ -66,7 +63,6 @@ def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> Non
 
 
 def test_a_busy_server_is_said_and_can_be_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """While the next request is waited for the status line says why, and Stop ends the cell at once."""
     model.add(FakeReply(status=503, error="all seats are taken", headers={"Retry-After": "50"}), "Never.")
 
     cell = fresh.start("%%autogen\nGo.")

@@ -14,7 +14,6 @@ def sent(model: FakeOpenAI, number: int) -> list[str]:
 
 @pytest.mark.slow
 def test_a_waiting_cell_shows_its_panel_again(either: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that waits and is run again asks no model again; its panel is back, and its answer counts."""
     model.add(python("print('ran once')"), "Fine.")
 
     first = either.start("%%autogen\nGo.")
@@ -37,7 +36,6 @@ def test_a_waiting_cell_shows_its_panel_again(either: FrontEnd, model: FakeOpenA
 
 @pytest.mark.slow
 def test_pressed_three_times(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """However often a waiting cell is run, one panel is left, and the code runs once."""
     model.add(python("print('ran once')"), "Fine.")
 
     notebook.start("%%autogen\nGo.")
@@ -57,7 +55,6 @@ def test_pressed_three_times(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that is run again before it asks gives way when it does, and its reply is not asked for twice."""
     model.add({"content": python("print('ran once')"), "delay": 0.4}, "Fine.")
 
     notebook.start("%%autogen\nGo.")
@@ -72,7 +69,6 @@ def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpe
 
 @pytest.mark.slow
 def test_a_second_blocks_panel_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that waits at its second block does not run the first one again."""
     model.add(python("with open('runs', 'a') as file:\n    file.write('x')", "print('second')"), "Fine.")
 
     first = notebook.start("%%autogen\nGo.")
@@ -92,7 +88,6 @@ def test_a_second_blocks_panel_again(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 @pytest.mark.slow
 def test_a_cell_whose_variable_was_copied_on_asking(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that asked for a variable and waits for approval goes on as well, without asking for it again."""
     model.add(python("print(long_name)"), "Fine.")
 
     notebook.run("long_name = 'copied'", "values")
@@ -111,7 +106,6 @@ def test_a_cell_whose_variable_was_copied_on_asking(notebook: FrontEnd, model: F
 @pytest.mark.slow
 @pytest.mark.parametrize("button", ["Copy", "Use this server"])
 def test_a_cells_own_question_again(fresh: FrontEnd, button: str, model: FakeOpenAI) -> None:
-    """A cell that waits at the question for a variable, or for a model, shows it again."""
     model.add("Fine.")
     drop = "import os\ndel os.environ['AUTOGEN_NB_MODEL']"
     fresh.run({"Copy": "long_name = 1", "Use this server": drop}[button], "values")
@@ -131,7 +125,6 @@ def test_a_cells_own_question_again(fresh: FrontEnd, button: str, model: FakeOpe
 
 @pytest.mark.slow
 def test_a_stopped_panel_comes_back(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that was interrupted at its panel goes on there when it is run again."""
     model.add(python("print('ran')"), "Fine.")
 
     first = notebook.start("%%autogen\nGo.")
@@ -149,7 +142,6 @@ def test_a_stopped_panel_comes_back(notebook: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.slow
 def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A finished cell that is run again replaces its turn and those after it; the kernel keeps its state."""
     model.add(python("kept = 'kept'"), "One.", "Two.", "Three.", python("print(kept)"), "Again.", "After.")
 
     fresh.run("%%autogen\nZero.".replace("%%autogen", "%%autogen --confirm never"), "zero")
@@ -170,7 +162,6 @@ def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model
 
 @pytest.mark.slow
 def test_another_cell_with_the_same_task_is_another_turn(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A copy of a cell is a cell of its own."""
     model.add("One.", "Two.")
 
     fresh.run("%%autogen\nSame.", "one")
@@ -182,7 +173,6 @@ def test_another_cell_with_the_same_task_is_another_turn(fresh: FrontEnd, model:
 
 @pytest.mark.slow
 def test_a_front_end_without_cell_ids(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Without ids a repeated task is a new turn once the first has finished, and goes on where it was cut off."""
     model.add("One.", {"status": 400, "error": "no"}, "Two.")
 
     fresh.finish(fresh.start("%%autogen\nSame.", origin=False))
@@ -196,7 +186,6 @@ def test_a_front_end_without_cell_ids(fresh: FrontEnd, model: FakeOpenAI) -> Non
 
 @pytest.mark.slow
 def test_two_calls_in_one_cell_are_two_turns(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Code that calls the magic twice makes two turns; run again, both are replaced."""
     model.add("One.", "Two.", "Three.", "Four.")
     code = "for task in ('First.', 'Second.'):\n    get_ipython().run_cell_magic('autogen', '', task)"
 
@@ -211,7 +200,6 @@ def test_two_calls_in_one_cell_are_two_turns(fresh: FrontEnd, model: FakeOpenAI)
 
 @pytest.mark.slow
 def test_a_new_chat_run_again_stays_the_same_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell with `--new` that is run again replaces its turn in the chat that it began."""
     model.add("One.", "Two.", "Three.")
 
     fresh.run("%%autogen\nFirst.", "one")
@@ -224,7 +212,6 @@ def test_a_new_chat_run_again_stays_the_same_chat(fresh: FrontEnd, model: FakeOp
 
 @pytest.mark.slow
 def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that waits for approval and is told not to ask any more does not stay stuck at its old question."""
     model.add(python("print('ran')"), python("print('ran')"), "Fine.")
 
     first = fresh.start("%%autogen\nGo.", "one")
@@ -239,7 +226,6 @@ def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEn
 
 @pytest.mark.slow
 def test_going_on_says_what_it_forgets(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that goes on at its question tells of the later turns that the conversation loses by it."""
     model.add(python("print('ran')"), "Second.", "Fine.")
 
     first = fresh.start("%%autogen\nGo.", "one")

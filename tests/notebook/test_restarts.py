@@ -23,7 +23,6 @@ def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: FakeOpenAI) -> None:
-    """It says so once, and offers what there is; `%autogen show` says it before."""
     model.add("One.", "Two.", "Three.", "Four.")
     front.run("%%autogen\nFirst.", "one")
     front.run("%%autogen\nSecond.", "two")
@@ -45,7 +44,6 @@ def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: Fak
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_what_begins_anew_is_told_nothing(front: FrontEnd, model: FakeOpenAI) -> None:
-    """The cell that began the conversation begins it again, as with Restart and Run All; so does `--new`."""
     model.add("One.", "Again.", "New.")
     front.run("%%autogen\nFirst.", "one")
     front.restart()
@@ -61,7 +59,6 @@ def test_what_begins_anew_is_told_nothing(front: FrontEnd, model: FakeOpenAI) ->
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_kernel_whose_connection_file_is_gone_works(front: FrontEnd, model: FakeOpenAI) -> None:
-    """Only the remark about earlier kernels needs the file."""
     model.add("One.")
     Path(front.manager.connection_file).unlink()
     front.run("%reload_ext autogen_nb", "load")

@@ -28,7 +28,6 @@ def said(rules: RulesFile, words: str, *, sure: bool = False) -> str:
 
 
 def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
-    """A rule is made with its words, stands in the list with its day, and goes by its number or its text."""
     none = said(rules, "")
     added = said(rules, "add network api.example.org")
     again = said(rules, "add network API.example.org")
@@ -52,7 +51,6 @@ def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
 
 
 def test_clear_asks_first(rules: RulesFile) -> None:
-    """All rules go only when the person is sure, or says so beforehand."""
     rules.add(Rule("network"), Rule("delete", "/data"))
 
     kept = said(rules, "clear")
@@ -78,7 +76,6 @@ def test_clear_asks_first(rules: RulesFile) -> None:
     ],
 )
 def test_what_cannot_be_meant(rules: RulesFile, words: str, complaint: str) -> None:
-    """Each is refused in one line that says what would do."""
     rules.add(Rule("network", "api.example.org"))
 
     with pytest.raises(ConfigError) as refused:
@@ -89,7 +86,6 @@ def test_what_cannot_be_meant(rules: RulesFile, words: str, complaint: str) -> N
 
 
 def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
-    """A rule's target is shown as it is, and never becomes part of the page."""
     rules.add(Rule("process", "<img src=x onerror=alert(1)> $x$"))
 
     html = execute([], rules, FOLDER, lambda _: False)[0]["text/html"]
@@ -100,7 +96,6 @@ def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
 
 @pytest.mark.slow
 def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """With its rule a risky block runs and says by which rule; revoked, it is asked about again."""
     model.add(python("print(eval(chr(54) + ' * 7'))"), "42.", python("print(eval(chr(54) + ' * 7'))"), "42.")
     added = fresh.run("%autogen rules add unknown", "add")
 

@@ -25,7 +25,6 @@ STYLED = """<style type="text/css">
 @pytest.mark.slow
 @given(markup.map("".join))
 def test_any_markup_becomes_safe(html: str) -> None:
-    """Whatever a kernel sends, the markup is of known tags, attributes and schemes, and nothing is typeset."""
     cleaned = clean_html(html)
 
     assert problems(cleaned) == []
@@ -34,14 +33,12 @@ def test_any_markup_becomes_safe(html: str) -> None:
 
 @given(markup.map("".join))
 def test_cleaning_is_idempotent(html: str) -> None:
-    """Cleaned HTML is left as it is."""
     once = clean_html(html)
 
     assert clean_html(once) == once
 
 
 def test_a_data_frame_keeps_its_table() -> None:
-    """A data frame keeps the structure and the class that make it look native."""
     frame = pd.DataFrame({"price": ["$5", "$6"]}, index=["a", "b"])
 
     cleaned = clean_html(frame.to_html())
@@ -52,7 +49,6 @@ def test_a_data_frame_keeps_its_table() -> None:
 
 
 def test_colours_of_a_styled_table_move_into_its_cells() -> None:
-    """What a Styler says about single cells survives the loss of its style sheet, as far as it is harmless."""
     cleaned = clean_html(STYLED)
 
     assert '<td style="background-color:#fff7fb;color:#000000">1</td>' in cleaned
@@ -60,12 +56,10 @@ def test_colours_of_a_styled_table_move_into_its_cells() -> None:
 
 
 def test_preformatted_text_keeps_its_first_lines() -> None:
-    """An empty first line of preformatted text is not lost."""
     assert clean_html("<pre>\n\nx</pre>") == "<pre>\n\nx</pre>"
 
 
 def test_markup_without_text_has_no_content() -> None:
-    """A page of live parts only is recognised as empty once it is clean."""
     assert not has_content(clean_html("<div id='plot'> </div><script>draw()</script>"))
     assert has_content(clean_html("<div><b>x</b></div>"))
     assert has_content("x")

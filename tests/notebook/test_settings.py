@@ -10,7 +10,6 @@ from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
 
 
 def test_the_defaults() -> None:
-    """By default code is asked for, words are not, a cell has twenty turns, and a block no limit."""
     found = cell_settings(CellOptions("go"), Defaults(), attended=True)
 
     assert (found.confirm, found.human_input, found.max_turns, found.block_timeout) == ("always", "NEVER", 20, None)
@@ -18,7 +17,6 @@ def test_the_defaults() -> None:
 
 
 def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is the usual or what is set, in that order, and less where there is little memory."""
     monkeypatch.setattr(machine_memory, "memory", lambda: 8 * 2**30)
     assert Defaults().preimports == ("numpy", "pandas", "matplotlib.pyplot")
     assert Defaults(imports=" polars, numpy,").preimports == ("polars", "numpy")
@@ -29,8 +27,6 @@ def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sandbox_is_asked_about_less() -> None:
-    """In a sandbox only risky code is asked about, unless something says otherwise."""
-
     def confirm(options: CellOptions, defaults: Defaults) -> str:
         return cell_settings(options, defaults, attended=True, sandboxed=True).confirm
 
@@ -40,13 +36,11 @@ def test_a_sandbox_is_asked_about_less() -> None:
 
 
 def test_a_limit_where_nobody_is_there() -> None:
-    """Without a person a block may take 300 seconds."""
     assert cell_settings(CellOptions("go"), Defaults(), attended=False).block_timeout == 300
 
 
 @pytest.mark.parametrize("attended", [True, False])
 def test_a_limit_that_was_set(attended: bool) -> None:
-    """The setting holds whoever is there, and the option wins over it."""
     defaults = Defaults(block_timeout=7)
 
     assert cell_settings(CellOptions("go"), defaults, attended=attended).block_timeout == 7
@@ -54,7 +48,6 @@ def test_a_limit_that_was_set(attended: bool) -> None:
 
 
 def test_patience_with_the_person() -> None:
-    """A panel waits for ever, unless the setting or the option says how long."""
     defaults = Defaults(human_timeout=60)
 
     assert cell_settings(CellOptions("go"), Defaults(), attended=True).human_timeout is None
@@ -79,7 +72,6 @@ def test_patience_with_the_person() -> None:
 def test_who_decides_whether_code_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, option: str, environment: str | None, setting: str, confirm: str, remark: str
 ) -> None:
-    """The option wins over the environment, that over the setting; what runs unasked says why."""
     monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_CONFIRM": environment})
 
     found = cell_settings(CellOptions("go", confirm=option), Defaults(confirm=setting), attended=True)  # type: ignore[arg-type]  # the parameters are texts
@@ -88,7 +80,6 @@ def test_who_decides_whether_code_is_asked_for(
 
 
 def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word that is none of the three is refused."""
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "yes")
 
     with pytest.raises(ConfigError, match="'yes'; it must be one of always, risky, never"):
@@ -108,14 +99,12 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
 def test_the_budget(
     monkeypatch: pytest.MonkeyPatch, option: str | None, environment: str | None, setting: str, budget: str | None
 ) -> None:
-    """The option wins over the environment, that over the setting; by default there is no limit."""
     monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_BUDGET": environment})
 
     assert cell_settings(CellOptions("go", budget=option), Defaults(budget=setting), attended=True).budget == budget
 
 
 def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be a sum is refused, and the place that says it is named."""
     with pytest.raises(ConfigError, match=r"%config AutogenMagics.budget: the budget is 'much'"):
         cell_settings(CellOptions("go"), Defaults(budget="much"), attended=True)
     monkeypatch.setenv("AUTOGEN_NB_BUDGET", "-1")
@@ -135,12 +124,10 @@ def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_where_code_runs(options: CellOptions, otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
-    """A cell's options win over the settings; a kernel and a sandbox take each other's place."""
     assert target_of(options, otherwise) == where
 
 
 def test_the_network_of_no_sandbox() -> None:
-    """Without a sandbox there is no network to be let through, and a kernel by name has no walls of ours."""
     with pytest.raises(ConfigError, match="name one with --sandbox"):
         target_of(CellOptions("go", net=True), ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
@@ -150,7 +137,6 @@ def test_the_network_of_no_sandbox() -> None:
 
 
 def test_an_address_is_told_without_its_token() -> None:
-    """Of a server only its host is shown, and nothing of the address in a repr."""
     where = ExecutionTarget(kernel="https://hub.example/user/ada/?token=secret")
 
     assert where.text == "kernel on hub.example"

@@ -9,7 +9,6 @@ from tests.notebook.scripts import python
 
 @pytest.mark.slow
 def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Messages, decisions and outputs stand there as they did; no model is asked and nothing runs again."""
     model.add(python("print('one')"), "It is done.")
     cell = fresh.start("%%autogen\nGo on, please.")
     fresh.click("Run")
@@ -27,7 +26,6 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A chat that was stopped at a question asks it again from another cell, and goes on there."""
     model.add(python("print('ran')"), "Fine.")
     cell = fresh.start("%%autogen\nGo.")
     fresh.asked("Run")
@@ -46,7 +44,6 @@ def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> Non
 
 @pytest.mark.slow
 def test_shown_again_while_it_waits(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The cell that shows gives way to its own second run, as one that asks by itself does."""
     model.add(python("print('ran')"), "Fine.")
     cell = fresh.start("%%autogen\nGo.")
     fresh.asked("Run")
@@ -66,7 +63,6 @@ def test_shown_again_while_it_waits(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_among_other_code_it_only_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Where it cannot be awaited it shows the chat and says what would ask again."""
     model.add(python("print('ran')"))
     cell = fresh.start("%%autogen\nGo.")
     fresh.asked("Run")
@@ -82,6 +78,5 @@ def test_among_other_code_it_only_shows(fresh: FrontEnd, model: FakeOpenAI) -> N
 
 @pytest.mark.slow
 def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
-    """Unknown chats and options are one line of error."""
     assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error
     assert "takes the name of a chat" in fresh.run("%autogen show --all").error

@@ -19,7 +19,6 @@ def _shown(slots: Slots, *texts: str) -> None:
 
 
 def test_few_places_are_left_as_they_are(published: list[dict[str, Any]]) -> None:
-    """Nothing is touched while there is room."""
     slots = Slots()
     _shown(slots, "a", "b")
 
@@ -28,7 +27,6 @@ def test_few_places_are_left_as_they_are(published: list[dict[str, Any]]) -> Non
 
 
 def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) -> None:
-    """Whatever is shown, the number of places stays small, and nothing that was shown is lost."""
     slots = Slots()
     numbers = [str(number) for number in range(40)]
     _shown(slots, *numbers)
@@ -40,7 +38,6 @@ def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) 
 
 
 def test_cleared_place_takes_no_room(published: list[dict[str, Any]]) -> None:
-    """A place that was cleared is left out."""
     slots = Slots()
     _shown(slots, *(str(number) for number in range(35)))
     last = slots.next()

@@ -44,7 +44,6 @@ def stopped(front: FrontEnd, begin: Callable[[], Run], way: Literal["signal", "m
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["signal", "message"])
 def test_stop_while_a_panel_waits(either: FrontEnd, model: FakeOpenAI, way: Literal["signal", "message"]) -> None:
-    """Stop ends a cell that waits at a panel, by signal and by message, and the panel is gone."""
     model.add(*[python("1")] * 4)
 
     def begin() -> Run:
@@ -60,7 +59,6 @@ def test_stop_while_a_panel_waits(either: FrontEnd, model: FakeOpenAI, way: Lite
 
 @pytest.mark.slow
 def test_stop_at_a_question_of_code_that_catches_everything(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Nothing more is asked of what it goes on to do, and what does not yield is killed where the person says so."""
     unread = b"open('../x', 'w')".hex()
     code = f"""
 import signal
@@ -95,7 +93,6 @@ while True:
 
 @pytest.mark.slow
 def test_stop_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends a cell whose model is writing, keeps what was written, and hangs up on the server."""
     model.add(*[{"content": "word " * 400, "piece_delay": 0.05}] * 4)
 
     def begin() -> Run:
@@ -111,7 +108,6 @@ def test_stop_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 @pytest.mark.slow
 def test_stop_while_the_model_thinks(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends a cell whose model has not said a word yet."""
     model.add(*[{"content": "late", "delay": 30}] * 4)
 
     def begin() -> Run:
@@ -127,7 +123,6 @@ def test_stop_while_the_model_thinks(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 @pytest.mark.slow
 def test_stop_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends code that loops for ever; the agent's kernel keeps its state and is usable at once."""
     loop = python("kept = 'kept'\nprint('looping')\nwhile True: pass")
     model.add(*[loop] * 4)
 
@@ -150,7 +145,6 @@ def test_stop_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_stop_while_a_question_is_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends a cell that asks in the input field."""
     model.add(*[python("1")] * 4)
     fresh.run("%config AutogenMagics.ask = 'text'", "config")
 
@@ -165,7 +159,6 @@ def test_stop_while_a_question_is_asked_in_words(fresh: FrontEnd, model: FakeOpe
 
 @pytest.mark.slow
 def test_stop_at_the_first_runs_questions_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends a cell that asks for a model, or for a variable to be copied, in the input field."""
     fresh.run(
         "%config AutogenMagics.ask = 'text'\nimport os\ndel os.environ['AUTOGEN_NB_MODEL']\nlong_name = 1", "config"
     )
@@ -190,7 +183,6 @@ def test_stop_at_the_first_runs_questions_in_words(fresh: FrontEnd, model: FakeO
 
 @pytest.mark.slow
 def test_stop_below_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Stop ends a chat that runs through the sync bridge as well."""
     model.add(*[{"content": "late", "delay": 30}] * 4)
 
     def begin() -> Run:
@@ -204,7 +196,6 @@ def test_stop_below_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_stopped_cell_stops_what_is_queued(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """Cells that are queued behind a stopped one do not run."""
     model.add(python("1"))
 
     cell = notebook.start("%%autogen\nGo.")
@@ -238,7 +229,6 @@ def stubborn(front: FrontEnd, model: FakeOpenAI, *after: str) -> Run:
 
 @pytest.mark.slow
 def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """After the grace a panel below the stopped cell names what would be lost; Wait loses nothing."""
     cell = stubborn(fresh, model, python("print(kept)"), "Kept.")
     fresh.asked("Kill")
     asked = cell.html() + str(list(fresh.visible()))
@@ -256,7 +246,6 @@ def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: Fake
 
 @pytest.mark.slow
 def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Kill ends the kernel; the next cell has a fresh one, and model and person are told what was lost."""
     cell = stubborn(fresh, model, python("print('kept' in globals())"), "Gone.")
     fresh.click("Kill")
     fresh.wait(lambda: "was killed" in cell.text, "the word on it")
@@ -268,7 +257,6 @@ def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpen
 
 @pytest.mark.slow
 def test_the_next_cell_asks_as_well(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A cell that finds the code still running asks in words, where that is how questions are asked."""
     fresh.run("%config AutogenMagics.ask = 'text'", "config")
     stubborn(fresh, model, python("print('kept' in globals())"), "Gone.")
     fresh.answers.append("k")
@@ -294,5 +282,4 @@ def test_the_next_cell_asks_as_well(fresh: FrontEnd, model: FakeOpenAI) -> None:
     ],
 )
 def test_what_would_be_lost(stuck: StuckBlock | None, said: str) -> None:
-    """The question names the variables with their sizes, the largest first."""
     assert said in question(stuck)

@@ -6,7 +6,6 @@ from autogen_nb.notebook.asking.stop_question import question
 
 
 def test_what_would_be_lost_is_named_with_its_size() -> None:
-    """In bytes, where they are known; else by what it holds. The largest come first."""
     variables = (
         HandedVariable("rows", "list", "100000 items"),
         HandedVariable("table", "DataFrame", "5 rows x 2 columns", 2_000_000),

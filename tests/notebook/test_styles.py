@@ -38,7 +38,6 @@ def _contrast(colour: str, share: int, text: tuple[int, ...], background: tuple[
     ("name", "theme"), list(product(CODE_STYLES, ["light", "dark", "no variables, light", "no variables, dark"]))
 )
 def test_code_has_enough_contrast(name: str, theme: str) -> None:
-    """Every colour of highlighted code reaches 4.5 to 1, as WCAG AA asks for."""
     found = _STYLE.search(CODE_STYLES[name])
     assert found
     colours = {"light": THEIRS_LIGHT[name], "dark": THEIRS_DARK[name]}

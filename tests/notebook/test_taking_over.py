@@ -50,7 +50,6 @@ def let_go(front: FrontEnd, *runs: Run) -> None:
 
 @pytest.mark.slow
 def test_open_question_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI) -> None:
-    """After a reload `%autogen show` in any cell brings the question, and what comes of the answer."""
     model.add(python("print('ran')", words="First words."), "Fine.")
     either.start("%%autogen --new\nGo.", "chat")
     either.asked("Run")
@@ -71,7 +70,6 @@ def test_open_question_comes_to_the_cell_that_shows(either: FrontEnd, model: Fak
 
 @pytest.mark.slow
 def test_output_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A block that runs while the page is loaded again is seen to its end, with the status line below it."""
     model.add(python(WAITS), "Fine.")
     chat = fresh.start("%%autogen --confirm never\nGo.", "chat")
     runs(fresh, chat)
@@ -92,7 +90,6 @@ def test_output_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenA
 
 @pytest.mark.slow
 def test_cell_run_again_while_its_code_runs_goes_on(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """Nothing is lost, nothing is asked or run twice, and a line says what happened."""
     model.add(python(WAITS), "Fine.", "Never.")
     first = fresh.start("%%autogen --confirm never\nGo.", "chat")
     runs(fresh, first)
@@ -108,7 +105,6 @@ def test_cell_run_again_while_its_code_runs_goes_on(fresh: FrontEnd, model: Fake
 
 @pytest.mark.slow
 def test_stop_ends_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The cell that shows ends as the chat does; run once more, it asks the question again."""
     model.add(python("print('ran')"), "Fine.")
     chat = fresh.start("%%autogen\nGo.", "chat")
     fresh.asked("Run")
@@ -130,7 +126,6 @@ def test_stop_ends_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.slow
 def test_other_chats_are_shown_at_once(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """While a chat waits, another one is shown and an unknown one is an error, without a wait."""
     model.add("One.", python("1"), "Fine.")
     fresh.run("%%autogen -c other\nGo.", "other")
     chat = fresh.start("%%autogen\nGo on.", "chat")
@@ -151,7 +146,6 @@ def test_other_chats_are_shown_at_once(fresh: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.slow
 def test_other_chat_that_waits_says_so(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A chat that was stopped at a question cannot ask it while another one runs; a line says when it can."""
     model.add(python("1"), python("2"))
     other = fresh.start("%%autogen -c other\nGo.", "other")
     fresh.asked("Run")
@@ -168,7 +162,6 @@ def test_other_chat_that_waits_says_so(fresh: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.slow
 def test_model_form_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI) -> None:
-    """The form of `%autogen model set` is no chat, but what runs: it goes on there, and what is set then is shown."""
     model.add("Yes.")
     either.start("%autogen model set", "form")
     either.asked("Use this server")
@@ -187,7 +180,6 @@ def test_model_form_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOp
 @pytest.mark.slow
 @TALKS
 def test_chats_of_a_plain_cell_come_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI, talk: str) -> None:
-    """The question, what comes of the answer, and the cell's next chat."""
     model.add(python("print('one', 'ran')"), "TERMINATE", python("print('two', 'ran')"), "TERMINATE")
     either.run(AGENTS, "agents")
     either.start(f"for _ in range(2):\n    {talk}", "chats")
@@ -208,7 +200,6 @@ def test_chats_of_a_plain_cell_come_to_the_cell_that_shows(either: FrontEnd, mod
 @pytest.mark.slow
 @TALKS
 def test_block_of_a_plain_cell_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI, talk: str) -> None:
-    """While it runs, another chat is shown at once; its own goes on to the end of the cell, and ends as that does."""
     model.add("Earlier.", python(WAITS), "TERMINATE")
     fresh.run("%%autogen\nBefore.", "before")
     fresh.run(AGENTS.replace("always", "never"), "agents")
@@ -229,7 +220,6 @@ def test_block_of_a_plain_cell_goes_on_in_the_cell_that_shows(fresh: FrontEnd, m
 
 @pytest.mark.slow
 def test_code_that_does_not_yield_is_asked_about_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The question comes after the chat has ended, below what is seen of it."""
     model.add(python(f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{WAITS}"))
     chat = fresh.start("%%autogen --confirm never\nGo.", "chat")
     runs(fresh, chat)
@@ -246,7 +236,6 @@ def test_code_that_does_not_yield_is_asked_about_in_the_cell_that_shows(fresh: F
 
 @pytest.mark.slow
 def test_answer_in_a_page_that_was_loaded_again_goes_on_there(either: FrontEnd, model: FakeOpenAI) -> None:
-    """Where the panel was saved, what comes of the answer is shown in its place, another question too."""
     model.add(python("print('ran')"), python("print('ran', 'on')"), "Fine.")
     chat = either.start("%%autogen --new\nGo.")
     either.asked("Run")
@@ -267,7 +256,6 @@ def test_answer_in_a_page_that_was_loaded_again_goes_on_there(either: FrontEnd, 
 
 @pytest.mark.slow
 def test_answer_to_a_plain_cell_in_a_page_that_was_loaded_again(either: FrontEnd, model: FakeOpenAI) -> None:
-    """A chat that blocks the kernel goes on in its panel's place, too."""
     model.add(python("print('it', 'ran')"), "TERMINATE")
     either.run(AGENTS, "agents")
     chat = either.start("done = user.initiate_chat(assistant, message='Go.')")
@@ -281,7 +269,6 @@ def test_answer_to_a_plain_cell_in_a_page_that_was_loaded_again(either: FrontEnd
 
 @pytest.mark.slow
 def test_what_stands_in_a_page_that_was_loaded_again_is_not_sent_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """What changes there is sent alone, however much is shown above it."""
     model.add(python("print('much', 'text')"), python("for n in range(9):\n    display(n)"), "Fine.")
     chat = fresh.start("%%autogen\nGo.")
     fresh.asked("Run")
@@ -301,7 +288,6 @@ def test_what_stands_in_a_page_that_was_loaded_again_is_not_sent_again(fresh: Fr
 
 @pytest.mark.slow
 def test_page_that_hears_the_cell_shows_it_once(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A page that asks for the widgets anew, as after a lost connection, goes on as it was."""
     model.add(python("print('ran')"), "Fine.")
     chat = fresh.start("%%autogen\nGo.")
     fresh.asked("Run")
@@ -316,7 +302,6 @@ def test_page_that_hears_the_cell_shows_it_once(fresh: FrontEnd, model: FakeOpen
 
 @pytest.mark.slow
 def test_slow_page_has_every_widget_while_a_chat_waits(either: FrontEnd, model: FakeOpenAI) -> None:
-    """A page that got no answer in time asks in another way, and shows nothing before it has all it was told of."""
     model.add(python("print('ran')"), "Fine.")
     either.run("import ipywidgets\nmine = ipywidgets.Button(description='mine')", "mine")
     chat = either.start("%%autogen --new\nGo.")
@@ -332,7 +317,6 @@ def test_slow_page_has_every_widget_while_a_chat_waits(either: FrontEnd, model: 
 
 @pytest.mark.slow
 def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """The chat's own cell gives way to its next run, which the cells sent after it do not overtake."""
     model.add(python("print('ran')"), "Fine.")
     chat = fresh.start("%%autogen\nGo.", "chat")
     fresh.asked("Run")
@@ -351,7 +335,6 @@ def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeO
 
 @pytest.mark.slow
 def test_run_all_while_the_code_runs_asks_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    """A run of the chat's cell that stands behind other cells is one of its own: they may change what it is about."""
     model.add(python(WAITS), "Fine.", "Anew.")
     first = fresh.start("%%autogen --confirm never\nGo.", "chat")
     runs(fresh, first)
@@ -365,7 +348,6 @@ def test_run_all_while_the_code_runs_asks_anew(fresh: FrontEnd, model: FakeOpenA
 
 @pytest.mark.slow
 def test_cell_whose_answer_fails_ends(fresh: FrontEnd) -> None:
-    """What goes wrong while a cell is taken over is the cell's error; it does not run for ever."""
     listening = fresh.start(FAILS, "listening")
     fresh.wait(lambda: "listens" in listening.text, "the cell that listens")
     taken = fresh.run("taken", "taken")

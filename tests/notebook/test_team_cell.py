@@ -55,7 +55,6 @@ def colours(cell: Run) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
-    """The members' messages are shown in order, what the code put out between them, and the answer is a variable."""
     notebook = team(coding(CODE))
 
     cell = notebook.run("%%autogen --team pair -a answer\nHow much is six by seven?", "task")
@@ -73,7 +72,6 @@ def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
 
 @pytest.mark.slow
 def test_the_answer_is_not_the_word_that_ended_the_run(team: Callable[[str], FrontEnd]) -> None:
-    """`-a` gives the last message that says something, without a line that holds an ending word alone."""
     critic = (
         'pair = RoundRobinGroupChat([says("poet", "Rain on the roof.\\n\\nTERMINATE"), says("critic", "**APPROVE**")], '
         'termination_condition=TextMentionTermination("APPROVE") | MaxMessageTermination(9))'
@@ -88,7 +86,6 @@ def test_the_answer_is_not_the_word_that_ended_the_run(team: Callable[[str], Fro
 
 @pytest.mark.slow
 def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None:
-    """`await team.run()` shows what `%%autogen --team` does, with its panels, and the result in one line."""
     notebook = team(coding(CODE, confirm="always"))
 
     cell = notebook.start("await pair.run(task='How much is six by seven?')", "run")
@@ -106,7 +103,6 @@ def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None
 
 @pytest.mark.slow
 def test_run_all_from_here_in_a_plain_cell_is_said_up_to_the_end(team: Callable[[str], FrontEnd]) -> None:
-    """While nobody is asked the status line says so, and the next run asks again."""
     block = "```python\\n{}\\n```"
     asks = "import os\\nos.system('true')"
     waits = "import os, time\\nwhile not os.path.exists('go'): time.sleep(0.02)"
@@ -139,7 +135,6 @@ def _is_in_panel(ran: Run, words: str) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", ["await pair.run(task='Go.')", "%%autogen --team pair\nGo."])
 def test_an_agent_that_says_always_offers_no_run_all(team: Callable[[str], FrontEnd], cell: str) -> None:
-    """Each block of the agent is asked about, and the button is not there."""
     two = "```python\\nprint('one')\\n```\\n```python\\nprint('two')\\n```"
     notebook = team(coding(two, confirm="always"))
 
@@ -158,7 +153,6 @@ def test_an_agent_that_says_always_offers_no_run_all(team: Callable[[str], Front
 
 
 def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
-    """Members are told apart by colour, in the order in which they sit, in each cell the same."""
     notebook = team('trio = RoundRobinGroupChat([says(n, *"abc") for n in ("ann", "bob", "cid")], max_turns=3)')
 
     first, second = (notebook.run("%%autogen --team trio\nGo.", cell) for cell in ("one", "two"))
@@ -171,7 +165,6 @@ def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
 
 @pytest.mark.slow
 def test_a_person_is_asked_by_a_panel(team: Callable[[str], FrontEnd]) -> None:
-    """A member that asks before code runs does so in the panel of every cell; Stop ends the cell in one line."""
     notebook = team(coding(CODE, confirm="always"))
 
     cell = notebook.start("%%autogen --team pair\nHow much is six by seven?", "task")
@@ -190,7 +183,6 @@ def test_a_person_is_asked_by_a_panel(team: Callable[[str], FrontEnd]) -> None:
 
 @pytest.mark.slow
 def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
-    """The notebook's stop button ends a run of a team, and the team takes another task."""
     notebook = team(coding(WAITS))
 
     cell = notebook.start("%%autogen --team pair\nWait.", "task")
@@ -217,7 +209,6 @@ def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
     ],
 )
 def test_what_is_not_for_a_team_is_told_in_one_sentence(line: str, error: str, team: Callable[[str], FrontEnd]) -> None:
-    """An option that the team has of its own, and a name that is no team, end the cell before anything starts."""
     notebook = team('TEXT = "a"\npair = RoundRobinGroupChat([says("ann"), says("bob")])')
 
     cell = notebook.run(f"%%autogen {line}\nGo.", "task")
@@ -229,7 +220,6 @@ def test_what_is_not_for_a_team_is_told_in_one_sentence(line: str, error: str, t
 
 @pytest.mark.slow
 def test_teams_are_among_the_chats(team: Callable[[str], FrontEnd]) -> None:
-    """`%autogen chats` names a team that has worked, with what it has said."""
     notebook = team('pair = RoundRobinGroupChat([says("ann", "one"), says("bob", "two")], max_turns=2)')
     notebook.run("%%autogen --team pair\nGo.", "task")
 

@@ -35,7 +35,6 @@ def terminal(started: Terminal, model: FakeOpenAI) -> Terminal:
 
 @pytest.mark.slow
 def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: FakeOpenAI) -> None:
-    """The block is shown, asked for with `input()` and run; messages and outputs are written once."""
     model.add(python("print('abc'.upper())"), "It is done.")
 
     terminal.cell("%%autogen Shout, please.")
@@ -55,7 +54,6 @@ def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: 
 
 @pytest.mark.slow
 def test_a_skipped_block(terminal: Terminal, model: FakeOpenAI) -> None:
-    """A reason that is typed reaches the model."""
     model.add(python("1"), "Then not.")
 
     terminal.cell("%%autogen Go.")
@@ -70,7 +68,6 @@ def test_a_skipped_block(terminal: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_a_block_edited_in_the_persons_editor(terminal: Terminal, model: FakeOpenAI) -> None:
-    """What the editor leaves is what runs."""
     model.add(python("print('abc'.upper())"), "Fine.")
 
     terminal.cell("%%autogen Shout, please.")
@@ -82,7 +79,6 @@ def test_a_block_edited_in_the_persons_editor(terminal: Terminal, model: FakeOpe
 
 
 def test_stop_in_words(terminal: Terminal, model: FakeOpenAI) -> None:
-    """Stop ends the cell in one line without a traceback."""
     model.add(python("1"))
 
     terminal.cell("%%autogen Go.")
@@ -95,7 +91,6 @@ def test_stop_in_words(terminal: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_ctrl_c_at_the_question(terminal: Terminal, model: FakeOpenAI) -> None:
-    """Ctrl-C at the question ends the cell in one line; typed again, the same cell asks again."""
     model.add(python("print('ran')"), "Fine.")
 
     terminal.cell("%%autogen Ask me.")
@@ -114,7 +109,6 @@ def test_ctrl_c_at_the_question(terminal: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_ctrl_c_while_the_model_thinks(terminal: Terminal, model: FakeOpenAI) -> None:
-    """Ctrl-C ends a cell whose model is silent, in one line."""
     model.add({"content": "late", "delay": 30})
 
     terminal.cell("%%autogen Think.")
@@ -129,7 +123,6 @@ def test_ctrl_c_while_the_model_thinks(terminal: Terminal, model: FakeOpenAI) ->
 
 @pytest.mark.slow
 def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
-    """Ctrl-C ends code that loops for ever, and the agent's kernel is usable at once."""
     model.add(python("kept = 'still here'\nprint('looping')\nwhile True: pass"), python("print(kept)"), "Fine.")
 
     terminal.cell("%%autogen --confirm never Loop.")
@@ -147,7 +140,6 @@ def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_first_run_in_a_terminal(terminal: Terminal, model: FakeOpenAI) -> None:
-    """With no model configured the ways on are offered in words, and the task runs."""
     model.add("Yes.", "From the server.")
 
     terminal.cell("del os.environ['AUTOGEN_NB_MODEL'], os.environ['OPENAI_BASE_URL']")
@@ -171,7 +163,6 @@ def test_first_run_in_a_terminal(terminal: Terminal, model: FakeOpenAI) -> None:
 
 
 def test_below_time(terminal: Terminal, model: FakeOpenAI) -> None:
-    """`%%time` above the magic works in a terminal as well."""
     model.add("Timed.")
 
     terminal.cell("%%time", "%%autogen --confirm never Go.")

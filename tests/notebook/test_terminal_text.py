@@ -39,13 +39,11 @@ def stream_text(text: str) -> str:
     ],
 )
 def test_control_characters_do_what_a_terminal_does(text: str, shown: str) -> None:
-    """Returns and backspaces overwrite, colours stay, everything else is dropped."""
     assert stream_text(text) == shown
 
 
 @pytest.mark.slow
 def test_a_progress_bar_leaves_one_line() -> None:
-    """A bar that overwrites itself ten thousand times leaves its last state."""
     bar = "".join(f"\r{done / 100:6.2f}%|{'#' * (done // 200):50}|" for done in range(10_001))
 
     assert stream_text(bar + "\n") == f"100.00%|{'#' * 50}|\n"
@@ -53,7 +51,6 @@ def test_a_progress_bar_leaves_one_line() -> None:
 
 @given(pieces, st.integers(min_value=0, max_value=40))
 def test_text_may_come_in_any_pieces(text: str, cut: int) -> None:
-    """Where a stream is cut, even within an escape sequence, makes no difference."""
     terminal = TerminalText()
     terminal.feed(text[:cut])
     terminal.feed(text[cut:])
@@ -66,7 +63,6 @@ def test_text_may_come_in_any_pieces(text: str, cut: int) -> None:
 @pytest.mark.slow
 @given(pieces)
 def test_what_is_left_can_be_saved(text: str) -> None:
-    """The text can be encoded, and of control characters only those of colours are left."""
     shown = stream_text(text)
 
     assert shown.encode().decode() == shown
@@ -74,10 +70,8 @@ def test_what_is_left_can_be_saved(text: str) -> None:
 
 
 def test_only_colours_keeps_newlines() -> None:
-    """Plain text keeps its lines and colours and loses other sequences."""
     assert only_colours("a\n\x1b[32mb\x1b[0m\x1b[2J\tc\x08") == "a\n\x1b[32mb\x1b[0m\tc"
 
 
 def test_colours_can_be_left_out() -> None:
-    """Of text that holds nothing but colours, the letters are left."""
     assert without_colours(only_colours("\x1b[1;31mred\x1b[0m \x1b[2Jtext")) == "red text"

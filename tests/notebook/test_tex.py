@@ -15,7 +15,6 @@ from autogen_nb.notebook.rendering.tex import harmless
     ],
 )
 def test_ordinary_formulas_pass(tex: str) -> None:
-    """What SymPy prints and what models write about statistics is typeset."""
     assert harmless(tex)
 
 
@@ -40,5 +39,4 @@ def test_ordinary_formulas_pass(tex: str) -> None:
     ],
 )
 def test_whatever_acts_or_sprawls_does_not(tex: str) -> None:
-    """Links, definitions, classes, negative spaces, deep and endless formulas are shown as text."""
     assert not harmless(tex)

@@ -31,7 +31,6 @@ def replied(usage: Usage | None = USED, cost: float | None = None, *, cached: bo
     ids="nothing uncounted priced unpriced partly cached free calls others cached-choice".split(),
 )
 def test_the_sums(events: list[Event], text: str) -> None:
-    """Only what is not zero is told; a cost that is not known is never told as nothing."""
     totals = Totals()
     for event in events:
         totals.count(event)
@@ -44,5 +43,4 @@ def test_the_sums(events: list[Event], text: str) -> None:
     [(0.00000001, "< $0.0001"), (0.0001, "$0.0001"), (0.25, "$0.2500"), (1, "$1.00"), (1234.567, "$1,234.57")],
 )
 def test_dollars(amount: float, text: str) -> None:
-    """An amount has the places that it needs, and one that is not nothing never reads as nothing."""
     assert dollars(amount) == text

@@ -23,7 +23,6 @@ def updates(messages: list[str]) -> list[float]:
 
 @pytest.mark.slow
 def test_a_cell_is_updated_twelve_times_a_second_at_most(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    """However often the code prints, the page gets twelve updates in any second at most, and it gets them meanwhile."""
     model.add(python("import time\nfor i in range(600):\n    print(i)\n    time.sleep(0.005)"), "Done.")
 
     cell = notebook.run("%%autogen --confirm never\nCount.")

@@ -60,23 +60,19 @@ NAMESPACE: dict[str, Any] = {
     ],
 )
 def test_variables_that_a_task_names(task: str, named: list[str]) -> None:
-    """Names between backticks count, and words that are names and no prose; words that may be words do not."""
     assert variable_choice.mentioned_variables(task, NAMESPACE) == named
 
 
 def test_a_template_is_no_code() -> None:
-    """Only plain names are filled in: neither attributes nor formats are looked up."""
     with pytest.raises(ConfigError, match="not a variable's name in braces"):
         variable_choice.fill_template("{x.__class__}", NAMESPACE)
 
 
 def test_values_that_hold_braces_are_not_filled_again() -> None:
-    """A value's own braces are text."""
     assert variable_choice.fill_template("{one} {two}", {"one": "{two}", "two": "2"}) == "{two} 2"
 
 
 def test_new_variables_in_one_line() -> None:
-    """Tables come first, six are named, the rest is counted, and the command for the first stands there."""
     numbers = [HandedVariable(f"n{number}", "int", "", None) for number in range(7)]
     line = variable_choice.new_variables_line(
         [*numbers, HandedVariable("table", "DataFrame", "2 rows x 3 columns", None)], "side"

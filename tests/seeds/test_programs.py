@@ -62,7 +62,6 @@ def told(server: FakeOpenAI, number: int) -> str:
 
 @pytest.mark.slow
 def test_fibonacci(tmp_path: Path) -> None:
-    """The script runs in work_dir and stays there with what it wrote; the word in its code and output ends nothing."""
     done, server = ran("fibonacci", tmp_path, [FIBONACCI, "It is verified. DONE"])
 
     assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
@@ -74,7 +73,6 @@ def test_fibonacci(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_sales(tmp_path: Path) -> None:
-    """The figures are those of the table, after a first attempt that is told where the file is."""
     wrong = python("print(open('output/sales.csv').read())")
     done, server = ran("sales", tmp_path, [wrong, SALES, "The report is VERIFIED."])
     rows = list(csv.DictReader(io.StringIO((tmp_path / "output" / "sales.csv").read_text())))
@@ -87,7 +85,6 @@ def test_sales(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_pytest_writer(tmp_path: Path) -> None:
-    """Pytest really runs in work_dir, and its "PASSED" is not the tester's PASS."""
     done, server = ran("pytest_writer", tmp_path, [python(TESTS), RUN_TESTS, "All five tests pass. PASS"])
 
     assert (tmp_path / "output" / "test_discount.py").read_text().strip() == TESTS
@@ -98,7 +95,6 @@ def test_pytest_writer(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_restricted(tmp_path: Path) -> None:
-    """`safe_read_file` can be imported by code, is told to a model, and is a registered function of a chat."""
     (tmp_path / "output").mkdir()
     (tmp_path / "output" / "notes.txt").write_text("Buy milk.")
     call = {"name": "safe_read_file", "arguments": {"path": "output/notes.txt"}}
@@ -128,7 +124,6 @@ def slim() -> Iterator[None]:
 
 @pytest.mark.places
 def test_docker(slim: None, tmp_path: Path) -> None:
-    """The fragment with a container is taken, and Fibonacci lands in the file from within one that is gone then."""
     in_a_script(source("docker"), tmp_path, "http://127.0.0.1:9/v1")
     walled = FIBONACCI.replace("print('DONE writing')", "import os; print('DONE in', sorted(os.environ))")
     done, server = ran("fibonacci_docker", tmp_path, [walled, "It is verified. DONE"])
@@ -156,7 +151,6 @@ def test_docker(slim: None, tmp_path: Path) -> None:
 def test_in_a_notebook(
     name: str, replies: list[str], file: str, notebook: FrontEnd, model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    """In a cell, `asyncio.run(main())` is followed by a hint of one line, and what it says works."""
     notebook.run(f"import os\nbefore = os.getcwd()\nos.chdir({str(tmp_path)!r})", "there")
     model.add(*replies)
     refused = notebook.run(source(name), "program")
@@ -175,7 +169,6 @@ def test_in_a_notebook(
 
 @pytest.mark.slow
 def test_an_executor_in_cells(notebook: FrontEnd, tmp_path: Path) -> None:
-    """In a notebook's loop both spellings work; a cell that ends with `stop()`, awaited or not, shows nothing."""
     made = notebook.run(
         "from autogen_nb.coding import CodeBlock, JupyterCodeExecutor\n"
         f"executor = JupyterCodeExecutor(work_dir={str(tmp_path)!r})\n"
@@ -195,7 +188,6 @@ def test_an_executor_in_cells(notebook: FrontEnd, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_table_names_tests_that_exist() -> None:
-    """Each test in the tables of the docs is there, every program is in them, and each of the six differences."""
     root = PROGRAMS.parents[2]
     table = (root / "docs" / "seeds.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", table)

@@ -28,7 +28,6 @@ system_message: Optional[str] = ""
 
 
 def test_signature() -> None:
-    """Parameters and defaults are the reference's, in its order."""
     head = ast.parse(f"def f({SIGNATURE}): pass").body[0]
     assert isinstance(head, ast.FunctionDef)
     names = [each.arg for each in head.args.args]
@@ -40,7 +39,6 @@ def test_signature() -> None:
 
 
 def test_parameters() -> None:
-    """A user proxy takes every parameter by position, asks nobody in mode NEVER, and runs code by default."""
     executor = ScriptedExecutor({"print(1)": "1"})
     user = UserProxyAgent(
         "user",
@@ -65,7 +63,6 @@ def test_parameters() -> None:
 
 
 def test_methods_to_override() -> None:
-    """Each method that the document says to override is called in the place of ours, and so is a registered one."""
     called: list[str] = []
 
     class Own(UserProxyAgent):

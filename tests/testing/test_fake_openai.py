@@ -47,7 +47,6 @@ def post(wire: HTTPConnection, path: str = "/v1/chat/completions", **body: Any) 
 
 
 def test_openai_library_understands_a_whole_reply(server: FakeOpenAI, client: openai.OpenAI) -> None:
-    """Not streamed, a reply holds message, usage and finish reason."""
     server.add(FakeReply("Hi.", tool_calls=[{"name": "f", "arguments": {"x": 1}}], model="gpt-fake"))
 
     reply = client.chat.completions.create(model="m", messages=HELLO)
@@ -62,7 +61,6 @@ def test_openai_library_understands_a_whole_reply(server: FakeOpenAI, client: op
 
 
 def test_openai_library_understands_a_stream(server: FakeOpenAI, client: openai.OpenAI) -> None:
-    """Streamed, the same comes in chunks, the usage last and only if it was asked for."""
     server.add("Hello to you", "Hello to you")
 
     with_usage = list(
@@ -77,7 +75,6 @@ def test_openai_library_understands_a_stream(server: FakeOpenAI, client: openai.
 
 
 def test_function_call_is_streamed(server: FakeOpenAI, client: openai.OpenAI) -> None:
-    """The older function call comes in pieces as well as whole."""
     reply = FakeReply(function_call={"name": "f", "arguments": {"x": "a longer value"}})
     server.add(reply, reply)
 
@@ -92,7 +89,6 @@ def test_function_call_is_streamed(server: FakeOpenAI, client: openai.OpenAI) ->
 
 
 def test_calls_may_be_given_as_the_protocol_has_them(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """A tool call copied from a message is as good as the short form."""
     call = {"id": "mine", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     server.add({"tool_calls": [call]})
 
@@ -101,7 +97,6 @@ def test_calls_may_be_given_as_the_protocol_has_them(server: FakeOpenAI, wire: H
 
 @pytest.mark.parametrize("stream", [True, False])
 def test_usage_can_be_left_out(stream: bool, server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """Some servers count no tokens."""
     server.add(FakeReply("x", usage="none"))
 
     text = post(wire, stream=stream, stream_options={"include_usage": True}).read().decode()
@@ -110,7 +105,6 @@ def test_usage_can_be_left_out(stream: bool, server: FakeOpenAI, wire: HTTPConne
 
 
 def test_requests_are_kept_with_their_headers(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """What a client sent can be looked at."""
     server.add("x")
     wire.request("POST", "/v1/chat/completions?v=1", '{"model": "m"}', {"X-Mine": "1"})
     wire.getresponse().read()
@@ -124,8 +118,6 @@ def test_requests_are_kept_with_their_headers(server: FakeOpenAI, wire: HTTPConn
 
 
 def test_function_answers_from_the_request(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """One reply, or all of them, may be a function of the request."""
-
     def echo(received: Received) -> str:
         return str(received.body["messages"][0]["content"])
 
@@ -139,7 +131,6 @@ def test_function_answers_from_the_request(server: FakeOpenAI, wire: HTTPConnect
 
 
 def test_script_that_ran_out_is_refused_with_its_reason(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """A request too many gets an error that says so, and that no client tries again."""
     response = post(wire)
 
     assert response.status == 400
@@ -148,7 +139,6 @@ def test_script_that_ran_out_is_refused_with_its_reason(server: FakeOpenAI, wire
 
 @pytest.mark.parametrize("path", ["/v1/models", "/v1/embeddings"])
 def test_other_addresses_are_not_found(path: str, server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """Only chat completions are spoken; a request elsewhere takes no reply from the script."""
     server.add("x")
     response = post(wire, path)
     response.read()
@@ -167,7 +157,6 @@ def test_other_addresses_are_not_found(path: str, server: FakeOpenAI, wire: HTTP
     ids=["text", "mapping", "default"],
 )
 def test_status_fault_has_body_and_headers(error: Any, body: Any, server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """A refusal carries its reason and what the client should do."""
     server.add(FakeReply(status=429, error=error, headers={"Retry-After": "7"}))
     response = post(wire)
 
@@ -176,7 +165,6 @@ def test_status_fault_has_body_and_headers(error: Any, body: Any, server: FakeOp
 
 
 def test_raw_body_and_type_are_sent_as_they_are(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """Any other response can be scripted byte by byte."""
     server.add(FakeReply(status=502, body=b"<html>", content_type="text/html"))
     response = post(wire, stream=True)
 
@@ -184,7 +172,6 @@ def test_raw_body_and_type_are_sent_as_they_are(server: FakeOpenAI, wire: HTTPCo
 
 
 def test_events_are_sent_as_they_are(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """Any stream of events can be scripted too."""
     server.add(FakeReply(events=["{broken", "[DONE]"]))
 
     assert post(wire, stream=True).read() == b"data: {broken\n\ndata: [DONE]\n\n"
@@ -197,7 +184,6 @@ def test_events_are_sent_as_they_are(server: FakeOpenAI, wire: HTTPConnection) -
 def test_stream_ends_as_it_is_told_to(
     ending: Any, finish: bool, done: bool, server: FakeOpenAI, wire: HTTPConnection
 ) -> None:
-    """The two signs of an end can each be left out, in a response that is whole as HTTP."""
     server.add(FakeReply("x", ending=ending))
     text = post(wire, stream=True).read().decode()
 
@@ -205,7 +191,6 @@ def test_stream_ends_as_it_is_told_to(
 
 
 def test_cut_breaks_the_connection(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """A cut stream is broken as HTTP as well."""
     server.add(FakeReply("x", ending="cut"))
     response = post(wire, stream=True)
 
@@ -214,7 +199,6 @@ def test_cut_breaks_the_connection(server: FakeOpenAI, wire: HTTPConnection) -> 
 
 
 def test_delays_are_kept(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """The first byte and the pieces come no sooner than they are told to."""
     server.add(FakeReply("x", pieces=["x"], delay=0.1, piece_delay=0.02))
     start = time.monotonic()
     response = post(wire, stream=True)
@@ -226,7 +210,6 @@ def test_delays_are_kept(server: FakeOpenAI, wire: HTTPConnection) -> None:
 
 
 def test_client_that_hangs_up_is_noticed(server: FakeOpenAI, wire: HTTPConnection) -> None:
-    """Whether a client went away in the middle of a reply can be asked."""
     server.add(FakeReply("x", delay=30))
     assert not server.wait_aborted(0)
     wire.request("POST", "/v1/chat/completions", "{}")
@@ -237,12 +220,10 @@ def test_client_that_hangs_up_is_noticed(server: FakeOpenAI, wire: HTTPConnectio
 
 
 def test_waiting_for_requests_gives_up() -> None:
-    """A request that does not come is not waited for without end."""
     assert not FakeOpenAI().wait_requests(1, 0.01)
 
 
 def test_stop_ends_replies_that_are_on_their_way_and_leaves_no_thread() -> None:
-    """A server that is stopped takes its slow replies, connections and threads with it."""
     before = set(threading.enumerate())
     server = FakeOpenAI([FakeReply("x", delay=30)])
     server.start()
@@ -260,7 +241,6 @@ def test_stop_ends_replies_that_are_on_their_way_and_leaves_no_thread() -> None:
 
 
 def test_server_listens_on_this_machine_only(server: FakeOpenAI) -> None:
-    """Nobody else can reach it."""
     parts = urlsplit(server.base_url)
 
     assert parts.hostname == "127.0.0.1"
@@ -269,7 +249,6 @@ def test_server_listens_on_this_machine_only(server: FakeOpenAI) -> None:
 
 
 def test_server_that_was_not_started_has_no_address() -> None:
-    """The message says what to do."""
     server = FakeOpenAI(["x"])
 
     with pytest.raises(RuntimeError, match="with statement"):
@@ -278,7 +257,6 @@ def test_server_that_was_not_started_has_no_address() -> None:
 
 
 def test_many_clients_at_once_get_each_reply_once(server: FakeOpenAI) -> None:
-    """The script is handed out safely between threads."""
     texts = [f"reply {number}" for number in range(40)]
     server.add(*texts)
 

@@ -17,7 +17,6 @@ BLOCK = CodeBlock("python", "1 + 1")
 
 
 def test_doubles_fit_the_ports() -> None:
-    """Each double can stand where the real thing does."""
     model: Model = ScriptedModel([])
     human: Human = ScriptedHuman()
     executor: Executor = ScriptedExecutor({})
@@ -29,7 +28,6 @@ def test_doubles_fit_the_ports() -> None:
 
 
 def test_scripted_text_is_streamed_in_pieces() -> None:
-    """A text comes in pieces, then whole, with words as tokens."""
     answered = ask(ScriptedModel(["one two three"], "tester"))
 
     assert answered.pieces == ("one ", "two ", "three")
@@ -47,19 +45,16 @@ def test_scripted_text_is_streamed_in_pieces() -> None:
     ids=["message", "mapping", "function", "completion"],
 )
 def test_scripted_reply_may_be_more_than_text(reply: Any, finish: str) -> None:
-    """Messages, their fields and whole completions are replies too."""
     assert ask(ScriptedModel([reply])).completion.finish_reason == finish
 
 
 def test_scripted_exception_is_raised() -> None:
-    """A model can be made to fail."""
     error = TimeoutError("slow")
 
     assert error_of(ScriptedModel([error])) is error
 
 
 def test_requests_are_kept() -> None:
-    """What was asked can be looked at."""
     model = ScriptedModel(["x"])
     ask(model, HELLO)
 
@@ -67,7 +62,6 @@ def test_requests_are_kept() -> None:
 
 
 def test_script_that_ran_out_says_so() -> None:
-    """A reply too many is an error of the test, with the name of the double."""
     model = ScriptedModel(["x"], "tester")
     ask(model)
 
@@ -79,7 +73,6 @@ def test_script_that_ran_out_says_so() -> None:
 
 
 def test_scripted_person_answers_in_order() -> None:
-    """Inputs and decisions come each from their own script, and the questions are kept."""
     human = ScriptedHuman(inputs=["yes"], approvals=["run", ApprovalGiven("skip", reason="why")])
     questions: Sequence[Any] = [ApprovalAsked("a", BLOCK), HumanInputAsked("a", "b", ">"), ApprovalAsked("a", BLOCK)]
 
@@ -94,7 +87,6 @@ def test_scripted_person_answers_in_order() -> None:
 
 
 def test_person_without_a_script_says_what_was_asked() -> None:
-    """A question too many is an error of the test, and names the question."""
     human = ScriptedHuman()
 
     with pytest.raises(AssertionError, match="what now"):
@@ -117,7 +109,6 @@ def run(executor: ScriptedExecutor, *codes: str) -> list[Output | RunEnded]:
 
 
 def test_scripted_outputs_come_block_by_block() -> None:
-    """Text, outputs and lists of them are what a block puts out."""
     executor = ScriptedExecutor({"a": "text", "b": Result({"text/plain": "2"}), "c": ""})
 
     assert run(executor, "a", "b", "c") == [Stream("stdout", "text"), Result({"text/plain": "2"}), RunEnded(0, 3)]
@@ -125,7 +116,6 @@ def test_scripted_outputs_come_block_by_block() -> None:
 
 
 def test_failure_ends_the_run() -> None:
-    """Blocks after one that failed are not run."""
     failure = Failure("ValueError", "no")
     executor = ScriptedExecutor({"a": [Stream("stdout", "x"), failure], "b": "never"})
 
@@ -133,17 +123,14 @@ def test_failure_ends_the_run() -> None:
 
 
 def test_end_of_a_run_can_be_scripted() -> None:
-    """An exit code and a note of its own, as after a timeout."""
     assert run(ScriptedExecutor({"a": RunEnded(124, 1, "restarted")}), "a", "b") == [RunEnded(124, 1, "restarted")]
 
 
 def test_function_can_decide_what_a_block_puts_out() -> None:
-    """Instead of a table, a function of the block."""
     assert run(ScriptedExecutor(lambda block: block.code.upper()), "a")[0] == Stream("stdout", "A")
 
 
 def test_code_that_is_not_in_the_script_is_named() -> None:
-    """Unexpected code is an error of the test."""
     executor = ScriptedExecutor({})
 
     with pytest.raises(AssertionError, match="surprise"):
@@ -152,7 +139,6 @@ def test_code_that_is_not_in_the_script_is_named() -> None:
 
 
 def test_stops_are_counted() -> None:
-    """Whether an executor was stopped can be looked at."""
     executor = ScriptedExecutor({})
     asyncio.run(executor.stop())
 

@@ -77,7 +77,6 @@ time.sleep(40)
     ids=["memory", "forks", "forks in sessions of their own"],
 )
 def test_a_bomb_is_defused(tmp_path: Path, project: Path, bomb: str, limit: str) -> None:
-    """A block that takes too much memory or too many processes is ended with the limit's name; the chat goes on."""
     tmp_path.chmod(0o777)
     for folder in tmp_path.parents[:2]:
         folder.chmod(0o755)

@@ -33,7 +33,6 @@ POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="signals and descript
     ids=["loop", "sleep", "swallows interrupts", "stops itself", "ignores interrupts"],
 )
 def test_code_without_end_meets_its_limit(chat: Chat, code: str, note: str) -> None:
-    """Code that does not end is interrupted at its time limit, or killed with its kernel; the block is told which."""
     chat.executor.timeout = 1
     _, end = chat.run(code)
 
@@ -51,7 +50,6 @@ def test_code_without_end_meets_its_limit(chat: Chat, code: str, note: str) -> N
     ids=["segfault", "left", "killed"],
 )
 def test_a_death_is_told(chat: Chat, code: str, exit_code: int) -> None:
-    """A kernel that dies is replaced, and the block is told that its variables are lost."""
     _, end = chat.run(code)
 
     assert end.exit_code == exit_code
@@ -60,7 +58,6 @@ def test_a_death_is_told(chat: Chat, code: str, exit_code: int) -> None:
 
 @pytest.mark.torture
 def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
-    """500 MB of prints arrive whole, and this process grows by little of that."""
     before = peak()
     chat.executor.timeout = None
     code = "line = 'x' * 9_999\nfor _ in range(50_000): print(line)"
@@ -84,13 +81,11 @@ def peak() -> int:
 
 
 def test_a_line_of_50_megabytes_arrives(chat: Chat) -> None:
-    """One line of 50 MB arrives whole."""
     assert len(chat.text("print('x' * 50_000_000)")) == 50_000_001
 
 
 @pytest.mark.torture
 def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
-    """None of 100,000 display calls is lost, and a slow reader does not have them pile up here."""
     code = "for i in range(100_000): display({'text/plain': 'x' * 1_000}, raw=True)"
     before = peak()
     chat.executor.timeout = None
@@ -112,7 +107,6 @@ def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
 
 @POSIX
 def test_bytes_that_are_no_text_are_replaced(chat: Chat) -> None:
-    """Bytes that are no UTF-8 arrive as replacement characters, wherever they were written."""
     code = "import os, time\nos.write(1, b'a\\xff\\xfeb\\n')\ntime.sleep(0.5)"
 
     assert "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}b" in chat.text(code)
@@ -120,7 +114,6 @@ def test_bytes_that_are_no_text_are_replaced(chat: Chat) -> None:
 
 
 def test_half_a_character_does_no_harm(chat: Chat) -> None:
-    """Text with half of a surrogate pair, which has no UTF-8, costs neither the block nor the chat."""
     _, end = chat.run("print('a\\ud800b')")
 
     assert end.exit_code == 0
@@ -128,7 +121,6 @@ def test_half_a_character_does_no_harm(chat: Chat) -> None:
 
 @POSIX
 def test_standard_output_closed(chat: Chat) -> None:
-    """After code that closes its standard output's descriptor, commands can print again."""
     chat.run("import os\nos.close(1)")
 
     assert (
@@ -155,14 +147,12 @@ def test_standard_output_closed(chat: Chat) -> None:
     ],
 )  # fmt: skip
 def test_what_is_overwritten_is_given_back(chat: Chat, code: str) -> None:
-    """A block that takes away what blocks need has taken it from itself only."""
     chat.run(code)
 
     assert chat.text("%time 1").startswith("CPU times")
 
 
 def test_a_function_named_print_stays(chat: Chat) -> None:
-    """A `print` that the code makes its own, and that can be called, is left to it."""
     chat.run("def print(*values): __import__('sys').stdout.write('mine\\n')")
 
     assert chat.text("print(2)") == "mine\n"
@@ -170,7 +160,6 @@ def test_a_function_named_print_stays(chat: Chat) -> None:
 
 
 def test_the_working_directory_deleted(chat: Chat) -> None:
-    """A working directory that is gone is made again, for Python and for shell blocks."""
     chat.run("import os, shutil\nshutil.rmtree(os.getcwd())")
 
     assert chat.text("import os\nprint(os.getcwd())") == f"{chat.executor.cwd}\n"
@@ -179,7 +168,6 @@ def test_the_working_directory_deleted(chat: Chat) -> None:
 
 
 def test_a_thread_that_prints_later_is_not_heard_by_others(chat: Chat, tmp_path: Path) -> None:
-    """What a thread prints after the end of its block is not taken for the output of another one."""
     done = tmp_path / "done"
     code = f"""
 import threading, time, pathlib
@@ -198,7 +186,6 @@ threading.Thread(target=later).start()
 
 @POSIX
 def test_a_process_that_outlives_its_block(chat: Chat) -> None:
-    """A process that a block leaves behind goes on, and is no matter for the next block."""
     pid = int(chat.text("import subprocess\nchild = subprocess.Popen(['sleep', '300'])\nprint(child.pid)"))
 
     os.kill(pid, 0)
@@ -206,7 +193,6 @@ def test_a_process_that_outlives_its_block(chat: Chat) -> None:
 
 
 def test_fast_interrupts_do_no_harm(chat: Chat) -> None:
-    """Interrupts in quick succession end the block, whatever they meet."""
     from autogen_nb.core.ports import RunEnded
     from autogen_nb.messages import CodeBlock
 
@@ -235,7 +221,6 @@ def test_fast_interrupts_do_no_harm(chat: Chat) -> None:
 
 
 def test_a_flood_of_errors(chat: Chat) -> None:
-    """An exception with an endless chain of causes ends its block as any other does."""
     code = """
 def deep(n):
     try:

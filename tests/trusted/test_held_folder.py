@@ -71,7 +71,6 @@ def untouched(outside: Path) -> bool:
 
 
 def test_a_file_is_saved_and_read(held: HeldFolder) -> None:
-    """Folders on the way are made; what is there is replaced and keeps its permissions."""
     held.save("a/b/c.sh", b"1")
     with held.open("a/b/c.sh") as file:
         os.fchmod(file.fileno(), 0o755)
@@ -85,7 +84,6 @@ def test_a_file_is_saved_and_read(held: HeldFolder) -> None:
 
 @pytest.mark.parametrize("name", ["link/kept.txt", "file-link", "../outside/kept.txt", "pipe", "hard", "inner"])
 def test_only_plain_files_below_are_opened(held: HeldFolder, tmp_path: Path, outside: Path, name: str) -> None:
-    """No link, no pipe, no file with another name, and nothing beside the folder is read, appended to or emptied."""
     work = tmp_path / "work"
     (work / "link").symlink_to(outside)
     (work / "file-link").symlink_to(outside / "kept.txt")
@@ -100,7 +98,6 @@ def test_only_plain_files_below_are_opened(held: HeldFolder, tmp_path: Path, out
 
 
 def test_saving_replaces_links(held: HeldFolder, tmp_path: Path, outside: Path) -> None:
-    """What a file's name leads to by a link of either kind stays as it is; a folder's link is an error."""
     work = tmp_path / "work"
     (work / "soft").symlink_to(outside / "kept.txt")
     (work / "hard").hardlink_to(outside / "kept.txt")
@@ -116,7 +113,6 @@ def test_saving_replaces_links(held: HeldFolder, tmp_path: Path, outside: Path) 
 
 
 def test_clearing_ends_well(held: HeldFolder, tmp_path: Path, outside: Path) -> None:
-    """A tree of 1,100 levels, closed folders and links to the person's go; the person's folder does not."""
     work, depth = tmp_path / "work", 1_100
     here = os.open(work / "inner", os.O_RDONLY)
     for _ in range(depth):
@@ -138,7 +134,6 @@ def test_clearing_ends_well(held: HeldFolder, tmp_path: Path, outside: Path) -> 
 
 
 def test_a_deep_tree_is_cleared_without_a_list_for_each_level(tmp_path: Path) -> None:
-    """A folder that held much stays slow to list: it is listed to begin with, and to see that nothing is left."""
     listed = []
 
     class Counted(HeldFolder):
@@ -156,7 +151,6 @@ def test_a_deep_tree_is_cleared_without_a_list_for_each_level(tmp_path: Path) ->
 
 
 def test_a_folder_that_is_swapped_while_blocks_are_saved(tmp_path: Path, outside: Path) -> None:
-    """A named block lands in the working directory or nowhere, at whatever moment its folder becomes a link."""
     work = tmp_path / "work"
     (work / "inner").mkdir(parents=True)
 
@@ -169,8 +163,6 @@ def test_a_folder_that_is_swapped_while_blocks_are_saved(tmp_path: Path, outside
 
 
 def test_functions_are_written_to_no_link(tmp_path: Path, outside: Path) -> None:
-    """The module of handed functions takes the place of a link."""
-
     def one() -> int:
         return 1
 
@@ -183,7 +175,6 @@ def test_functions_are_written_to_no_link(tmp_path: Path, outside: Path) -> None
 
 @pytest.mark.parametrize("name", ["", ".", "..", "/", "a/.."])
 def test_a_folder_itself_is_never_cleared_by_name(tmp_path: Path, held: HeldFolder, name: str) -> None:
-    """What is no name below the folder clears nothing."""
     held.clear(name)
 
     assert (tmp_path / "work" / "inner").is_dir()

@@ -15,7 +15,6 @@ from autogen_nb.trusted import plain_file
 @pytest.mark.parametrize("read", [ReplayModel, Image.from_file])
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_pipe_is_not_waited_for(tmp_path: Path, read: Callable[[Path], object]) -> None:
-    """A pipe that nobody writes to, in the place of a recording or picture, is told of at once."""
     os.mkfifo(tmp_path / "named.png")
 
     with pytest.raises(ConfigError, match="it is no plain file"):
@@ -23,7 +22,6 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, read: Callable[[Path], object]
 
 
 def test_a_link_leads_to_a_device_or_a_file(tmp_path: Path) -> None:
-    """A link to a file is read, one to a device without an end is not."""
     (tmp_path / "file").write_bytes(b"kept")
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "endless").symlink_to("/dev/zero")

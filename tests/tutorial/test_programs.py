@@ -53,7 +53,6 @@ FIGURES = "\n".join(f"{case} {statistics.median(case)}" for case in CASES)
 
 
 def test_median(run: Runner, way: Way, tmp_path: Path) -> None:
-    """The pair writes a median, reads that it is wrong, mends it, and the figures are those of `statistics`."""
     replies = [python(WRONG.strip()), python(RIGHT.strip().replace("CASES", repr(CASES))), "It works. TERMINATE"]
     with FakeOpenAI(replies) as server:
         ran = run("median", way, tmp_path, server.base_url)
@@ -77,7 +76,6 @@ def test_median(run: Runner, way: Way, tmp_path: Path) -> None:
 
 
 def test_the_conversation_is_shown_as_it_goes(run: Runner, way: Way, tmp_path: Path) -> None:
-    """What was said and what the code printed is on the screen, in the order of the chat."""
     with FakeOpenAI([PRODUCT, "The product is there. TERMINATE"]) as server:
         printed = run("median", way, tmp_path, server.base_url).printed
 
@@ -89,7 +87,6 @@ def test_the_conversation_is_shown_as_it_goes(run: Runner, way: Way, tmp_path: P
 
 
 def test_full_configuration(run: Runner, way: Way, tmp_path: Path) -> None:
-    """Every setting that the tutorial shows is taken; where there is no code the default words are sent."""
     with FakeOpenAI(["A plan first.", PRODUCT, "Explained. TERMINATE"]) as server:
         ran = run("full_configuration", way, tmp_path, server.base_url)
 
@@ -109,7 +106,6 @@ def test_full_configuration(run: Runner, way: Way, tmp_path: Path) -> None:
 
 
 def test_never(run: Runner, way: Way, tmp_path: Path) -> None:
-    """Mode NEVER: code runs, the word ends the chat, and nobody is asked."""
     with FakeOpenAI([PRODUCT, "Done. TERMINATE"]) as server:
         ran = run("mode_never", way, tmp_path, server.base_url)
 
@@ -118,7 +114,6 @@ def test_never(run: Runner, way: Way, tmp_path: Path) -> None:
 
 
 def test_never_stops_at_the_limit(run: Runner, way: Way, tmp_path: Path) -> None:
-    """Mode NEVER: without the word the chat ends where the assistant has given its ten replies; nobody is asked."""
     with FakeOpenAI(lambda _: "Still thinking.") as server:
         ran = run("mode_never", way, tmp_path, server.base_url)
 
@@ -127,7 +122,6 @@ def test_never_stops_at_the_limit(run: Runner, way: Way, tmp_path: Path) -> None
 
 
 def test_terminate(run: Runner, way: Way, tmp_path: Path) -> None:
-    """Mode TERMINATE: the person is asked at the word only; words go on with the chat, Enter ends it."""
     words = "The analysis looks wrong. Recalculate with Q2 data."
     with FakeOpenAI([PRODUCT, "Here is the analysis. TERMINATE", "Recalculated. TERMINATE"]) as server:
         ran = run("mode_terminate", way, tmp_path, server.base_url, [words, ""])
@@ -144,7 +138,6 @@ def test_terminate(run: Runner, way: Way, tmp_path: Path) -> None:
 
 
 def test_always(run: Runner, way: Way, tmp_path: Path) -> None:
-    """Mode ALWAYS: each message asks; Enter runs the code, words are sent, and Enter at the end ends the chat."""
     with FakeOpenAI([PRODUCT, "It ran.", "TERMINATE"]) as server:
         ran = run("mode_always", way, tmp_path, server.base_url, ["", "Please add a docstring.", ""])
 
@@ -154,8 +147,6 @@ def test_always(run: Runner, way: Way, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("status", "tries"), [(500, 3), (401, 1)])
 def test_fallback(run: Runner, way: Way, tmp_path: Path, status: int, tries: int) -> None:
-    """The second entry of the list answers where the first fails; a 500 is tried again first, a 401 is not."""
-
     def answer(received: Received) -> FakeReply:
         if received.body["model"] == "gpt-4o":
             return FakeReply(status=status, headers={"retry-after-ms": "1"})
@@ -173,7 +164,6 @@ def test_fallback(run: Runner, way: Way, tmp_path: Path, status: int, tries: int
 
 
 def test_critic(run: Runner, way: Way, tmp_path: Path) -> None:
-    """A user proxy with a model reviews by that model, with its own system message, and never runs the code."""
     first, second = python("open('ran', 'w')"), python("open('ran', 'w').close()", words="Mended:")
     written, reviews = iter([first, second]), iter(["The file is never closed.", "TERMINATE"])
 

@@ -33,12 +33,10 @@ FILES = {file.stem: file for folder in (PROGRAMS, SEEDS) for file in folder.iter
 
 @pytest.mark.parametrize("name", sorted(SUMS | FILES))
 def test_program_is_the_one_that_was_compared(name: str) -> None:
-    """No program was changed so that it works here."""
     assert hashlib.sha256(FILES[name].read_bytes()).hexdigest().startswith(SUMS[name])
 
 
 def test_every_program_has_a_test() -> None:
-    """No program lies here that nothing runs."""
     tests = Path(__file__).with_name("test_programs.py").read_text(encoding="utf-8")
 
     assert [file.stem for file in PROGRAMS.iterdir() if f'run("{file.stem}"' not in tests] == []

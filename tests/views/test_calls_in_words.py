@@ -26,7 +26,6 @@ def _tool(name: Any, arguments: Any) -> dict[str, Any]:
     ids=["none", "tool", "function", "misshapen", "empty"],
 )
 def test_the_calls_of_a_message(message: Message, calls: tuple[FunctionCall, ...]) -> None:
-    """Tool calls and the older function call are read alike; what is not shaped like a call is left out."""
     assert message.calls == calls
 
 
@@ -44,12 +43,10 @@ def test_the_calls_of_a_message(message: Message, calls: tuple[FunctionCall, ...
     ids=["nothing", "empty", "short", "long", "text", "deep", "disguised"],
 )
 def test_arguments_can_be_read(arguments: str, shown: str) -> None:
-    """Short JSON takes one line, longer JSON several; anything else stays as it is, and nothing is disguised."""
     assert arguments_of(FunctionCall("f", arguments)) == shown
 
 
 def test_endless_texts_are_bounded() -> None:
-    """Of very long arguments and results the beginning is shown, with how much is not."""
     long = "x" * (LONGEST + 1_234)
 
     assert arguments_of(FunctionCall("f", long)).endswith("\n\u2026 [1,234 more characters are not shown]")
@@ -61,12 +58,10 @@ def test_endless_texts_are_bounded() -> None:
     [("add", "add"), ("", "a function without a name"), ("a\nb\u202e", "a b[U+202E]"), ("x" * 200, "x" * 100)],
 )
 def test_a_name_is_one_line(name: str, shown: str) -> None:
-    """Whatever a model calls a function, its name cannot be taken for anything else."""
     assert name_of(FunctionCall(name, "")) == shown
 
 
 def test_calls_in_words() -> None:
-    """A call reads as in code; a short result follows its line, a long one stands below."""
     assert asked_in_words(ADD) == 'calls add({"a": 1})'
     assert returned_in_words(ADD, "3") == "add returned: 3"
     assert returned_in_words(ADD, "one\ntwo") == "add returned:\none\ntwo"
@@ -74,5 +69,4 @@ def test_calls_in_words() -> None:
 
 
 def test_a_failure_is_known_by_its_first_word() -> None:
-    """What begins with "Error: " is a failure, and nothing else is."""
     assert [failed(text) for text in ("Error: no", "error", "an Error: no", "")] == [True, False, False, False]

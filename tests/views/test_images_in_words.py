@@ -38,14 +38,12 @@ def message(*urls: Any) -> Message:
 
 
 def test_addresses_of_a_message() -> None:
-    """Both forms of an address are read, and what is none is left out."""
     assert message({"url": HELD}, ELSEWHERE, {"url": 3}, None, "").pictures == (HELD, ELSEWHERE)
     assert Message("text").pictures == ()
     assert Message(["no part", {"image_url": 1}]).pictures == ()
 
 
 def test_picture_in_words() -> None:
-    """A held picture is told by its kind and size, another by its address, cut and made visible."""
     assert picture_in_words(HELD) == f"[picture, image/png, {len(TEXT) * 3 // 4:,} bytes]"
     assert picture_in_words(ELSEWHERE) == f"[picture at {ELSEWHERE}]"
     assert picture_in_words("https://x/\u202e" + "a" * 300).startswith("[picture at https://x/[U+202E]aaa")
@@ -53,7 +51,6 @@ def test_picture_in_words() -> None:
 
 
 def test_picture_in_a_cell() -> None:
-    """A picture that is one is shown, without anything else of the address."""
     shown = f'<div><img src="data:image/png;base64,{TEXT}" alt="" style="max-width:100%"></div>'
 
     assert message_pictures([HELD]) == shown
@@ -71,7 +68,6 @@ def test_picture_in_a_cell() -> None:
     ],
 )
 def test_what_is_not_shown(url: str) -> None:
-    """What lies elsewhere, or is no picture, is named and not loaded."""
     html = message_pictures([url])
 
     assert "<img" not in html
@@ -80,7 +76,6 @@ def test_what_is_not_shown(url: str) -> None:
 
 
 def test_picture_in_a_terminal() -> None:
-    """A line stands for each picture."""
     written: list[str] = []
 
     PlainView(written.append).show(Said("a", "b", message({"url": HELD})))

@@ -38,12 +38,10 @@ def written(*events: Event) -> str:
 
 
 def test_a_message() -> None:
-    """A message has a rule, who speaks to whom, and its text."""
     assert written(Said("user", "assistant", Message("Hello."))) == f"{RULE}\nuser (to assistant):\n\nHello.\n"
 
 
 def test_a_streamed_message_is_written_once() -> None:
-    """What streamed is not written again when the message is whole."""
     text = written(
         ModelDelta("assistant", "Hel"), ModelDelta("assistant", "lo."), Said("assistant", "user", Message("Hello."))
     )
@@ -52,14 +50,12 @@ def test_a_streamed_message_is_written_once() -> None:
 
 
 def test_a_streamed_message_says_to_whom() -> None:
-    """Where the model was asked in this view, it is known whom the reply is for."""
     text = written(ModelAsked("assistant", "user", 1), ModelDelta("assistant", "Hello."))
 
     assert text == f"{RULE}\nassistant (to user):\n\nHello.\n"
 
 
 def test_output_as_it_comes() -> None:
-    """Text streams, a value is written on a line of its own, and the exit code follows; nothing twice."""
     outputs = (Stream("stdout", "one"), Result({"text/plain": "42"}, {}))
     text = written(ASKED, *(OutputAdded("user", each) for each in outputs), CodeRan(0, outputs))
 
@@ -67,12 +63,10 @@ def test_output_as_it_comes() -> None:
 
 
 def test_output_of_a_run_that_was_replayed() -> None:
-    """Where outputs did not come live, those of the answer are written."""
     assert written(ASKED, CodeRan(1, (Stream("stdout", "one\n"),))) == ">>> running\none\n>>> exit code 1\n"
 
 
 def test_the_line_that_ends_a_chat_is_not_written() -> None:
-    """Whether the reply streamed or not; a word of the same beginning is."""
     reply = Message("Done.\n\nTERMINATE")
     pieces = ("Done.", "\n\nTERM", "INATE")
     streamed = written(
@@ -89,7 +83,6 @@ def test_the_line_that_ends_a_chat_is_not_written() -> None:
 
 
 def test_a_thought_is_written_as_it_comes() -> None:
-    """It stands before the answer, and how long it took after it; one that did not stream is one line."""
     reply = ModelReplied(Message("Yes."), reasoning=Reasoning("Hm.", 2.04, 1234))
     said = Said("assistant", "user", Message("Yes."))
     pieces = (ReasoningDelta("assistant", "H"), ReasoningDelta("assistant", "m."), ModelDelta("assistant", "Yes."))
@@ -106,14 +99,12 @@ ADD = FunctionCall("add", '{"a": 1}', "c")
 
 
 def test_calls() -> None:
-    """A message that asks for tools names them with their arguments, and has no empty text."""
     asked = Said("assistant", "user", Message(None, tool_calls=[CALL]))
 
     assert written(asked) == f'{RULE}\nassistant (to user):\n>>> calls add({{"a": 1}})\n'
 
 
 def test_what_calls_came_to() -> None:
-    """Each result is written once: the message that takes it to the model is not written again."""
     text = written(
         Said("assistant", "user", Message("Let me see.", tool_calls=[CALL])),
         FunctionsAsked("user", (ADD,)),
@@ -129,7 +120,6 @@ def test_what_calls_came_to() -> None:
 
 
 def test_a_member_that_calls_on_the_way() -> None:
-    """In a team, results that are a member's answer are written once, and words beside the calls stay."""
     call = FunctionCall("add", "{}", "c1")
     text = written(
         ModelDelta("calc", "I add."),
@@ -146,14 +136,12 @@ def test_a_member_that_calls_on_the_way() -> None:
 
 
 def test_calls_that_no_message_named() -> None:
-    """Calls of a message that was written before are named when they are made."""
     text = written(FunctionsAsked("user", (ADD,)), FunctionsReturned(("3",)), Said("user", "bob", Message("4")))
 
     assert text == f'>>> calls add({{"a": 1}})\n>>> add returned: 3\n{RULE}\nuser (to bob):\n\n4\n'
 
 
 def test_who_answered_and_what_is_to_be_told_of_it() -> None:
-    """Below a model's message stand the model that answered, and the note."""
     text = written(
         ModelDelta("assistant", "Hello."),
         ModelReplied(Message("Hello."), "large", cached=True, note="Shortened."),
@@ -167,14 +155,12 @@ def test_who_answered_and_what_is_to_be_told_of_it() -> None:
 
 
 def test_whom_a_model_chose_to_speak() -> None:
-    """In a group a line says whom the manager's model chose."""
     asked = SpeakerAsked("manager", "ann", ("bob",), "auto")
 
     assert written(asked, SpeakerGiven("bob")) == ">>> next: bob\n"
 
 
 def test_how_it_ended() -> None:
-    """The end is a rule and a sentence."""
     assert written(Ended("answered", "user has nothing to add.")) == f"{RULE}\nuser has nothing to add.\n"
 
 
@@ -185,7 +171,6 @@ HOSTILE = "a\x1b[2J\x1b]0;title\x07b\x9b1m\x08c\r"
     "event", [ModelDelta("assistant", HOSTILE), OutputAdded("user", Stream("stdout", HOSTILE))], ids=["model", "code"]
 )
 def test_control_characters_are_left_out(event: Event) -> None:
-    """Nothing that a model or its code wrote can move the cursor, change the title or clear the screen."""
     text = written(event)
 
     assert [letter for letter in text if ord(letter) < 32 and letter != "\n"] == []
@@ -193,5 +178,4 @@ def test_control_characters_are_left_out(event: Event) -> None:
 
 
 def test_tabs_and_lines_stay() -> None:
-    """Tabs and line ends of an output are kept."""
     assert written(OutputAdded("user", Stream("stdout", "a\tb\nc\n"))) == "a\tb\nc\n"

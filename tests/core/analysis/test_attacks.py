@@ -27,10 +27,8 @@ def asked_about(named: dict[str, CodeBlock]) -> set[str]:
 
 
 def test_what_reaches_further_is_asked_about() -> None:
-    """By whatever name or detour."""
     assert set(ATTACKS) - asked_about(ATTACKS) == set()
 
 
 def test_what_only_looks_like_it_passes() -> None:
-    """Methods of one's own, tables, dates, addresses in texts, charts in the chat's own folder."""
     assert asked_about(IDIOMS) == set()

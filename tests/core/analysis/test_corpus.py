@@ -22,7 +22,6 @@ def kinds(snippet: Snippet) -> set[EffectKind]:
 
 
 def test_corpus_is_large_and_even() -> None:
-    """Half of at least 320 snippets are harmless, and a third of each half is held out."""
     risky = [each for each in SNIPPETS if each.risky]
     harmless = [each for each in SNIPPETS if not each.risky]
 
@@ -33,7 +32,6 @@ def test_corpus_is_large_and_even() -> None:
 
 
 def test_nearly_all_of_the_risky_is_asked_about() -> None:
-    """At least 98 % is, and what is missed is known by name."""
     missed = {each.name for each in SNIPPETS if each.risky and not asked(each)}
 
     assert missed == MISSED
@@ -41,22 +39,18 @@ def test_nearly_all_of_the_risky_is_asked_about() -> None:
 
 
 def test_none_of_the_harmless_is_asked_about() -> None:
-    """A question about nothing is one too many."""
     assert [each.name for each in SNIPPETS if not each.risky and asked(each)] == []
 
 
 def test_risky_code_is_asked_about_for_the_right_reason() -> None:
-    """The person is told of one of the things that the code does, not of something else."""
     assert [each.name for each in SNIPPETS if each.risky and not kinds(each) & set(each.kinds)] == []
 
 
 def test_harmless_effects_are_seen_too() -> None:
-    """Reading below the folder and writing one's own files are named, so that a record can show them."""
     assert [each.name for each in SNIPPETS if not each.risky and not kinds(each) >= set(each.kinds)] == []
 
 
 def test_words_name_what_is_known() -> None:
-    """Paths, hosts, commands and packages stand in the words and in the target."""
     code = "import requests\nrequests.get('https://api.example.org/x')\ndf.to_csv('../out.csv')\n!pip install thing"
     code += "\nopen('../a\\u202egnp.exe', 'w')"
 

@@ -283,7 +283,6 @@ MAGICS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
 
 @pytest.mark.parametrize(("code", "expected"), CALLS, ids=[repr(code) for code, _ in CALLS])
 def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[EffectKind, str]]) -> None:
-    """The kind of an act, and its target as far as the block tells it."""
     assert read(code) == expected
 
 
@@ -321,7 +320,6 @@ def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[Ef
 def test_temporary_files_are_nothing_where_their_folder_is_private(
     code: str, shared: set[tuple[EffectKind, str]], private: set[tuple[EffectKind, str]]
 ) -> None:
-    """What lies elsewhere, and what is moved out of there or into it, is told in any case."""
     code = f"import os, shutil, tempfile\n{code}"
 
     assert read(code) == shared
@@ -330,7 +328,6 @@ def test_temporary_files_are_nothing_where_their_folder_is_private(
 
 @pytest.mark.parametrize(("code", "expected"), MAGICS, ids=[repr(code) for code, _ in MAGICS])
 def test_notebook_syntax_is_read(code: str, expected: set[tuple[EffectKind, str]]) -> None:
-    """Magics and shell lines do what their words say; what looks like one within a text is text."""
     assert read(code) == expected
 
 
@@ -356,7 +353,6 @@ def test_notebook_syntax_is_read(code: str, expected: set[tuple[EffectKind, str]
     ],
 )
 def test_shell_lines_that_were_let_run_may_start_their_programs(code: str, started: list[str]) -> None:
-    """Nobody is asked again when IPython starts a shell for what was read in it."""
     let = permissions(CodeBlock("python", code), GROUND).effects
 
     assert [
@@ -365,7 +361,6 @@ def test_shell_lines_that_were_let_run_may_start_their_programs(code: str, start
 
 
 def test_database_that_is_read_may_be_opened() -> None:
-    """Opening one looks like writing while the code runs."""
     let = permissions(
         CodeBlock("python", "import sqlite3\nsqlite3.connect('shop.db').execute('SELECT 1')"), GROUND
     ).effects
@@ -374,19 +369,16 @@ def test_database_that_is_read_may_be_opened() -> None:
 
 
 def test_shell_code_starts_nothing_in_the_kernel() -> None:
-    """A block of shell code runs outside of it."""
     assert permissions(CodeBlock("sh", "ls")).effects == effects(CodeBlock("sh", "ls"))
 
 
 def test_magics_hide_no_import() -> None:
-    """What an import is, is told beside a magic of the same kind."""
     read = effects(CodeBlock("python", "%load_ext theirs\nimport helpers"), GROUND)
 
     assert [effect.words for effect in read] == ["imports helpers, which is not known", "loads the extension theirs"]
 
 
 def test_code_within_code_ends() -> None:
-    """What nests too deeply is not known."""
     assert ("unknown", "") in read("%%time\n" * 10 + "x = 1")
 
 
@@ -395,5 +387,4 @@ def test_code_within_code_ends() -> None:
     [pytest.param(3_000, marks=pytest.mark.skipif(sys.version_info >= (3, 13), reason="it can be walked")), 30_000],
 )
 def test_deep_code_is_unknown(depth: int) -> None:
-    """What is too deep to be walked is not known."""
     assert ("unknown", "") in read("x = " + "+".join(["1"] * depth))

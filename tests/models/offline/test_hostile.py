@@ -52,7 +52,6 @@ FRAMES: dict[str, pd.DataFrame] = {
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_any_table_comes_to_an_end(name: str) -> None:
-    """Every block of the exploration runs to its end, without an error and without a warning."""
     chat = Chat({"df": FRAMES[name]})
     answer = chat.say(with_frames("What stands out?", df=FRAMES[name]))
 
@@ -63,7 +62,6 @@ def test_any_table_comes_to_an_end(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["fence in a name", "fence in a value", "quotes in names"])
 def test_text_from_data_stays_a_code_span(name: str) -> None:
-    """Whatever the data hold, the only fences of a reply are its own, and no picture or HTML comes to life."""
     chat = Chat({"df": FRAMES[name]})
     chat.say(with_frames("What stands out?", df=FRAMES[name]))
     tokens: list[Any] = [token for reply in chat.replies for token in MarkdownIt("commonmark").parse(reply)]
@@ -89,7 +87,6 @@ def test_text_from_data_stays_a_code_span(name: str) -> None:
     ],
 )
 def test_what_is_odd_is_told(name: str, told: str) -> None:
-    """The summary says what the analysis made of an odd table."""
     assert told in Chat({"df": FRAMES[name]}).say(with_frames("What stands out?", df=FRAMES[name]))
 
 
@@ -106,7 +103,6 @@ def test_what_is_odd_is_told(name: str, told: str) -> None:
     ids=["Series", "ndarray", "list", "dict", "polars", "Arrow"],
 )
 def test_values_of_other_types_are_tables_too(described: str, value: object) -> None:
-    """What pandas can make a table of is explored like one."""
     chat = Chat({"values": value})
     answer = chat.say(f"Explore `values`\n\nVariables in your kernel:\n- `values`: {described}")
 
@@ -115,7 +111,6 @@ def test_values_of_other_types_are_tables_too(described: str, value: object) -> 
 
 
 def test_huge_tables_are_sampled_for_points() -> None:
-    """A scatter plot of many rows shows a sample."""
     x = np.random.default_rng(0).normal(size=20_000)
     chat = Chat({"df": pd.DataFrame({"x": x, "y": x + x**2})})
     chat.say(with_frames("How does x relate to y?", df=chat.namespace["df"]))
@@ -158,7 +153,6 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     frame=frames(), task=st.sampled_from(["Explore", "Plot count by year over time", "correlation, distribution", ""])
 )
 def test_any_small_table_comes_to_an_end(frame: pd.DataFrame, task: str) -> None:
-    """Whatever the columns are named and hold, every block runs to its end."""
     chat = Chat({"df": frame})
     chat.say(with_frames(task, df=frame))
 

@@ -37,7 +37,6 @@ def looked_at(values: dict[str, list[Any]]) -> Chat:
     ids=["German", "American", "British", "two digits", "time", "several", "a word", "German, ISO", "either", "zones"],
 )
 def test_dates_in_many_writings_become_dates(texts: list[str], first: str) -> None:
-    """Dates in text are dates in the copy; a writing that leaves the century open stays text."""
     chat = looked_at({"day": texts, "n": list(range(len(texts)))})
 
     assert str(chat.namespace["df_clean"]["day"].iloc[0])[:10] == first
@@ -56,14 +55,12 @@ def test_dates_in_many_writings_become_dates(texts: list[str], first: str) -> No
     ids=["plain", "thousands", "decimal comma", "German", "symbols", "a word"],
 )
 def test_numbers_in_many_writings_become_numbers(texts: list[str], total: float) -> None:
-    """Numbers in text are numbers in the copy, and none changes its size."""
     chat = looked_at({"amount": texts, "kind": ["a", "b"] * 10})
 
     assert chat.namespace["df_clean"]["amount"].sum() == pytest.approx(total)
 
 
 def test_values_that_cannot_be_read_are_told() -> None:
-    """A column of which a value could not be read says so; one of which too many could not stays text."""
     chat = Chat({"df": pd.DataFrame({"n": ["4"] * 19 + ["none"], "m": ["4", "none"] * 10})})
     answer = chat.say(with_frames("What is missing?", df=chat.namespace["df"]))
 
@@ -75,8 +72,6 @@ def test_values_that_cannot_be_read_are_told() -> None:
 
 
 def test_a_block_that_fails_is_told_and_left_out(weather: pd.DataFrame) -> None:
-    """The error stands in the next reply and in the summary, and the other blocks run."""
-
     def react(code: str, namespace: dict[str, Any]) -> str:
         failing = "exitcode: 1 (execution failed)\nCode output: Traceback\nRuntimeError: no\n"
         return failing if code.startswith("# [groups]") else execute(code, namespace)
@@ -92,8 +87,6 @@ def test_a_block_that_fails_is_told_and_left_out(weather: pd.DataFrame) -> None:
 
 
 def test_a_plot_that_is_not_shown_is_told(weather: pd.DataFrame) -> None:
-    """The answer names it; a later answer that has its plots is whole."""
-
     def react(code: str, namespace: dict[str, Any]) -> str:
         report = execute(code, namespace)
         return report.replace(SHOWN, "") if "# [groups]" in code else report
@@ -112,7 +105,6 @@ def test_a_plot_that_is_not_shown_is_told(weather: pd.DataFrame) -> None:
 
 
 def test_a_table_that_cannot_be_read_is_no_whole_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An end in words that tells of a failure finishes as incomplete."""
     monkeypatch.chdir(tmp_path)
     chat = Chat()
 
@@ -121,8 +113,6 @@ def test_a_table_that_cannot_be_read_is_no_whole_answer(tmp_path: Path, monkeypa
 
 
 def test_a_skipped_block_is_not_offered_again(weather: pd.DataFrame) -> None:
-    """A block that the person skipped is left out, and the rest goes on without it."""
-
     def react(code: str, namespace: dict[str, Any]) -> str:
         return f"{SKIPPED}none was given." if code.startswith("# [groups]") else execute(code, namespace)
 
@@ -136,7 +126,6 @@ def test_a_skipped_block_is_not_offered_again(weather: pd.DataFrame) -> None:
 
 
 def test_everything_skipped_ends_in_words(penguins: pd.DataFrame) -> None:
-    """Who skips the look gets an end in words, not the same block for ever."""
     chat = Chat({"penguins": penguins}, lambda _code, _namespace: f"{SKIPPED}no.")
 
     assert "Without a look at `penguins`" in chat.say(with_frames("Explore", penguins=penguins))
@@ -144,8 +133,6 @@ def test_everything_skipped_ends_in_words(penguins: pd.DataFrame) -> None:
 
 
 def test_the_reason_for_skipping_steers_the_next_block(penguins: pd.DataFrame) -> None:
-    """A reason that names other columns leads to a block about those."""
-
     def react(code: str, namespace: dict[str, Any]) -> str:
         wrong = code.startswith("# [groups]") and "island" not in code
         return f"{SKIPPED}rather body mass by island." if wrong else execute(code, namespace)
@@ -156,8 +143,6 @@ def test_the_reason_for_skipping_steers_the_next_block(penguins: pd.DataFrame) -
 
 
 def test_an_edited_block_is_taken_as_it_ran(penguins: pd.DataFrame) -> None:
-    """What the person's code printed is what is told, and a lost copy is made by the person's code."""
-
     def react(code: str, namespace: dict[str, Any]) -> str:
         edited = (
             code.replace("frame = penguins", "frame = penguins.head(100); found = penguins")
@@ -190,14 +175,12 @@ def test_an_edited_block_is_taken_as_it_ran(penguins: pd.DataFrame) -> None:
     ],
 )
 def test_output_of_another_shape_is_survived(output: str, penguins: pd.DataFrame) -> None:
-    """Blocks may have been edited: output without the expected facts does not stop the analysis from ending."""
     chat = Chat({"penguins": penguins}, lambda _code, _namespace: f"{RAN}{output}")
 
     assert chat.say(with_frames("Explore", penguins=penguins))
 
 
 def test_a_table_that_the_kernel_lost_is_asked_for(penguins: pd.DataFrame) -> None:
-    """When the frame that was handed over is gone, the reply asks for it."""
     chat = Chat({"penguins": penguins})
     chat.say(with_frames("Explore", penguins=penguins))
     chat.namespace.clear()
@@ -206,7 +189,6 @@ def test_a_table_that_the_kernel_lost_is_asked_for(penguins: pd.DataFrame) -> No
 
 
 def test_a_missing_library_is_named_with_the_way_to_install_it(penguins: pd.DataFrame) -> None:
-    """Without pandas the analysis ends, and says how to install it."""
     failing = "exitcode: 1 (execution failed)\nCode output: ModuleNotFoundError: No module named 'pandas'"
     answer = Chat({"penguins": penguins}, lambda *_: failing).say(with_frames("Explore", penguins=penguins))
 
@@ -214,14 +196,12 @@ def test_a_missing_library_is_named_with_the_way_to_install_it(penguins: pd.Data
 
 
 def test_nothing_to_work_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a table and without a file the reply says how to go on."""
     monkeypatch.chdir(tmp_path)
 
     assert "Hand over a DataFrame" in Chat().say("What is in my data?")
 
 
 def test_the_only_file_of_the_folder_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table that lies alone in the working folder is taken."""
     (tmp_path / "sales.csv").write_text("city,amount\nA,1\nB,2\nA,4\nB,3\n")
     monkeypatch.chdir(tmp_path)
 
@@ -229,7 +209,6 @@ def test_the_only_file_of_the_folder_is_taken(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_person_is_asked_which_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several files the one is taken that the person then names."""
     for name in ("one.csv", "other.csv"):
         (tmp_path / name).write_text("city,amount\nA,1\nB,2\nA,4\n")
     monkeypatch.chdir(tmp_path)
@@ -260,7 +239,6 @@ def test_the_person_is_asked_which_file(tmp_path: Path, monkeypatch: pytest.Monk
     ],
 )
 def test_files_of_many_kinds_are_read(name: str, content: bytes | None, tmp_path: Path) -> None:
-    """A file is read whatever its separator, encoding or format."""
     path = tmp_path / name
     if content is None:
         pd.DataFrame({"city": list("ABA"), "amount": [1, 2, 4]}).to_parquet(path)
@@ -271,7 +249,6 @@ def test_files_of_many_kinds_are_read(name: str, content: bytes | None, tmp_path
 
 
 def test_one_line_of_json_is_one_row(tmp_path: Path) -> None:
-    """A file of JSON lines has a row for each line, also where its only line could be a table of its own."""
     path = tmp_path / "one.jsonl"
     path.write_bytes(b'{"city":["A","B"],"amount":[1,2]}\n')
 
@@ -282,7 +259,6 @@ def test_one_line_of_json_is_one_row(tmp_path: Path) -> None:
     ("content", "error"), [(b"", "EmptyDataError"), (None, "FileNotFoundError")], ids=["empty", "absent"]
 )
 def test_a_file_without_a_table_is_told(content: bytes | None, error: str, tmp_path: Path) -> None:
-    """A file that is empty or not there ends the analysis in words."""
     path = tmp_path / "some.csv"
     if content is not None:
         path.write_bytes(content)
@@ -291,12 +267,10 @@ def test_a_file_without_a_table_is_told(content: bytes | None, error: str, tmp_p
 
 
 def test_an_empty_conversation_gets_a_reply() -> None:
-    """A request without any task is answered by looking for files."""
     assert "# [find]" in ask([{"role": "system", "content": ""}])
 
 
 def test_blocks_of_another_model_are_not_taken_for_its_own(penguins: pd.DataFrame) -> None:
-    """After another model's turns the analyst introduces itself and begins with a look."""
     messages = [
         {"role": "user", "content": with_frames("Explore", penguins=penguins)},
         {"role": "assistant", "content": "```python\nprint(1)\n```"},

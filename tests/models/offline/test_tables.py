@@ -10,7 +10,6 @@ from tests.models.offline.harness import Chat, steps, with_frames
 
 
 def test_the_first_reply_says_what_it_is(penguins: pd.DataFrame) -> None:
-    """The first line of a conversation says that no language model speaks, and later replies do not repeat it."""
     chat = Chat({"penguins": penguins})
     chat.say(with_frames("Explore this.", penguins=penguins))
 
@@ -19,7 +18,6 @@ def test_the_first_reply_says_what_it_is(penguins: pd.DataFrame) -> None:
 
 
 def test_a_table_is_explored_in_four_blocks(penguins: pd.DataFrame) -> None:
-    """Words that name nothing lead to the fixed exploration, each block of it with its picture."""
     chat = Chat({"penguins": penguins})
     answer = chat.say(with_frames("What stands out?", penguins=penguins))
     means = penguins.groupby("species")["flipper_length_mm"].mean()
@@ -38,7 +36,6 @@ def test_a_table_is_explored_in_four_blocks(penguins: pd.DataFrame) -> None:
 
 
 def test_what_holds_one_value_is_told() -> None:
-    """No distribution says anything of it, and it is not passed over in silence."""
     table = pd.DataFrame({"year": [2024] * 9, "unit": ["kg"] * 9, "void": [None] * 9})
     chat = Chat({"table": table})
     answer = chat.say(with_frames("What stands out?", table=table))
@@ -48,7 +45,6 @@ def test_what_holds_one_value_is_told() -> None:
 
 
 def test_a_table_with_dates_is_followed_over_time(weather: pd.DataFrame) -> None:
-    """Dates in text are read, and the exploration ends with the trend."""
     chat = Chat({"weather": weather})
     answer = chat.say(with_frames("What stands out?", weather=weather))
     yearly = weather.groupby(weather["date"].str[:4])["temp_max"].mean()
@@ -77,7 +73,6 @@ def test_a_table_with_dates_is_followed_over_time(weather: pd.DataFrame) -> None
     ],
 )
 def test_words_choose_the_analysis(task: str, told: str, blocks: list[str], penguins: pd.DataFrame) -> None:
-    """Names of columns and a handful of words lead to the numbers that were asked for, and to no others."""
     chat = Chat({"penguins": penguins})
     answer = chat.say(with_frames(task, penguins=penguins))
 
@@ -86,7 +81,6 @@ def test_words_choose_the_analysis(task: str, told: str, blocks: list[str], peng
 
 
 def test_time_is_told_by_the_unit_that_was_asked_for(weather: pd.DataFrame) -> None:
-    """Totals per year are told as such."""
     answer = Chat({"weather": weather}).say(with_frames("Total precipitation per year", weather=weather))
     yearly = weather.groupby(weather["date"].str[:4])["precipitation"].sum()
 
@@ -94,7 +88,6 @@ def test_time_is_told_by_the_unit_that_was_asked_for(weather: pd.DataFrame) -> N
 
 
 def test_a_follow_up_computes_only_what_it_asks_for(weather: pd.DataFrame) -> None:
-    """A second task works on the copy of the first one, and draws nothing that it does not ask for."""
     chat = Chat({"weather": weather})
     chat.say(with_frames("Explore", weather=weather))
     before, pictures = len(chat.blocks), chat.pictures
@@ -106,7 +99,6 @@ def test_a_follow_up_computes_only_what_it_asks_for(weather: pd.DataFrame) -> No
 
 
 def test_plot_alone_means_what_was_asked_before(penguins: pd.DataFrame) -> None:
-    """The words "Plot it." draw the analysis of the task before, whatever was said between."""
     chat = Chat({"penguins": penguins})
     chat.say(with_frames("body mass by island, no plots", penguins=penguins))
     chat.say("Thanks!")
@@ -118,7 +110,6 @@ def test_plot_alone_means_what_was_asked_before(penguins: pd.DataFrame) -> None:
 
 
 def test_words_that_ask_nothing_get_no_block(penguins: pd.DataFrame) -> None:
-    """A follow-up without a column and an analysis is told what can be asked."""
     chat = Chat({"penguins": penguins})
     chat.say(with_frames("Explore", penguins=penguins))
     before = len(chat.blocks)
@@ -129,7 +120,6 @@ def test_words_that_ask_nothing_get_no_block(penguins: pd.DataFrame) -> None:
 
 
 def test_the_table_of_the_person_is_not_changed(weather: pd.DataFrame) -> None:
-    """The analysis works on a copy."""
     before = weather.copy()
     Chat({"weather": weather}).say(with_frames("Explore", weather=weather))
 
@@ -137,7 +127,6 @@ def test_the_table_of_the_person_is_not_changed(weather: pd.DataFrame) -> None:
 
 
 def test_only_the_summary_ends_the_chat(penguins: pd.DataFrame) -> None:
-    """The last reply has no block and ends with TERMINATE on a line of its own, as AutoGen's chats do."""
     chat = Chat({"penguins": penguins})
     answer = chat.say(with_frames("Explore", penguins=penguins))
 
@@ -147,7 +136,6 @@ def test_only_the_summary_ends_the_chat(penguins: pd.DataFrame) -> None:
 
 
 def test_the_same_messages_give_the_same_conversation(weather: pd.DataFrame) -> None:
-    """Two runs of a task give the same transcript."""
     chats = [Chat({"weather": weather.copy()}) for _ in range(2)]
     for chat in chats:
         chat.say(with_frames("Explore", weather=weather))
@@ -156,7 +144,6 @@ def test_the_same_messages_give_the_same_conversation(weather: pd.DataFrame) -> 
 
 
 def test_no_block_is_risky(weather: pd.DataFrame) -> None:
-    """With `--confirm risky` nobody is asked about a block of the exploration."""
     chat = Chat({"weather": weather})
     chat.say(with_frames("Explore", weather=weather))
 

@@ -13,7 +13,6 @@ from autogen_nb.models.offline.template import literal, render
 
 @given(st.text() | st.lists(st.text()))
 def test_a_literal_is_an_expression_for_the_value(value: object) -> None:
-    """What is embedded in code evaluates to the value itself, and holds no backtick."""
     source = literal(value)
 
     assert ast.literal_eval(source) == value
@@ -22,7 +21,6 @@ def test_a_literal_is_an_expression_for_the_value(value: object) -> None:
 
 @given(st.text())
 def test_a_span_is_one_line_between_two_backticks(text: str) -> None:
-    """A code span has one line, at most 62 characters, and no backtick within."""
     found = span(text).strip("`()")
 
     assert "`" not in found
@@ -32,17 +30,14 @@ def test_a_span_is_one_line_between_two_backticks(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a b", "x=1", "", "os.system", "x; os.abort()", "1a"])
 def test_only_names_name_variables(text: str) -> None:
-    """Text that is no identifier is not taken for a variable."""
     assert read_task(f"Explore\n\nVariables in your kernel:\n- `{text}`: DataFrame, 3 rows").dataset is None
 
 
 def test_values_are_quoted_in_templates() -> None:
-    """A value in a template becomes a literal, whatever it holds."""
     assert render("f($x)", x='"); import os; ("') == "f('\"); import os; (\"')"
 
 
 def test_words_variables_and_files_come_apart() -> None:
-    """The name of a file is none of the words, and a table that was handed over goes before it."""
     alone = read_task('Look at "my data.csv" now.\n\nVariables in your kernel:\n- `n`: int\nYour folder for files: x')
     beside = read_task("Look at a.csv\n\nVariables in your kernel:\n- `df`: DataFrame, 3 rows x 1 columns")
 
@@ -53,5 +48,4 @@ def test_words_variables_and_files_come_apart() -> None:
 
 
 def test_addresses_are_no_files() -> None:
-    """A web address is not taken for a file: nothing is fetched."""
     assert read_task("Explore https://example.org/a.csv").dataset is None
