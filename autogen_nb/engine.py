@@ -40,13 +40,7 @@ class Engine:
         return asyncio.run_coroutine_threadsafe(work, self._started())
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine that runs on the engine's loop, waited for in the caller's thread.
-
-        Raises
-        ------
-        ConfigError
-            When the caller's thread is the engine's own, which would wait for itself for ever.
-        """
+        """The result of a coroutine that runs on the engine's loop, waited for in the caller's thread."""
         if self.here():
             work.close()
             raise ConfigError("a sync call was made on the engine's own thread; await its async form instead")

@@ -25,13 +25,7 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> Event:
-    """The event that `to_json` wrote.
-
-    Raises
-    ------
-    SessionError
-        When the value is of another version, names no event, or does not have its shape.
-    """
+    """The event that `to_json` wrote."""
     if not isinstance(value, Mapping):
         raise SessionError(f"an event is an object, not {value!r}")
     if value.get("v") not in _READABLE:

@@ -260,29 +260,7 @@ class ConversableAgent(Participant, SoloAgent):
         carryover: str | Sequence[Any] | None = None,
         **context: Any,
     ) -> ChatResult:
-        """Holds a chat with the recipient, which this agent opens.
-
-        Parameters
-        ----------
-        clear_history
-            Whether the two forget what they said to each other before.
-        silent
-            Whether the chat is not shown.
-        cache
-            Where the agents' models keep their replies meanwhile, in place of caches of their own.
-        max_turns
-            How many messages this agent sends at most; None for no limit.
-        summary_method
-            "last_msg", "reflection_with_llm", a function of sender, recipient and `summary_args`, or None.
-        summary_args
-            ``summary_prompt`` and ``summary_role`` for a reflection; all of it for a function.
-        message
-            The first message: a str, a dict, a function of sender, recipient and context, or None to ask the person.
-        carryover
-            What is told of earlier chats, below the message.
-        context
-            What a function that gives the message, or an overridden `generate_init_message`, is told beside.
-        """
+        """Holds a chat with the recipient, which this agent opens."""
         options = ChatOptions(
             message,
             clear_history=clear_history,

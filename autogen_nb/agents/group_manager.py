@@ -159,27 +159,7 @@ class GroupChatManager(ConversableAgent):
         remove_termination_string: str | Callable[[str], str] | None = None,
         silent: bool | None = False,
     ) -> tuple[ConversableAgent, dict[str, Any]]:
-        """Has the group remember an earlier chat, all but its last message, which is to open the next one.
-
-        Parameters
-        ----------
-        messages
-            Those of `GroupChat.messages`, or the JSON text of `messages_to_string`.
-        remove_termination_string
-            What is taken out of the last message, or a function of its content, so that it does not end the chat again.
-        silent
-            Accepted; nothing is shown.
-
-        Returns
-        -------
-        tuple
-            Who spoke last, and the message: ``agent.initiate_chat(manager, message=message, clear_history=False)``.
-
-        Raises
-        ------
-        ConfigError
-            When there is no message, or one of somebody who is neither in the group nor its manager.
-        """
+        """Has the group remember an earlier chat, all but its last message, which is to open the next one."""
         del waits, silent
         group = self.groupchat
         earlier = [dict(message) for message in (json.loads(messages) if isinstance(messages, str) else messages)]

@@ -42,15 +42,7 @@ _SETTINGS = ("AUTOGEN_NB_MODEL", "AUTOGEN_NB_CONFIRM", "AUTOGEN_NB_BUDGET")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
-
-    Parameters
-    ----------
-    state
-        "note" is something that not everybody needs; "broken" keeps chats from working.
-    mend
-        What to do about it; empty where nothing is to be done.
-    """
+    """One thing that was looked at."""
 
     area: str
     name: str

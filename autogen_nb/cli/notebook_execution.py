@@ -31,17 +31,7 @@ _TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class ExecutionEnd:
-    """How a notebook's execution ended.
-
-    Parameters
-    ----------
-    how
-        "failed" is a cell that raised, "died" a kernel that is gone, "late" the end of the time.
-    by
-        The signal, where one ended it.
-    classes
-        The names of the classes of the exception that stands behind a cell's failure, the narrowest first.
-    """
+    """How a notebook's execution ended."""
 
     how: Literal["done", "failed", "died", "late", "signal"]
     by: int = 0
@@ -58,13 +48,7 @@ async def execute(
     transcript: Transcript,
     seconds: float | None = None,
 ) -> ExecutionEnd:
-    """How the execution ended; the outputs are in the notebook.
-
-    Parameters
-    ----------
-    seconds
-        How long it may take; None for ever.
-    """
+    """How the execution ended; the outputs are in the notebook."""
     with _signals() as signals:
         async with notebook_kernel(cwd, environment) as kernel:
             running = asyncio.ensure_future(_cells(notebook, kernel, transcript))

@@ -11,13 +11,7 @@ from autogen_nb.errors import ConfigError, ExecutionError
 
 
 def check_place(path: Path, *, force: bool) -> None:
-    """Makes sure that a notebook may be written there.
-
-    Raises
-    ------
-    ConfigError
-        When it may not; nothing was written.
-    """
+    """Makes sure that a notebook may be written there."""
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; --out names the notebook's file, such as report.ipynb")
     if path.exists() and not force:
@@ -29,13 +23,7 @@ def check_place(path: Path, *, force: bool) -> None:
 
 
 def save(notebook: Any, path: Path, *, force: bool) -> Path:
-    """The file that the notebook was written to: where another one has come meanwhile, one with a number.
-
-    Raises
-    ------
-    OSError
-        When it cannot be written; no part of it is there then.
-    """
+    """The file that the notebook was written to: where another one has come meanwhile, one with a number."""
     import nbformat
 
     # No other process has this name, whichever machine or container it is in.
@@ -51,13 +39,7 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
 
 
 def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
-    """The file that the notebook was written to, and why it is a temporary one; "" where it is not.
-
-    Raises
-    ------
-    ExecutionError
-        When it can be written nowhere.
-    """
+    """The file that the notebook was written to, and why it is a temporary one; "" where it is not."""
     try:
         return save(notebook, path, force=force), ""
     except OSError as error:

@@ -55,13 +55,7 @@ class TableFile:
 
 
 def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
-    """The tables at the paths, as a notebook in that folder reads them; the start of each was read.
-
-    Raises
-    ------
-    NoTable
-        When one of them cannot be read.
-    """
+    """The tables at the paths, as a notebook in that folder reads them; the start of each was read."""
     found: list[TableFile] = []
     for path in paths:
         path = EXAMPLE if path == _EXAMPLE and not path.exists() else path.expanduser()  # noqa: PLW2901 - what it means
@@ -75,13 +69,7 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
 
 
 def check(path: Path, source: str) -> None:
-    """Makes sure that the Python reads a table with rows into `table`.
-
-    Raises
-    ------
-    NoTable
-        When it does not.
-    """
+    """Makes sure that the Python reads a table with rows into `table`."""
     check_file(path)
     namespace: dict[str, Any] = {}
     try:
@@ -98,13 +86,7 @@ def check(path: Path, source: str) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Makes sure that there is a file, and that it is not plainly something else than a table.
-
-    Raises
-    ------
-    NoTable
-        When there is none.
-    """
+    """Makes sure that there is a file, and that it is not plainly something else than a table."""
     if not path.exists():
         raise NoTable(f"there is no file {path}")
     if not path.is_file():

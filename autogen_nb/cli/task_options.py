@@ -30,13 +30,7 @@ class TaskOptions:
     share: Share | None
 
     def execution_target(self) -> ExecutionTarget:
-        """Where the code runs: where nothing is said, the organisation's policy says how much there is of walls.
-
-        Raises
-        ------
-        ConfigError
-            When the options exclude each other.
-        """
+        """Where the code runs: where nothing is said, the organisation's policy says how much there is of walls."""
         # A kernel that is named has the walls that it has.
         return ExecutionTarget(self.sandbox or ("none" if self.kernel else policy().sandbox), self.net, self.kernel)
 

@@ -56,20 +56,7 @@ class TerminalView(PlainView):
 
 
 class TerminalConversation:
-    """One conversation, from its first task to its end.
-
-    Parameters
-    ----------
-    data
-        Tables by the names under which the code has them.
-    tell
-        Says something to the person beside the conversation.
-
-    Raises
-    ------
-    AutogenError
-        When there is no model, or the place for the code cannot be had.
-    """
+    """One conversation, from its first task to its end."""
 
     def __init__(self, options: TaskOptions, data: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
         self._data = dict(data)
@@ -95,13 +82,7 @@ class TerminalConversation:
         self._tell = tell
 
     def do(self, task: str) -> None:
-        """Has the task done, shown as it goes.
-
-        Raises
-        ------
-        AutogenError
-            When it did not come to its answer.
-        """
+        """Has the task done, shown as it goes."""
         message = task + self._hand_over()
         chat = TwoAgentChat(
             self._user,

@@ -38,21 +38,7 @@ POLICY = "the policy"
 
 @dataclass(slots=True)
 class PersonAsked:
-    """One thing that was asked, or that ran unasked.
-
-    Parameters
-    ----------
-    what
-        What it was about, such as ``python code`` or ``connects to api.example.org``.
-    answer
-        What was decided or typed; `OPEN` where that is still to come.
-    by
-        Who decided.
-    code
-        The code as it ran, or would have; "" where it was not about a block.
-    came_to
-        How the code ended; "" where it did not run.
-    """
+    """One thing that was asked, or that ran unasked."""
 
     agent: str
     what: str
@@ -65,18 +51,7 @@ class PersonAsked:
 
 @dataclass(slots=True)
 class Sent:
-    """One request to a model.
-
-    Parameters
-    ----------
-    why
-        What the model was asked for.
-    host
-        The server; "" where none was asked, None where no reply came that tells.
-    new
-        Who said what of the messages that no earlier request of the agent's had held; what its own model replied is
-        sent back, and is not repeated.
-    """
+    """One request to a model."""
 
     agent: str
     why: str

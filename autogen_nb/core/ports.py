@@ -12,17 +12,7 @@ from autogen_nb.outputs import Output
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked.
-
-    Parameters
-    ----------
-    messages
-        The conversation in the wire format of OpenAI's chat completions API, the system message first.
-    tools
-        Tool definitions in that API's ``tools`` format.
-    functions
-        The same in the older ``functions`` format.
-    """
+    """What a model is asked."""
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
@@ -67,32 +57,12 @@ class Model(Protocol):
         """How the model is named to a person."""
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Pieces of thought and of text as they come, then exactly one `Completion`, which is the last item.
-
-        Raises
-        ------
-        ModelError
-            When no usable reply can be had.
-
-        Notes
-        -----
-        Runs on the engine's loop; closing the iterator early cancels the request.
-        """
+        """Pieces of thought and of text as they come, then exactly one `Completion`, which is the last item."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """How a run of code blocks ended.
-
-    Parameters
-    ----------
-    exit_code
-        0 for success; 124 when a block ran out of time.
-    ran
-        How many of the blocks were started.
-    note
-        What model and person must be told beyond the outputs, such as the loss of the kernel's state.
-    """
+    """How a run of code blocks ended."""
 
     exit_code: int
     ran: int
@@ -103,17 +73,7 @@ class Executor(Protocol):
     """Something that runs code blocks."""
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncIterator[Output | RunEnded]:
-        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
-
-        Raises
-        ------
-        ExecutionError
-            When the code cannot be run at all.
-
-        Notes
-        -----
-        Runs on the engine's loop; cancelling it interrupts the code and leaves the executor usable.
-        """
+        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run."""
 
     async def stop(self) -> None:
         """Ends what the executor holds (a kernel, a container); it may be called twice."""
@@ -140,14 +100,4 @@ class AttendedExecutor(Executor, Protocol):
         scope: PathScope | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Output | RunEnded]:
-        """What `run` gives, with somebody there to ask, unless that is None.
-
-        Parameters
-        ----------
-        permissions
-            What the blocks may do without a question; None for everything.
-        scope
-            Whose the paths are that they use.
-        timeout
-            Seconds for one block; None leaves it to the executor.
-        """
+        """What `run` gives, with somebody there to ask, unless that is None."""

@@ -13,14 +13,7 @@ from autogen_nb.run import CancellationToken
 
 
 class AdaptedExecutor:
-    """Has `execute_code_blocks` of another executor run the blocks; an `autogen_nb.core.ports.Executor`.
-
-    Parameters
-    ----------
-    own
-        Its method takes the blocks, and maybe a cancellation token; what it returns, or what that comes to when it is
-        awaited, has ``exit_code`` and ``output``. One that returns at once runs in a thread of its own.
-    """
+    """Has `execute_code_blocks` of another executor run the blocks; an `autogen_nb.core.ports.Executor`."""
 
     def __init__(self, own: Any) -> None:
         self.own = own
@@ -34,15 +27,7 @@ class AdaptedExecutor:
         return repr(self.own)
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """The output as a whole, then how it ended.
-
-        Raises
-        ------
-        CallbackError
-            When the method raised.
-        ConfigError
-            When it returned no result.
-        """
+        """The output as a whole, then how it ended."""
         token = CancellationToken()
         given = (list(blocks), token) if self._takes_token else (list(blocks),)
         try:

@@ -262,13 +262,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
 
 
 def one_directory(**given: Any) -> Path:
-    """The directory that one of the names gives, as an absolute path; the current one where none does.
-
-    Raises
-    ------
-    ConfigError
-        When two of them are given.
-    """
+    """The directory that one of the names gives, as an absolute path; the current one where none does."""
     found = {name: value for name, value in given.items() if value is not None}
     if len(found) > 1:
         raise ConfigError(f"{' and '.join(found)} are two names of one directory; give one of them")

@@ -74,25 +74,7 @@ def with_requirements(
 
 
 class HandedFunctions:
-    """The functions of an executor, as a module.
-
-    Parameters
-    ----------
-    module
-        The module's name.
-
-    Attributes
-    ----------
-    packages
-        What pip installs before the first use.
-    source
-        The module's text.
-
-    Raises
-    ------
-    ConfigError
-        When the name is none, or a function cannot stand on its own; the message says why.
-    """
+    """The functions of an executor, as a module."""
 
     def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
         if not module.isidentifier() or keyword.iskeyword(module):
@@ -108,13 +90,7 @@ class HandedFunctions:
         self.source = "\n\n\n".join([head, *self._texts]) + "\n"
 
     def write(self, folder: Path) -> None:
-        """Has the module in the folder, as it is here; nothing is written where there are no functions.
-
-        Raises
-        ------
-        ExecutionError
-            When it cannot be written.
-        """
+        """Has the module in the folder, as it is here; nothing is written where there are no functions."""
         if not self._texts:
             return
         name, source = f"{self.module}.py", self.source.encode()

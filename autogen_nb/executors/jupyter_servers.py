@@ -149,13 +149,7 @@ class KernelContainer(ContainerPlace):
         self._base = base
 
     async def why_no_kernel(self) -> str:
-        """Nothing: a container without a kernel is an error.
-
-        Raises
-        ------
-        ExecutionError
-            When its image has none, no image can be had, or the container cannot be started.
-        """
+        """Nothing: a container without a kernel is an error."""
         if await super().why_no_kernel():
             raise ExecutionError(
                 f"the image {self.image!r} has no ipykernel: give it as DockerJupyterServer(base_image=...), from "
@@ -170,13 +164,7 @@ class KernelContainer(ContainerPlace):
 
 
 def place_of(server: Any, cwd: Path, kernel: str) -> Place:
-    """Where a kernel for this server runs.
-
-    Raises
-    ------
-    ConfigError
-        When it is no server.
-    """
+    """Where a kernel for this server runs."""
     if hasattr(server, "place"):
         place: Place = server.place(cwd, kernel)
         return place

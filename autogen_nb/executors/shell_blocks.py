@@ -80,13 +80,7 @@ class Shell:
         self._left: set[Job] = set()
 
     async def run(self, argv: Sequence[str], limit: float | None) -> AsyncGenerator[Stream | BlockOutcome]:
-        """Text as it comes, then exactly one `BlockOutcome`; closing the iterator ends the program and its children.
-
-        Raises
-        ------
-        ExecutionError
-            When the program cannot be started.
-        """
+        """Text as it comes, then exactly one `BlockOutcome`; closing the iterator ends the program and its children."""
         job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
         program = _Program(job)
         self._running.add(program)

@@ -39,16 +39,7 @@ RULED = "your rule: "
 
 @dataclass(slots=True)
 class ApproveAll:
-    """Whether the person lets all that follows up to one answer run unasked, and whether they may.
-
-    Parameters
-    ----------
-    always_said
-        Whether an agent that asks about every block does so because that was said; else it is what holds where
-        nothing is said.
-    excepted
-        The agents of which that was said: their code is asked about all the same.
-    """
+    """Whether the person lets all that follows up to one answer run unasked, and whether they may."""
 
     chosen: bool = False
     offered: bool = True
@@ -57,19 +48,7 @@ class ApproveAll:
 
 
 class RuleBasedApprover:
-    """A human whose rules answer first.
-
-    Parameters
-    ----------
-    human
-        Who is asked about the rest.
-    scope
-        Where the code stands; without one, paths that are not absolute are not known.
-    onwards
-        What is kept up to the answer; one for all questions until then.
-    tell
-        Says something to the person beside the questions, such as that the rules cannot be used.
-    """
+    """A human whose rules answer first."""
 
     def __init__(
         self,

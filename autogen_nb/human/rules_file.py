@@ -37,13 +37,7 @@ class KeptRule:
 
 
 class RulesFile:
-    """The rules of a person.
-
-    Parameters
-    ----------
-    path
-        The file; by default ``rules.json`` in the person's folder for settings of this package.
-    """
+    """The rules of a person."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -58,13 +52,7 @@ class RulesFile:
         return self._path
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules as they are now.
-
-        Raises
-        ------
-        ConfigError
-            When there is a file that cannot be used.
-        """
+        """The rules as they are now."""
         return tuple(kept.rule for kept in self.kept())
 
     def kept(self) -> tuple[KeptRule, ...]:
@@ -73,13 +61,7 @@ class RulesFile:
         return () if text is None else self._read(text)
 
     def add(self, *rules: Rule) -> tuple[Rule, ...]:
-        """Adds rules for good, and returns those that were not there before.
-
-        Raises
-        ------
-        ConfigError
-            When the file cannot be used or written.
-        """
+        """Adds rules for good, and returns those that were not there before."""
         with self._edit_rules() as kept:
             known = {each.rule for each in kept}
             new = tuple(rule for rule in dict.fromkeys(rules) if rule not in known)

@@ -40,15 +40,7 @@ _WAY_OUT = (
 
 
 class TerminalHuman:
-    """The human who reads the terminal and types.
-
-    Parameters
-    ----------
-    announce
-        Called before each question of a chat's.
-    terminal
-        The terminal that an editor is opened in, where it is not this process's own.
-    """
+    """The human who reads the terminal and types."""
 
     def __init__(self, announce: Callable[[], None] = lambda: None, *, terminal: Path | None = None) -> None:
         self._announce = announce
@@ -143,13 +135,7 @@ _NO_INPUT = (EOFError, NotImplementedError)
 
 
 def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
-    """What the person types.
-
-    Raises
-    ------
-    NobodyThere
-        When nobody can type; the message ends with the way out.
-    """
+    """What the person types."""
     try:
         return input(prompt)
     except _NO_INPUT as error:

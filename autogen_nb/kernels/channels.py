@@ -58,13 +58,7 @@ class Inbox:
 
 
 class KernelChannels(ABC):
-    """A kernel's shell, iopub, stdin and control channels, wherever it is.
-
-    Attributes
-    ----------
-    subscribed
-        Set as soon as something has come on iopub.
-    """
+    """A kernel's shell, iopub, stdin and control channels, wherever it is."""
 
     def __init__(self) -> None:
         self.subscribed = asyncio.Event()

@@ -20,13 +20,7 @@ Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What a block may do while it runs, and who is asked about the rest.
-
-    Parameters
-    ----------
-    allow
-        Who is asked; with None, what is not let through does not happen.
-    """
+    """What a block may do while it runs, and who is asked about the rest."""
 
     permissions: Permissions
     scope: PathScope
@@ -51,13 +45,7 @@ _EVERYTHING = Permissions(tuple(Effect(kind) for kind in KINDS))
 
 @dataclass(slots=True)
 class GuardClient:
-    """Speaks with the guard of one kernel.
-
-    Parameters
-    ----------
-    secret
-        Known to the guard and to this process.
-    """
+    """Speaks with the guard of one kernel."""
 
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _number: int = 0

@@ -44,34 +44,7 @@ _PREPARING = 10.0
 
 
 class Kernel(VariableExchange):
-    """A Jupyter kernel in a place, private to its owner.
-
-    Parameters
-    ----------
-    cwd
-        The directory that the code starts in.
-    environ
-        The kernel's environment; None is what `environment.scrub_environment` leaves of this process's.
-    imports
-        Modules to import ahead of use, in the background, in this order; those that are not installed are
-        passed over.
-    grace
-        Seconds that code has to yield to an interrupt before it is killed.
-    place
-        Where the kernel runs; whoever made the place closes it.
-    limits
-        What a block may use at most; None is `Limits.usual()`. They bind where the processes can be seen from here.
-    on_stuck
-        Asks the person whether to wait for, or to kill, code that did not yield to their interrupt within the grace.
-        Without it, code that is interrupted is waited for, and code whose run was given up is killed.
-    folders
-        What belongs to the owner, and is removed if this process is killed.
-
-    Attributes
-    ----------
-    admit
-        Called before each start of a kernel; what it raises is told instead.
-    """
+    """A Jupyter kernel in a place, private to its owner."""
 
     def __init__(
         self,
@@ -145,13 +118,7 @@ class Kernel(VariableExchange):
         )
 
     async def start(self) -> None:
-        """Starts the kernel where none runs; any number of callers may wait for the same start.
-
-        Raises
-        ------
-        ExecutionError
-            When it does not come up.
-        """
+        """Starts the kernel where none runs; any number of callers may wait for the same start."""
         await self._life.start()
 
     async def execute(
@@ -163,26 +130,7 @@ class Kernel(VariableExchange):
         silent: bool = False,
         permissions: BlockPermissions = None,
     ) -> AsyncGenerator[Output | BlockOutcome]:
-        """Outputs as they come, then exactly one `BlockOutcome`.
-
-        Parameters
-        ----------
-        timeout
-            Seconds from the start to idle, not counting the time that `ask` takes; on expiry the code is
-            interrupted, and killed with its kernel if it does not yield within the grace.
-        ask
-            Answers `input()` and `getpass()`; without it they raise in the code.
-        silent
-            Whether the request leaves no trace in the kernel's counters and history.
-        permissions
-            What the code may do while it runs, and who is asked about the rest; None lets everything pass. Only a
-            Python kernel keeps to it.
-
-        Raises
-        ------
-        ExecutionError
-            When there is no kernel and none can be started.
-        """
+        """Outputs as they come, then exactly one `BlockOutcome`."""
         request = await self._open(code, timeout=timeout, ask=ask, silent=silent, permissions=permissions)
         room = float("inf") if silent or self.limits.output is None else self.limits.output
         finished = None

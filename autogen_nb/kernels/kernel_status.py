@@ -10,13 +10,7 @@ from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 
 @dataclass(frozen=True, slots=True)
 class StuckBlock:
-    """Code that did not yield to a person's interrupt.
-
-    Attributes
-    ----------
-    variables
-        What would be lost with the kernel; None where it cannot tell.
-    """
+    """Code that did not yield to a person's interrupt."""
 
     variables: tuple[HandedVariable, ...] | None
 

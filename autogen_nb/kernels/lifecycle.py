@@ -39,13 +39,7 @@ class KernelLifecycle:
         return self._starting is not None
 
     async def start(self) -> KernelHandle:
-        """The kernel, started where none runs; any number of callers may wait for the same start.
-
-        Raises
-        ------
-        ExecutionError
-            When it does not come up.
-        """
+        """The kernel, started where none runs; any number of callers may wait for the same start."""
         if self.launched is not None and self.launched.alive and self._starting is None:
             return self.launched
         starting = self.begin()
@@ -90,13 +84,7 @@ class KernelLifecycle:
 
 
 async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
-    """A kernel that answers, and whose outputs reach us; it gets a folder of its own.
-
-    Raises
-    ------
-    ExecutionError
-        When the kernel does not come up; the message holds the end of what it wrote to stderr.
-    """
+    """A kernel that answers, and whose outputs reach us; it gets a folder of its own."""
     folder = private_folders.make(place.folders or folder_for_sockets())
     launched, launch_spec = None, replace(launch_spec, folder=folder, outbox=_outbox(place.outboxes or folder))
     try:

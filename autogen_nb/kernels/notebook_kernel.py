@@ -15,13 +15,7 @@ _QUIT = 10.0
 
 
 class NotebookKernel:
-    """A kernel that is ready: its manager and its client, as nbclient takes them.
-
-    Parameters
-    ----------
-    log
-        The file that holds what the kernel's process itself writes.
-    """
+    """A kernel that is ready: its manager and its client, as nbclient takes them."""
 
     def __init__(self, manager: Any, client: Any, log: Path) -> None:
         self.manager = manager
@@ -50,13 +44,7 @@ class NotebookKernel:
 
 @asynccontextmanager
 async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIterator[NotebookKernel]:
-    """A kernel in that folder with that environment, which is gone within seconds of the end.
-
-    Raises
-    ------
-    RuntimeError
-        When it does not come up.
-    """
+    """A kernel in that folder with that environment, which is gone within seconds of the end."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 

@@ -37,15 +37,7 @@ class BlockOutcome:
 
 
 def classify(request: ExecuteRequest, ending: str | None, met: str = "") -> BlockOutcome:
-    """What came of a request that is over.
-
-    Parameters
-    ----------
-    ending
-        Why its kernel was ended on purpose; None where it was not.
-    met
-        The limit at which the system itself ended or refused a process of the block, in words.
-    """
+    """What came of a request that is over."""
     if request.end in ("died", "stuck"):
         return _lost(request, ending, met)
     if request.passed:

@@ -49,18 +49,7 @@ def _packed() -> bytes:
 
 
 async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
-    """Brings our own code into a Python kernel.
-
-    Parameters
-    ----------
-    prefix
-        Where the interpreter lies whose environment for installing it has been given; "" is any.
-
-    Raises
-    ------
-    ExecutionError
-        When it cannot be had there.
-    """
+    """Brings our own code into a Python kernel."""
     guard = GuardClient()
     file = launched.folder / "own"
     file.write_bytes(await pack_modules())

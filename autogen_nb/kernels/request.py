@@ -44,28 +44,7 @@ _CAUGHT_UP = 1.0
 
 
 class ExecuteRequest:
-    """A request that has been sent.
-
-    Parameters
-    ----------
-    on_stop
-        What is done about code that a person stops when it asks them; `stop` has it done.
-
-    Attributes
-    ----------
-    launched
-        The kernel process that it was sent to.
-    end
-        How it ended; None while it goes on.
-    expired
-        Whether the time limit was met.
-    interrupted
-        Whether an interrupt was asked for.
-    passed
-        The limit that was passed, in words; "" for none.
-    asking
-        Set as soon as a person is asked what becomes of code that does not yield.
-    """
+    """A request that has been sent."""
 
     def __init__(
         self,

@@ -128,13 +128,7 @@ class CreateResult(BaseModel):
 
 
 def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The messages as OpenAI's chat completions API takes them; a mapping is taken to be in that form.
-
-    Raises
-    ------
-    ConfigError
-        For what is no message.
-    """
+    """The messages as OpenAI's chat completions API takes them; a mapping is taken to be in that form."""
     for message in messages:
         match message:
             case SystemMessage(content=content):

@@ -36,17 +36,7 @@ def price_at(model: str, url: str | None = None) -> Price | None:
 
 
 def cost_of(model: str, usage: Usage, price: Price | None = None, *, url: str | None = None) -> float | None:
-    """What a reply cost in US dollars; None where it is not known.
-
-    Parameters
-    ----------
-    model
-        The name that the server gave; it tells the snapshot, and on Azure what is behind the deployment's name.
-    price
-        Wins over the list.
-    url
-        The server's address, None for OpenAI's own.
-    """
+    """What a reply cost in US dollars; None where it is not known."""
     if price is not None:
         return cost_at(usage, price)
     found = _listed(model, usage, url)

@@ -72,13 +72,7 @@ class ChatCell:
         self._asks_given = self._spoken = False
 
     async def run(self) -> ChatResult:
-        """What the run comes to.
-
-        Raises
-        ------
-        AutogenError
-            When the cell cannot start, or did not come to its answer.
-        """
+        """What the run comes to."""
         task = self._notebook.task(self._settings)
         inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
         with closing(self._view), ticking(self._view.tick) if self._stage.waits == "async" else nullcontext():

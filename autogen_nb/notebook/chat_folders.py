@@ -35,13 +35,7 @@ def notebook_path(namespace: Mapping[str, Any]) -> str:
 
 
 class ChatFolders:
-    """The folders of one notebook's chats, relative to the folder `cwd` that its kernel was started in, if in there.
-
-    Parameters
-    ----------
-    notebook
-        Gives the notebook's path, or "", by the time that the first folder is needed.
-    """
+    """The folders of one notebook's chats, relative to the folder `cwd` that its kernel was started in, if in there."""
 
     def __init__(self, cwd: Path, notebook: Callable[[], str] = str) -> None:
         self._cwd = cwd

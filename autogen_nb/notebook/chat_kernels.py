@@ -70,13 +70,7 @@ class ChatKernels:
         self._say = lambda text: context.copy().run(show, text)
 
     def admit(self, chat: KernelChat) -> None:
-        """Looks after the chat's kernel from now on; to be called before it starts.
-
-        Raises
-        ------
-        ExecutionError
-            When as many kernels run as may.
-        """
+        """Looks after the chat's kernel from now on; to be called before it starts."""
         others = [other.name for other in self._uses if other is not chat and other.alive]
         if len(others) >= self._most:
             run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"

@@ -47,21 +47,7 @@ class Origin:
 
 @dataclass(slots=True)
 class CellRun:
-    """What one cell's run came to.
-
-    Parameters
-    ----------
-    origin
-        Where the run came from.
-    task
-        The task as the person gave it.
-    message
-        The task as the agents were told it, with the variables that were handed over.
-    settings
-        What held for the cell: another run resumes this one only where its chat would take the same course.
-    log
-        The events of the run so far.
-    """
+    """What one cell's run came to."""
 
     origin: Origin
     task: str
@@ -89,19 +75,7 @@ class CellRun:
 
 
 class NotebookConversation:
-    """One chat across cells.
-
-    Parameters
-    ----------
-    cwd
-        The notebook's own folder, in which the agent's kernel runs.
-    folder
-        Says where the chat's files go, relative to `cwd`, once that is asked for.
-    imports
-        Modules that a kernel of the chat's imports ahead of use.
-    opened
-        An executor that starts already.
-    """
+    """One chat across cells."""
 
     def __init__(
         self,
@@ -155,11 +129,6 @@ class NotebookConversation:
         """Where the chat's code runs by this order, where `usual` is what the settings say now.
 
         A chat keeps its place: what the order or changed settings say otherwise is an error, and nothing is moved.
-
-        Raises
-        ------
-        ConfigError
-            When the chat's code runs elsewhere already, or what is wanted excludes itself.
         """
         wanted = target_of(options, self.where if self.runs and usual == self._usual else usual)
         if self.runs and wanted != self.where:
@@ -171,13 +140,7 @@ class NotebookConversation:
         return wanted
 
     def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
-        """Has the chat's code run there from now on, by a kernel that is in use.
-
-        Raises
-        ------
-        ConfigError
-            When the place cannot be had; the chat stays where it was.
-        """
+        """Has the chat's code run there from now on, by a kernel that is in use."""
         if where != self.where:
             where.check(self.cwd)
             self.end()
@@ -282,17 +245,7 @@ class NotebookConversation:
 
 
 class Conversations:
-    """All conversations of a notebook, by name; one of them is the current one.
-
-    Parameters
-    ----------
-    first
-        What the first one's code runs in, where that starts already.
-    imports
-        Modules that kernels import ahead of use, as the settings have them by then.
-    folders
-        Where the chats' files go; None is below `cwd`, for a notebook without a name.
-    """
+    """All conversations of a notebook, by name; one of them is the current one."""
 
     def __init__(
         self,

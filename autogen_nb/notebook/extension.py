@@ -48,13 +48,7 @@ class AutogenMagics(Magics, Defaults):
 
 
 class Extension:
-    """All that `load` adds to a shell.
-
-    Parameters
-    ----------
-    prepare
-        Called before a cell's chat begins.
-    """
+    """All that `load` adds to a shell."""
 
     def __init__(self, shell: InteractiveShell, prepare: Callable[[], None]) -> None:
         self._shell = shell
@@ -132,13 +126,7 @@ def load(shell: InteractiveShell, prepare: Callable[[], None]) -> None:
 
 
 def session(shell: InteractiveShell) -> "Session":
-    """What the magics of a shell work with.
-
-    Raises
-    ------
-    ConfigError
-        When the shell has none.
-    """
+    """What the magics of a shell work with."""
     if id(shell) not in _loaded:
         raise ConfigError("there are no chats by name: `%load_ext autogen_nb` loads what keeps them")
     return _loaded[id(shell)].session()

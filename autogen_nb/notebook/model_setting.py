@@ -20,15 +20,7 @@ _LONG_KEY = 20
 
 
 class ModelSetting:
-    """What a notebook's person gave in the model form, and what the environment and `%config` say.
-
-    Attributes
-    ----------
-    given
-        What the person gave; it counts until one of the variables is set to something else.
-    failed
-        Why what was given did not answer the last time; "" where it did, or was not asked.
-    """
+    """What a notebook's person gave in the model form, and what the environment and `%config` say."""
 
     def __init__(self, defaults: Defaults) -> None:
         self._defaults = defaults
@@ -58,13 +50,7 @@ class ModelSetting:
         return ""
 
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
-        """What the model's name or `llm_config` is for a cell that names this one or none; None where none is set up.
-
-        Raises
-        ------
-        ConfigError
-            When OAI_CONFIG_LIST is asked and cannot be read.
-        """
+        """The model name or `llm_config` for a cell; None if no model is configured."""
         name = named or (self.given.model if self.given else self._usual(environ))
         return model_connection.choose(name or None, self.given, environ)
 

@@ -76,17 +76,7 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True)
 class CellStage:
-    """Where one run of a cell comes from, where it is shown, and who is asked.
-
-    Parameters
-    ----------
-    origin
-        The cell and the execution of it that this is.
-    aside
-        Asks whether to wait for code that does not yield, when the cell has ended already; None where that cannot be.
-    every_block
-        Whether it was said that every block is to be shown, whatever a person may let run with one click.
-    """
+    """Where one run of a cell comes from, where it is shown, and who is asked."""
 
     notebook: Notebook
     origin: Origin

@@ -101,25 +101,7 @@ def _confirm(value: str, _: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """All that is known of an option.
-
-    Parameters
-    ----------
-    flags
-        How it is written; the last one is its name in messages.
-    default
-        The value where neither a cell nor a setting gives one.
-    argument
-        What `argparse` has to know of it.
-    check
-        Makes the field's value of what was given.
-    setting
-        The setting of the same name; None where there is none.
-    environ
-        The environment's variable that comes before the setting; empty where there is none.
-    for_team
-        Whether a cell with ``--team`` may give it; a team brings all else.
-    """
+    """All that is known of an option."""
 
     flags: tuple[str, ...]
     default: Any
@@ -130,18 +112,7 @@ class Option:
     for_team: bool
 
     def value(self, given: Any, source: str) -> Any:
-        """The option's value.
-
-        Parameters
-        ----------
-        source
-            What gives the value, as the beginning of an error's text.
-
-        Raises
-        ------
-        ConfigError
-            When it cannot be meant.
-        """
+        """The option's value."""
         try:
             return self.check(given, self.flags[-1])
         except ConfigError as error:
@@ -344,13 +315,7 @@ for _name, _row in OPTIONS.items():
 
 
 def read_options(line: str, cell: str | None) -> CellOptions:
-    """The options that the first line of a cell gives, with the task.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown option, a bad value, or no task; nothing has started then.
-    """
+    """The options that the first line of a cell gives, with the task."""
     words, text = _split(line)
     try:
         # IPython's parser raises UsageError in place of argparse's exit.

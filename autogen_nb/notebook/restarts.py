@@ -33,13 +33,7 @@ class EndedChat:
 
 
 class Restarts:
-    """What is known of the kernels before this one.
-
-    Parameters
-    ----------
-    connection
-        The kernel's connection file; None where nothing can be known, as in a terminal.
-    """
+    """What is known of the kernels before this one."""
 
     def __init__(self, connection: Path | None = None) -> None:
         self._connection = connection

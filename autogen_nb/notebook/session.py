@@ -63,13 +63,7 @@ def one_line() -> Iterator[None]:
 
 
 class Session:
-    """The conversations of a notebook and what its cells do with them.
-
-    Parameters
-    ----------
-    conversations
-        Those of this notebook, in the notebook's own folder.
-    """
+    """The conversations of a notebook and what its cells do with them."""
 
     def __init__(self, shell: InteractiveShell, defaults: Defaults, conversations: Conversations) -> None:
         self._shell = shell

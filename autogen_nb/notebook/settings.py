@@ -56,25 +56,13 @@ class Defaults(Configurable):
         return machine_memory.preimports([name for each in self.imports.split(",") if (name := each.strip())])
 
     def usual(self, name: str) -> Any:
-        """What the setting of an option says; the option's default where it says nothing.
-
-        Raises
-        ------
-        ConfigError
-            When it cannot be meant.
-        """
+        """What the setting of an option says; the option's default where it says nothing."""
         given, option = getattr(self, name), OPTIONS[name]
         return option.value(given, f"%config AutogenMagics.{name}: ") if given else option.default
 
     @property
     def where(self) -> ExecutionTarget:
-        """Where the code of a chat runs that says nothing else; never with less walls than the policy asks for.
-
-        Raises
-        ------
-        ConfigError
-            When the settings exclude each other, or the organisation's policy cannot be used.
-        """
+        """Where the code of a chat runs that says nothing else; never with less walls than the policy asks for."""
         sandbox, kernel, net = self.usual("sandbox"), self.usual("kernel") or "", self.usual("net")
         images = (self.image,) if self.image else ()
         where = ExecutionTarget(sandbox, net and place_kind(sandbox).net, kernel, images)
@@ -86,21 +74,7 @@ class Defaults(Configurable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellSettings(CellOptions):
-    """What holds for one cell: its options, with the environment's word and the settings where it gives none.
-
-    Parameters
-    ----------
-    given
-        The options that the cell itself gives.
-    remark
-        What every status line says besides.
-    every_block
-        Whether it was said that every block is to be shown; else that is only what holds where nothing is said.
-    policy_budget
-        The budget of the organisation's policy.
-    pictures
-        Whether the model sees pictures.
-    """
+    """What holds for one cell: its options, with the environment's word and the settings where it gives none."""
 
     confirm: Confirm
     human_input: Mode
@@ -126,22 +100,7 @@ def cell_settings(
     sandboxed: bool = False,
     policy: OrganisationPolicy = NO_POLICY,
 ) -> CellSettings:
-    """The settings of a cell: its own options, then the environment, then the defaults; never less than the policy's.
-
-    Parameters
-    ----------
-    attended
-        Whether a person is there.
-    sandboxed
-        Whether its code runs in a sandbox.
-    policy
-        The organisation's policy.
-
-    Raises
-    ------
-    ConfigError
-        When the environment, a setting or the policy says what no option could.
-    """
+    """The cell's own options, then the environment, then the defaults; never below the policy."""
     values = {name: _value(name, getattr(options, name), defaults) for name in OPTIONS}
     wanted = values["confirm"]
     confirm = policy.confirmed(wanted or ("risky" if sandboxed else "always"))
@@ -178,13 +137,7 @@ def _never_by(options: CellOptions) -> str:
 
 
 def target_of(options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
-    """Where a cell's options say that code runs; `usual` where they say nothing.
-
-    Raises
-    ------
-    ConfigError
-        When the options exclude each other.
-    """
+    """Where a cell's options say that code runs; `usual` where they say nothing."""
     if options.sandbox is None and options.kernel is None and not options.net:
         return usual
     # A sandbox takes the place of a kernel that the settings name, and the other way round.

@@ -24,13 +24,7 @@ from autogen_nb.notebook.options import OPTIONS, CellOptions
 
 
 def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat:
-    """The team that a cell names.
-
-    Raises
-    ------
-    ConfigError
-        When there is none of that name, or the cell says what a team has of its own.
-    """
+    """The team that a cell names."""
     refused = [
         option.flags[-1]
         for name, option in OPTIONS.items()
@@ -53,13 +47,7 @@ def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat
 
 
 async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) -> TaskResult:
-    """What the team comes to.
-
-    Raises
-    ------
-    AutogenError
-        When the cell cannot start, or did not come to its end.
-    """
+    """What the team comes to."""
     notebook, view = stage.notebook, stage.view
     task, name = notebook.task(options), options.team or ""
     scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))

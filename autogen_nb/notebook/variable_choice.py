@@ -32,13 +32,7 @@ def data_variables(namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> dict[str, Any]:
-    """The named variables.
-
-    Raises
-    ------
-    ConfigError
-        When one of them is not defined.
-    """
+    """The named variables."""
     found = {}
     for name in names:
         if name not in namespace:
@@ -70,13 +64,7 @@ def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
 
 
 def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
-    """The task with ``{name}`` replaced by the text of the notebook's variable.
-
-    Raises
-    ------
-    ConfigError
-        When a name is not defined or a brace has no partner; nothing but plain names is looked up.
-    """
+    """The task with ``{name}`` replaced by the text of the notebook's variable."""
 
     def value(found: re.Match[str]) -> str:
         text = found[0]

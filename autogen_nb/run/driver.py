@@ -49,16 +49,6 @@ class Inquiry:
 
     It is an item of a stream on the engine's loop, which waits there until it is answered. All but the first field is
     called in the caller's thread.
-
-    Parameters
-    ----------
-    answer
-        Takes the answer.
-    withdrawn
-        Whether nobody waits for the answer any more.
-    beside
-        Gives the questions that have come with nothing between them and this one, this one perhaps among them; each
-        of them is an item of the stream, too.
     """
 
     question: EffectAsked | CodeInputAsked
@@ -93,13 +83,7 @@ Effect: TypeAlias = Event | OnCaller | Stage
 
 
 def drive(flow: Flow, world: World, log: Log) -> Generator[Effect, Any, None]:
-    """The events of a flow, and between them the effects that it needs: a call here, the next item of a pump.
-
-    Raises
-    ------
-    SessionError
-        When the events that the log already holds are not those of this flow.
-    """
+    """The events of a flow, and between them the effects that it needs: a call here, the next item of a pump."""
     position = 0
 
     def keep(event: Recorded) -> None:

@@ -23,24 +23,7 @@ _MOST = 1_000_000
 
 
 class HeldFolder:
-    """A folder that is known by its descriptor, not by its name; names of files and folders are relative to it.
-
-    Parameters
-    ----------
-    path
-        Where it is now, by a name that only its owner can give to something else; or a descriptor, which it closes.
-
-    Attributes
-    ----------
-    descriptor
-        Its number.
-
-    Raises
-    ------
-    OSError
-        When there is no such folder. Its methods raise it too, for a name that leads through a link or out of the
-        folder, and for what is no plain file or has another name (a hard link).
-    """
+    """A folder that is known by its descriptor, not by its name; names of files and folders are relative to it."""
 
     def __init__(self, path: Path | int) -> None:
         self.descriptor = path if isinstance(path, int) else os.open(path, _FOLDER)

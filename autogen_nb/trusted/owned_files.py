@@ -11,18 +11,7 @@ _LARGEST = 1 << 20
 
 
 def read(path: Path, owners: frozenset[int]) -> str | None:
-    """The text of a file that one of these users owns and that no other can write; None where there is none.
-
-    Parameters
-    ----------
-    owners
-        Numbers of users.
-
-    Raises
-    ------
-    ConfigError
-        When the file cannot be trusted or read; the message names it, and says in one sentence what is wrong.
-    """
+    """The text of a file that one of these users owns and that no other can write; None where there is none."""
     try:
         # What is checked is what is read: no link, and no pipe that would be waited for.
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -7,13 +7,7 @@ from pathlib import Path
 
 
 def read(path: Path) -> bytes:
-    """What a plain file holds, or the one that a link leads to; a pipe or a device is never waited for.
-
-    Raises
-    ------
-    OSError
-        When it cannot be read, or is no plain file.
-    """
+    """What a plain file holds, or the one that a link leads to; a pipe or a device is never waited for."""
     with open(path, "rb", opener=_open) as file:
         return file.read()
 

@@ -15,13 +15,7 @@ OWNERS = frozenset({0})
 
 
 def policy() -> OrganisationPolicy:
-    """The policy of this machine as it is now; one that asks for nothing where there is no file.
-
-    Raises
-    ------
-    ConfigError
-        When there is a file that cannot be used; nothing may run then.
-    """
+    """The policy of this machine as it is now; one that asks for nothing where there is no file."""
     named = ""
     try:
         text = owned_files.read(PATH, OWNERS)

@@ -26,15 +26,7 @@ _RECORDED = get_args(Recorded)
 
 @dataclass(slots=True)
 class UserCodeCall:
-    """One call of the caller's code out of a chat.
-
-    Parameters
-    ----------
-    kept
-        What happened in chats that were held meanwhile.
-    passed
-        The messages that the method handed on, each with what was said of a reply.
-    """
+    """One call of the caller's code out of a chat."""
 
     method: Method
     agent: Agent

@@ -31,17 +31,7 @@ from autogen_nb.events import (
 
 
 class ChatExchange:
-    """One flow with who answers its questions, and its log; the agents remember what is said in it.
-
-    Parameters
-    ----------
-    agents
-        Every agent that the flow may name.
-    state
-        The state that the flow works on; its counts of auto replies are the agents' own afterwards.
-    offsets
-        How many messages more or fewer an agent remembers than the flow counts.
-    """
+    """One flow with who answers its questions, and its log; the agents remember what is said in it."""
 
     def __init__(
         self,
@@ -139,13 +129,7 @@ class ChatExchange:
 
 
 def agents_by_name(*agents: Participant) -> dict[str, Participant]:
-    """The agents, and those that they bring in, by name.
-
-    Raises
-    ------
-    ConfigError
-        When two of them have one name.
-    """
+    """The agents, and those that they bring in, by name."""
     found: dict[str, Participant] = {}
     waiting = list(agents)
     for agent in waiting:

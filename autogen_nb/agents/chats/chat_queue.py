@@ -109,20 +109,7 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
 
 
 def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool | None) -> Callable[..., Any]:
-    """The reply function that holds the chats of a queue.
-
-    Parameters
-    ----------
-    how
-        "summary_from_nested_chats", or a function of the queue, recipient, messages, sender and config.
-    use_async
-        Whether the chats are awaited; None leaves it to the chat in which the agent replies.
-
-    Raises
-    ------
-    ConfigError
-        When `how` is neither, or chats that are awaited have no ``chat_id``.
-    """
+    """The reply function that holds the chats of a queue."""
     if how != SUMMARY and not callable(how):
         raise ConfigError(f"reply_func_from_nested_chats is {how!r}; it must be {SUMMARY!r} or a function")
     if use_async and any(chat.get("chat_id") is None for chat in queue):

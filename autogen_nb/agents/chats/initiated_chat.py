@@ -36,13 +36,7 @@ SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] 
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What ``initiate_chat`` takes, where it is told what each of it means.
-
-    Raises
-    ------
-    ConfigError
-        For a value that is out of range.
-    """
+    """What ``initiate_chat`` takes, where it is told what each of it means."""
 
     message: Any = None
     clear_history: bool = True
@@ -71,17 +65,7 @@ class ChatOptions:
 
 
 class TwoAgentChat:
-    """One chat between two agents: its flow, who answers its questions, and its log.
-
-    Parameters
-    ----------
-    human
-        Who is asked; by default the person at the place where the caller is.
-    log
-        The record so far: a chat that was cut off goes on at its first open question.
-    known
-        Names that code can use from the start.
-    """
+    """One chat between two agents: its flow, who answers its questions, and its log."""
 
     def __init__(
         self,

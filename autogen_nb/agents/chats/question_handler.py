@@ -28,23 +28,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class QuestionHandler:
-    """Answers the questions of a flow by the agents of a chat, and the person beside them.
-
-    Parameters
-    ----------
-    agents
-        Every agent that the flow may name.
-    human
-        Who is asked where no agent has a method of its own for it.
-    offsets
-        How many messages more or fewer an agent remembers than the flow counts; agents may have forgotten some.
-    waits
-        "sync" where the caller waits, "async" where it awaits: which of an agent's twin methods is meant.
-    silent
-        Whether the chat is not shown; the agents' own methods are told.
-    through
-        What is put around a model before it is asked, such as a cache.
-    """
+    """Answers the questions of a flow by the agents of a chat, and the person beside them."""
 
     def __init__(
         self,

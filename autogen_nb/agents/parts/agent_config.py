@@ -63,19 +63,7 @@ _FITS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class CodeConfig:
-    """How an agent runs code.
-
-    Parameters
-    ----------
-    release
-        Ends an executor that was made for the agent.
-    output_dir
-        Where output that is too long to be shown is kept whole in a file, if anywhere.
-    pictures
-        Whether who reads the output is sent the plots, too.
-    timeout
-        Seconds for one block; None leaves it to the executor.
-    """
+    """How an agent runs code."""
 
     executor: Executor
     reach: Reach = "auto"
@@ -102,13 +90,7 @@ def one_of(name: str, value: Any, choices: Sequence[T]) -> T:
 
 
 def read_count(name: str, value: Any, least: int = 1) -> int:
-    """The value of a setting that is a whole number.
-
-    Raises
-    ------
-    ConfigError
-        For anything else, and for less than the least.
-    """
+    """The value of a setting that is a whole number."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {least}")
     return value
@@ -127,15 +109,7 @@ def read_llm_config(llm_config: Any) -> Model | None:
 
 
 def read_code_config(config: Any) -> CodeConfig | None:
-    """How code is run for a ``code_execution_config``, as the organisation's policy has it; None where it is not.
-
-    Raises
-    ------
-    WrongType
-        For a key that is not known.
-    ConfigError
-        For a value that is out of range or keys that exclude each other.
-    """
+    """How code is run for a ``code_execution_config``, as the organisation's policy has it; None where it is not."""
     if config is False:
         return None
     organisation = policy()

@@ -15,14 +15,7 @@ T = TypeVar("T")
 def both_forms(
     work: Callable[Concatenate[S, Waits, P], Coroutine[Any, Any, T]],
 ) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
-    """The sync and the async form of a method, with its name and ``a_`` before it.
-
-    Parameters
-    ----------
-    work
-        The coroutine, which begins with an underscore. It is told how its caller waits: where that is "sync", it must
-        not suspend.
-    """
+    """The sync and the async form of a method, with its name and ``a_`` before it."""
 
     def waited(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return unsuspended(work(self, "sync", *args, **kwargs))

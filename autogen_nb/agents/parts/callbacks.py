@@ -12,13 +12,7 @@ T = TypeVar("T")
 
 @contextmanager
 def naming_errors(what: str) -> Generator[None, None, None]:
-    """Has an exception tell what raised; our own say that already.
-
-    Raises
-    ------
-    CallbackError
-        In the place of any other exception, which is its cause.
-    """
+    """Has an exception tell what raised; our own say that already."""
     try:
         yield
     except AutogenError:
@@ -29,13 +23,7 @@ def naming_errors(what: str) -> Generator[None, None, None]:
 
 
 def call_user_code(call: Callable[[], Any], what: str, read: Callable[[Any], T]) -> T | Awaitable[T]:
-    """What `read` makes of what the call returns, or of what that comes to when it is awaited.
-
-    Raises
-    ------
-    CallbackError
-        When the call raised; `what` names it.
-    """
+    """What `read` makes of what the call returns, or of what that comes to when it is awaited."""
 
     async def awaited(said: Awaitable[Any]) -> T:
         with naming_errors(what):

@@ -156,28 +156,14 @@ class _Inquiries:
 
 
 class OutputFolder:
-    """Where the outputs of a run are kept that are too large to be shown.
-
-    Parameters
-    ----------
-    folder
-        Where the files go; without one, nothing is kept.
-    base
-        What a file is named relative to, where it lies in there: the code's own working directory.
-    """
+    """Where the outputs of a run are kept that are too large to be shown."""
 
     def __init__(self, folder: Path | None, base: Path | None = None) -> None:
         self._folder = folder
         self._base = base
 
     def open(self, ending: str) -> BinaryIO | None:
-        """A new file; None where there is no folder for it.
-
-        Raises
-        ------
-        OSError
-            When it cannot be made.
-        """
+        """A new file; None where there is no folder for it."""
         if self._folder is None:
             return None
         with self._held(self._folder) as held:

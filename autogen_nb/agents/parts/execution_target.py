@@ -23,22 +23,7 @@ Sandbox: TypeAlias = Walls
 
 @dataclass(frozen=True, slots=True)
 class ExecutionTarget:
-    """A place for code.
-
-    Parameters
-    ----------
-    net
-        Whether code in a sandbox may use the network.
-    kernel
-        The name of an installed kernelspec, or a server's address; empty for the notebook's own Python.
-    images
-        Names of container images, of which the first that can be had is taken; empty for the usual one.
-
-    Raises
-    ------
-    ConfigError
-        When the values exclude each other, or there is no such sandbox.
-    """
+    """A place for code."""
 
     sandbox: Sandbox = "none"
     net: bool = False
@@ -83,13 +68,7 @@ class ExecutionTarget:
         return self.kind.costly
 
     def check(self, cwd: Path) -> None:
-        """Makes sure that the place can be had, as far as that can be told without starting anything.
-
-        Raises
-        ------
-        AutogenError
-            When it cannot be had; the message says why.
-        """
+        """Makes sure that the place can be had, as far as that can be told without starting anything."""
         (self.kind.check or self.kind.make)(self._options(cwd))
 
     def executor(
@@ -106,11 +85,6 @@ class ExecutionTarget:
         """An executor there, which starts nothing before it is used; the other parameters are `JupyterExecutor`'s.
 
         `writable` is what of `cwd` can be written where there are walls.
-
-        Raises
-        ------
-        ConfigError
-            When the place cannot be had, or cannot keep what is asked for.
         """
         from autogen_nb.executors.jupyter_executor import JupyterExecutor
         from autogen_nb.kernels.limits.block_limits import Limits

@@ -8,13 +8,7 @@ from autogen_nb.messages import Message
 
 
 def checked_message(message: str | Mapping[str, Any] | Message) -> Message:
-    """The message, if it says anything.
-
-    Raises
-    ------
-    ConfigError
-        When it has neither content nor calls, as in AutoGen 0.2.
-    """
+    """The message, if it says anything."""
     checked = Message.of(message)
     if checked.content is None and not checked.carries_calls:
         raise ConfigError(f"the message {message!r} has no content and calls nothing; it cannot be sent")
@@ -28,13 +22,7 @@ def plain_message(message: Message) -> str | dict[str, Any]:
 
 
 def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]:
-    """The message that opens a chat, with what earlier chats carried over appended to its text.
-
-    Raises
-    ------
-    WrongType
-        For a message or a carryover of another type.
-    """
+    """The message that opens a chat, with what earlier chats carried over appended to its text."""
     carried = _carryover_block(carryover)
     if isinstance(message, str):
         return message + carried

@@ -58,15 +58,7 @@ class ShownSize:
 
 
 class RichOutputs:
-    """The rich outputs of one run.
-
-    Parameters
-    ----------
-    save
-        Keeps what is not shown.
-    chat
-        What the chat shows already; what this run shows is added.
-    """
+    """The rich outputs of one run."""
 
     def __init__(self, save: Save, chat: ShownSize) -> None:
         self._save = save

@@ -23,13 +23,7 @@ _FIELD = "parameter_"
 def tool_name_and_description(
     function: Callable[..., Any], name: str | None, description: str | None = None
 ) -> tuple[str, str]:
-    """The name and the description of a tool; what is not given is as it was told last, for stacked decorators.
-
-    Raises
-    ------
-    ConfigError
-        When a description is needed, since none is known, and neither is a docstring.
-    """
+    """The name and the description of a tool; what is not given is as it was told last, for stacked decorators."""
     known = getattr(function, _TOLD, (_name(function), inspect.getdoc(function) or ""))
     found = (name or known[0], description or known[1])
     with contextlib.suppress(AttributeError):  # a bound method takes no attribute
@@ -38,13 +32,7 @@ def tool_name_and_description(
 
 
 def function_schema(function: Callable[..., Any], name: str, description: str) -> dict[str, Any]:
-    """The ``function`` part of a tool's definition in OpenAI's chat completions API.
-
-    Raises
-    ------
-    ConfigError
-        When a parameter has no annotation or one that has no JSON schema.
-    """
+    """The ``function`` part of a tool's definition in OpenAI's chat completions API."""
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
     if not description:

@@ -15,15 +15,7 @@ Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
 
 
 class UsageTotals:
-    """The sums of a number of replies.
-
-    Attributes
-    ----------
-    total
-        Of all replies: ``total_cost``, and for each model ``cost`` and tokens; a cost is None where not known.
-    actual
-        The same for the replies that did not come from a cache.
-    """
+    """The sums of a number of replies."""
 
     def __init__(self, replies: Iterable[Paid] = ()) -> None:
         self.total: dict[str, Any] = {"total_cost": 0.0}

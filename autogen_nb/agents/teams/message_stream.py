@@ -19,13 +19,7 @@ Item: TypeAlias = BaseMessage | TaskResult
 
 
 class TeamExchange(ChatExchange):
-    """One run of a team with who answers its questions, and its log; the members remember what is said in it.
-
-    Parameters
-    ----------
-    hold
-        Keeps the team for the run.
-    """
+    """One run of a team with who answers its questions, and its log; the members remember what is said in it."""
 
     def __init__(
         self,
@@ -65,17 +59,7 @@ def own_view() -> run.View | None:
 
 
 class MessageStream(AsyncIterator[Item]):
-    """An async iterator; it begins with the first item that is asked for.
-
-    Parameters
-    ----------
-    begin
-        Begins the run.
-    tells_task
-        Whether the messages of the task are among the items.
-    tells_end
-        Whether the result says how the run ended.
-    """
+    """An async iterator; it begins with the first item that is asked for."""
 
     def __init__(
         self,

@@ -49,18 +49,7 @@ class TeamTranscript:
 
 
 class RunFollower:
-    """Follows one run.
-
-    Parameters
-    ----------
-    given
-        The messages of the task as the caller gave them.
-
-    Attributes
-    ----------
-    stop_reason
-        How the run ended, once it has.
-    """
+    """Follows one run."""
 
     def __init__(
         self, members: Mapping[str, TeamMember], transcript: TeamTranscript, given: Sequence[BaseChatMessage]

@@ -28,17 +28,7 @@ Who of {participants} should speak next? Answer with that one name, and with not
 
 @dataclass(frozen=True, slots=True)
 class SpeakerSelector:
-    """How a team's next speaker is chosen.
-
-    Parameters
-    ----------
-    prompt
-        What the model is asked, with ``{roles}``, ``{participants}`` and ``{history}`` in it.
-    function
-        Says who speaks, by name; None leaves it to the model.
-    candidates
-        Says among whom the model chooses.
-    """
+    """How a team's next speaker is chosen."""
 
     members: Mapping[str, TeamMember]
     model: Model

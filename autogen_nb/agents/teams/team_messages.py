@@ -222,13 +222,7 @@ _KINDS = {cls.__name__: cls for base in (BaseChatMessage, BaseAgentEvent) for cl
 
 
 def load_message(data: Mapping[str, Any]) -> BaseMessage:
-    """The message or event that its `dump` gave.
-
-    Raises
-    ------
-    SessionError
-        When it is none.
-    """
+    """The message or event that its `dump` gave."""
     cls = _KINDS.get(str(data.get("type")))
     if cls is None:
         raise SessionError(f"{data.get('type')!r} is no message of a team; known are {', '.join(_KINDS)}")
@@ -236,13 +230,7 @@ def load_message(data: Mapping[str, Any]) -> BaseMessage:
 
 
 def task_messages(task: Any) -> list[BaseChatMessage]:
-    """The messages that a task is: a text, a message, or several of them; none for None.
-
-    Raises
-    ------
-    ConfigError
-        For what is no task.
-    """
+    """The messages that a task is: a text, a message, or several of them; none for None."""
     if task is None:
         return []
     if isinstance(task, str):

@@ -31,15 +31,7 @@ from autogen_nb.run import OnCaller, OnEngine
 
 @dataclass(frozen=True, slots=True)
 class TeamQuestionHandler:
-    """Who answers the questions of a team's run.
-
-    Parameters
-    ----------
-    conditions
-        Those that end the run and that are asked for.
-    speaker_selector
-        How the next speaker is chosen; None where it goes by turns.
-    """
+    """Who answers the questions of a team's run."""
 
     follower: RunFollower
     human: Human

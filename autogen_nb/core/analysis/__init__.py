@@ -18,13 +18,7 @@ _DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
 
 @lru_cache(maxsize=128)
 def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...]:
-    """What the block does beyond computing, each effect once; empty for code that only computes.
-
-    Parameters
-    ----------
-    scope
-        Where the code stands; without one, only relative paths lie below the notebook's folder.
-    """
+    """What the block does beyond computing, each effect once; empty for code that only computes."""
     return _read(block, scope).effects
 
 

@@ -20,21 +20,7 @@ class BoundNames:
 
 
 class Bindings:
-    """What the names of a block stand for.
-
-    Attributes
-    ----------
-    parameters : dict
-        By the name of a parameter: the functions that have it, its place in their calls, and its default.
-    stored : dict
-        By the name of a dictionary or a list: the keys, None for none, and the values that are put into it.
-    opaque : set of str
-        Names that may stand for more than what is known.
-    methods : set of str
-        Methods of the block's own classes.
-    filtered : bool
-        Whether names of files are looked at for their ending, which hidden ones do not have.
-    """
+    """What the names of a block stand for."""
 
     def __init__(self) -> None:
         self.imports: defaultdict[str, set[str]] = defaultdict(set)

@@ -40,15 +40,7 @@ _GIVEN_USES = [(method, use) for use, methods in word_lists("paths_given").items
 
 
 class CallReader:
-    """Finds what the calls of a block do.
-
-    Parameters
-    ----------
-    own
-        The names of the methods that the block itself defines.
-    changing
-        Whether some statement of SQL in the block changes a database, as far as can be told.
-    """
+    """Finds what the calls of a block do."""
 
     def __init__(self, values: Evaluator, found: FoundEffects, own: Iterable[str], *, changing: bool) -> None:
         self._values = values

@@ -53,13 +53,7 @@ _MADE: Mapping[str, Any] = {
 
 
 class Evaluator:
-    """Tells what expressions of a block may come to.
-
-    Parameters
-    ----------
-    private_temporary
-        Whether the folder for temporary files is the block's own.
-    """
+    """Tells what expressions of a block may come to."""
 
     def __init__(self, names: Bindings, *, private_temporary: bool = False) -> None:
         self._names = names

@@ -32,17 +32,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
 
 
 class FoundEffects:
-    """What is found while a block is read; a target of None is one that cannot be told.
-
-    Attributes
-    ----------
-    inner : list of str
-        Code that the block runs besides, as it stands there, still to be read.
-    texts : list of str
-        Code that the block runs from a text, still to be read; what the text is may be known only when it runs.
-    started : list of Effect
-        Programs that are no effect by themselves, since what they do was read.
-    """
+    """What is found while a block is read; a target of None is one that cannot be told."""
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope

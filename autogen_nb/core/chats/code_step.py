@@ -29,25 +29,7 @@ UNCLOSED = (
 
 @dataclass(frozen=True, slots=True)
 class RunCode:
-    """The step that runs code.
-
-    Parameters
-    ----------
-    reach
-        How many messages back code is looked for; "auto" is all since the agent itself last spoke.
-    confirm
-        When a person is asked first.
-    together
-        Whether the blocks of a message are handed over as one; a subclass's own ``execute_code_blocks`` wants it.
-    limit
-        Characters of output that the model is shown at most.
-    sources
-        Whose code is run; None runs everybody's.
-    pictures
-        Whether the model can see, and is shown the pictures that the code made.
-    scope
-        Where the code stands, for the reading of what it does.
-    """
+    """The step that runs code."""
 
     reach: Reach = "auto"
     confirm: Confirm = "never"

@@ -19,15 +19,7 @@ from autogen_nb.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class RunGroup:
-    """The step that holds a group's chat, from the message that its manager was sent to its end.
-
-    Parameters
-    ----------
-    max_round
-        How many messages the group hears at most, the first one included.
-    introduction
-        What each member is told before anything else.
-    """
+    """The step that holds a group's chat, from the message that its manager was sent to its end."""
 
     members: tuple[AgentSpec, ...]
     selection: Selection

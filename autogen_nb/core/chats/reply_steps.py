@@ -88,24 +88,7 @@ Own: TypeAlias = Literal["generate_reply", "messages", "receive", "send"]
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """What the flow must know of an agent.
-
-    Parameters
-    ----------
-    steps
-        The reply steps in the order in which they are tried.
-    max_auto_replies
-        How many replies in a row the agent gives by itself before `human_input_mode` has its say.
-    termination
-        The condition that ends a chat, or "ask" where the agent's own predicate must be asked.
-    default_reply
-        What the agent says when no step has a reply; None ends the chat.
-    own
-        What the caller's code has its own version of, and is asked for: a method that a subclass overrides, or
-        "messages" where hooks change what a reply is given to.
-    max_auto_replies_to
-        Other limits for some peers, by their names.
-    """
+    """What the flow must know of an agent."""
 
     name: str
     steps: tuple[Step, ...] = ()
@@ -118,17 +101,7 @@ class AgentSpec:
 
 
 class ConversationState:
-    """What happened so far between agents: the state of a flow, derived from its events alone.
-
-    Attributes
-    ----------
-    names
-        The names that code has defined.
-    auto_replies
-        How many replies in a row each agent has given to each peer by itself.
-    silenced
-        The agents that no longer reply to the messages of a peer, each with that peer.
-    """
+    """What happened so far between agents: the state of a flow, derived from its events alone."""
 
     def __init__(
         self,

@@ -36,23 +36,7 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How several agents come to their next speaker.
-
-    Parameters
-    ----------
-    agent
-        Who asks: the one that leads them.
-    members
-        Their names, in the order in which they take turns.
-    follows
-        Who may speak after each of them; a member that is not in it speaks last. None: anybody after anybody.
-    functions
-        The functions that each of them can call; None where nobody looks at calls.
-    retries
-        How often a model is asked again.
-    narrowed
-        Whether a function of the caller's says among whom is chosen, whoever spoke last.
-    """
+    """How several agents come to their next speaker."""
 
     agent: str
     members: tuple[str, ...]
@@ -88,13 +72,7 @@ class Selection:
                 return (yield from group.by_model(last, candidates))
 
     def candidates(self, last: str, message: Message) -> tuple[str, ...]:
-        """Who may speak after the message, in the order of their turns; empty where the last speaker ends it.
-
-        Raises
-        ------
-        ConfigError
-            When the message calls functions and nobody has any.
-        """
+        """Who may speak after the message, in the order of their turns; empty where the last speaker ends it."""
         able = self._able([call.name for call in message.calls])
         if able is None:
             able = self.members

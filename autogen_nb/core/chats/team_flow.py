@@ -34,15 +34,7 @@ from autogen_nb.messages import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a condition looks at: a message of the team, or something that happened on the way to it.
-
-    Parameters
-    ----------
-    usage
-        The tokens that it took, where it took any.
-    called
-        The functions that were called.
-    """
+    """What a condition looks at: a message of the team, or something that happened on the way to it."""
 
     source: str
     kind: Kind | Literal["event"]
@@ -54,15 +46,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class TeamTurn:
-    """What one turn of a team brought.
-
-    Parameters
-    ----------
-    heard
-        What happened, the message last; for the first turn the messages of the task.
-    count
-        How many messages the team has by now.
-    """
+    """What one turn of a team brought."""
 
     team: str
     heard: tuple[Observation, ...]
@@ -75,17 +59,7 @@ Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
 
 @dataclass(frozen=True, slots=True)
 class TeamRun:
-    """What a run of a team must know.
-
-    Parameters
-    ----------
-    members
-        How each member answers, by its name, in their order.
-    task
-        What is said to the team first; nothing, where it goes on with an earlier task.
-    watch
-        What ends the run; it has seen nothing yet.
-    """
+    """What a run of a team must know."""
 
     team: str
     members: Mapping[str, Respond]

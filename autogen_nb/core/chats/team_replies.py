@@ -99,19 +99,7 @@ def observed(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """A member with a model.
-
-    Parameters
-    ----------
-    rounds
-        How often the model may make calls in one turn.
-    reflect
-        Whether the model says in words what the last calls came to; otherwise their results are the answer.
-    told
-        What of a call and its result the answer says.
-    handoffs
-        Whom each function hands over to, by its name.
-    """
+    """A member with a model."""
 
     rounds: int = 1
     reflect: bool = False
@@ -138,13 +126,7 @@ class Think:
 
 @dataclass(frozen=True, slots=True)
 class RunLast:
-    """A member that runs code.
-
-    Parameters
-    ----------
-    otherwise
-        What it does where there is nothing to run.
-    """
+    """A member that runs code."""
 
     code: RunCode
     otherwise: Respond | None = None

@@ -35,19 +35,7 @@ def two_agent_chat(
     state: ConversationState | None = None,
     summarise: Literal["ask", "no"] = "no",
 ) -> Flow:
-    """The chat that `initiator` opens with `recipient`.
-
-    Parameters
-    ----------
-    opening
-        The first message; "person" asks the initiator's person for it, "ask" the caller's code.
-    max_turns
-        How many messages the initiator sends at most; the reply to the last one is not processed.
-    state
-        What was said before, where a conversation goes on.
-    summarise
-        Whether the summary is a question too ("ask"), or is left to who reads the log.
-    """
+    """The chat that `initiator` opens with `recipient`."""
     state = state or ConversationState()
     yield ChatStarted(initiator.name, recipient.name)
     end = yield from _exchange(state, initiator, recipient, opening, max_turns)
@@ -65,15 +53,7 @@ def sent_message(
     replying: AbstractSet[tuple[str, str]],
     state: ConversationState,
 ) -> Flow:
-    """One message outside of a chat, which its sender has sent already, and what follows from it.
-
-    Parameters
-    ----------
-    request_reply
-        Whether the recipient replies; None leaves it to `replying`, as all later messages do.
-    replying
-        Pairs of names: who replies to whom whenever a message comes.
-    """
+    """One message outside of a chat, which its sender has sent already, and what follows from it."""
     speaker, listener = sender, recipient
     wanted = yield from arrive(state, speaker, listener, message)
     wanted = request_reply if wanted is None else wanted

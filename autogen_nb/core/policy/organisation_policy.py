@@ -20,19 +20,7 @@ WALLS: tuple[Walls, ...] = ("none", "bwrap", "docker")
 
 @dataclass(frozen=True, slots=True)
 class OrganisationPolicy:
-    """What must hold at least.
-
-    Parameters
-    ----------
-    hosts
-        Where models may be asked: hosts, and with ``*.`` all below a domain; None for everywhere.
-    sandbox
-        The least walls around code.
-    confirm
-        The least that is asked about.
-    budget
-        What a chat of cells may spend at most, as a person would write it; "" for no limit.
-    """
+    """What must hold at least."""
 
     hosts: tuple[str, ...] | None = None
     sandbox: Walls = "none"
@@ -50,13 +38,7 @@ class OrganisationPolicy:
         return f"your organisation's policy: {said}" if said else ""
 
     def check_host(self, host: str) -> None:
-        """Nothing where a model at this host may be asked; a port does not matter unless the policy names one.
-
-        Raises
-        ------
-        ConfigError
-            Where it may not.
-        """
+        """Nothing where a model at this host may be asked; a port does not matter unless the policy names one."""
         if self.hosts is not None and not any(effect_targets.same_host(each, host) for each in self.hosts):
             known = ", ".join(self.hosts) or "none"
             raise ConfigError(f"your organisation's policy does not allow models at {host!r}; allowed: {known}")
@@ -70,13 +52,7 @@ class OrganisationPolicy:
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
 
     def check_walls(self, walls: Walls, what: str) -> None:
-        """Nothing where these walls are enough; `what` names who has them.
-
-        Raises
-        ------
-        ConfigError
-            Where they are not.
-        """
+        """Nothing where these walls are enough; `what` names who has them."""
         if not self.suffices(walls):
             raise ConfigError(
                 f"your organisation's policy asks for the sandbox {self.sandbox!r} at least, and {what} has {walls}: "
@@ -88,13 +64,7 @@ NO_POLICY = OrganisationPolicy()
 
 
 def parse(text: str) -> OrganisationPolicy:
-    """The policy in the words of a TOML file.
-
-    Raises
-    ------
-    ConfigError
-        When there is anything in it that is not known, or has another type or value than it may.
-    """
+    """The policy in the words of a TOML file."""
     # Most machines have no policy to read.
     import tomllib
 

@@ -26,19 +26,7 @@ _SECRET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PathScope:
-    """Where a chat's code stands; paths are absolute, as text.
-
-    Parameters
-    ----------
-    folder
-        The notebook's folder, in which the code runs; "" where it is not known: then only relative paths lie below it.
-    own
-        The chat's own folder; "" where it has none.
-    home
-        The person's home; "" where it is not known.
-    private_temporary
-        Whether temporary files lie in a folder that is the chat's alone, and gone with it.
-    """
+    """Where a chat's code stands; paths are absolute, as text."""
 
     folder: str = ""
     own: str = ""

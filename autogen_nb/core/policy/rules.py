@@ -56,13 +56,7 @@ _SHORTEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What may be done without a question.
-
-    Parameters
-    ----------
-    target
-        An absolute path, a host, a command, a package or a variable's name; "" for the whole class.
-    """
+    """What may be done without a question."""
 
     kind: EffectKind
     target: str = ""
@@ -107,19 +101,7 @@ class Rule:
 
 
 def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
-    """The rule that a text names, such as ``network api.example.org``.
-
-    Parameters
-    ----------
-    folder, home
-        The absolute paths that a relative path, and one that begins with ``~/``, are meant from; "" where only
-        absolute ones are known.
-
-    Raises
-    ------
-    ConfigError
-        When the text names no rule; the message says what would.
-    """
+    """The rule that a text names, such as ``network api.example.org``."""
     word, _, target = text.strip().partition(" ")
     kind = _kind(word)
     target = target.strip()

@@ -51,13 +51,7 @@ class CodeReading:
 
 
 def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
-    """The code and the prose of a Markdown text.
-
-    Parameters
-    ----------
-    known
-        Names that are defined where the code will run; ``df -h`` is Python where ``df`` is among them.
-    """
+    """The code and the prose of a Markdown text."""
     if "```" not in text and "~~~" not in text:
         return CodeReading(prose=text)
     lines = _LINE_END.split(text)

@@ -12,17 +12,7 @@ from typing import Any
 
 
 def install(shell: Any, path: str, field: str, over: str, prefix: str) -> None:
-    """Has all of ours work in this kernel; once.
-
-    Parameters
-    ----------
-    path
-        The file.
-    field
-        The field of the request that holds the guard's secret: a source is kept for tracebacks, a field is not.
-    over, prefix
-        What `overlay_env.enter` is called with.
-    """
+    """Has all of ours work in this kernel; once."""
     inside, guard = _unpacked(path)
     # Modules of their own, so that nothing shows in the namespace of the agent's code.
     modules = {name: _made(name, code) for name, code in inside.items()}

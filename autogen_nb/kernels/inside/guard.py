@@ -51,18 +51,7 @@ def detached(module: ModuleType, **replaced: Any) -> ModuleType:
 
 
 def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, packages: str) -> None:
-    """Puts the guard into this process, once.
-
-    Parameters
-    ----------
-    parts
-        The modules `permissions`, `path_scope`, `audit_events`, `guard_questions` and `guard_process_view` by name, as
-        `load` makes them.
-    private
-        The folder in which the code, and libraries for it, keep what is nobody else's.
-    packages
-        The folder of what the chat has installed.
-    """
+    """Puts the guard into this process, once."""
     files = parts["path_scope"].posixpath
     parts["path_scope"].posixpath = detached(files, os=detached(os))
     parts["permissions"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase

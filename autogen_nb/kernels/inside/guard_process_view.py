@@ -32,17 +32,7 @@ _gethostname = __import__("_socket").gethostname
 
 
 class Seen:
-    """What is to be seen of the process at this moment.
-
-    Parameters
-    ----------
-    own
-        The built-in names that the guard's own functions have: by these they are known.
-    private
-        The folder in which the code, and libraries for it, keep what is nobody else's.
-    overlay
-        The folder of what the chat has installed: packages like any other.
-    """
+    """What is to be seen of the process at this moment."""
 
     def __init__(self, scope: Any, own: tuple[dict[str, Any], ...], private: str, overlay: str) -> None:
         import sysconfig

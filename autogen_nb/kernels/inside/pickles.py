@@ -55,20 +55,7 @@ class _Counted:
 
 
 def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[str] = ()) -> int:
-    """Writes the value to files that begin with `stem`, and returns how many bytes they hold.
-
-    Parameters
-    ----------
-    limit
-        Bytes that may be written.
-    known
-        Global variables that code of the value may use, since they are handed over too.
-
-    Raises
-    ------
-    TooLarge, Unseen
-        When it may not be written; anything that the value's own code raises comes out as well.
-    """
+    """Writes the value to files that begin with `stem`, and returns how many bytes they hold."""
     spans: list[tuple[int, int]] = []
     budget = [limit]
     with open(f"{stem}.buffers", "wb", buffering=0) as apart, open(f"{stem}.pickle", "wb") as file:

@@ -16,19 +16,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the kernel and all that it started; None is none.
-
-    Parameters
-    ----------
-    memory
-        Bytes that all processes together may have for themselves; files that they have mapped do not count.
-    processes
-        Processes and threads together.
-    cpu
-        Seconds of processor time for one block, over all processors.
-    output
-        Bytes that one block may print and display.
-    """
+    """Limits on the kernel and all that it started; None is none."""
 
     memory: int | None = None
     processes: int | None = None
@@ -50,13 +38,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Limits":
-        """The usual limits with other values for some; bytes may be a text such as "2 GB", None takes a limit away.
-
-        Raises
-        ------
-        ConfigError
-            When there is no such limit, or its value is no positive number.
-        """
+        """The usual limits with other values for some; bytes may be a text such as "2 GB", None takes a limit away."""
         names = [field.name for field in fields(cls)]
         for name in settings:
             if name not in names:

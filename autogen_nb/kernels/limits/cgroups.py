@@ -44,13 +44,7 @@ _VERSION_2 = {"memory": Wall("memory.max", "memory.events", "oom_kill", swap="me
 
 
 class Cgroup:
-    """One cgroup, which with version 1 is a folder for each controller; `made` makes it.
-
-    Attributes
-    ----------
-    folders
-        A process enters it by writing into each one's `cgroup.procs`.
-    """
+    """One cgroup, which with version 1 is a folder for each controller; `made` makes it."""
 
     def __init__(self, limits: Limits, walls: Sequence[tuple[str, Path, Wall]]) -> None:
         self._walls = tuple(walls)

@@ -29,17 +29,7 @@ _FAR = 1.25
 
 
 class Watched(Protocol):
-    """A kernel, or a program beside it, whose processes are on this machine.
-
-    Attributes
-    ----------
-    root
-        The number of the process below which all of them are.
-    own
-        Those to be spared: the kernel, last, which is interrupted before it is killed, and those that hold it.
-    cgroup
-        What holds them too, if anything does.
-    """
+    """A kernel, or a program beside it, whose processes are on this machine."""
 
     @property
     def root(self) -> int | None: ...  # noqa: D102 - told above
@@ -52,13 +42,7 @@ class Watched(Protocol):
 
 
 class LimitWatch:
-    """Looks at processes until it is stopped; made on a running asyncio loop.
-
-    Parameters
-    ----------
-    passed
-        Called when a limit is passed, and again when more has to be done.
-    """
+    """Looks at processes until it is stopped; made on a running asyncio loop."""
 
     def __init__(self, watched: Watched, limits: Limits, passed: Passed) -> None:
         self._watched = watched

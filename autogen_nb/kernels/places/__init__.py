@@ -24,23 +24,7 @@ from autogen_nb.kernels.places.writable import Writable
 
 @dataclass(frozen=True, slots=True)
 class PlaceOptions:
-    """What a place is made of.
-
-    Parameters
-    ----------
-    cwd
-        The directory that code runs in.
-    net
-        Whether code may use the network, where the place has a say in that.
-    kernel
-        A kernelspec's name, or an address.
-    images
-        Names of container images, of which the first that can be had is taken; empty for the usual one.
-    limits
-        What a block may use at most (`limits.block_limits.Limits`); None is the usual limits.
-    writable
-        What of `cwd` can be written where there are walls; None is all of it.
-    """
+    """What a place is made of."""
 
     cwd: Path
     net: bool = False
@@ -53,27 +37,7 @@ class PlaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlaceKind:
-    """One kind of place.
-
-    Parameters
-    ----------
-    make
-        The `place.Place` itself; a `ConfigError` says why it cannot be had.
-    check
-        Makes sure that it can be had, as far as that can be told without starting anything; None has it made for that.
-    label
-        The place in a few words, where ``{network}``, ``{kernel}`` and ``{host}`` are filled in.
-    wall
-        Whether it is a sandbox, which ``--sandbox`` names; other places are named by ``--kernel``.
-    net
-        Whether ``--net`` concerns it.
-    schemes
-        How the addresses begin by which ``--kernel`` names it.
-    costly
-        Whether starting it takes from others: nothing is started there before it is used.
-    lacks
-        Settings of executors that it cannot keep, and in words where that is.
-    """
+    """One kind of place."""
 
     make: Callable[[PlaceOptions], Any]
     check: Callable[[PlaceOptions], object] | None = None

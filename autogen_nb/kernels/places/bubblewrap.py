@@ -41,20 +41,7 @@ _INSTEAD = "choose another sandbox, or sandbox='none' to run without walls"
 
 
 class BubblewrapPlace(LocalPlace):
-    """The person's machine behind walls; see the module for what they are.
-
-    Parameters
-    ----------
-    net
-        Whether the code may use the network.
-    writable
-        What of the working directory it may write; None is all of it.
-
-    Raises
-    ------
-    ConfigError
-        When the sandbox cannot be had here; the message says why.
-    """
+    """The person's machine behind walls; see the module for what they are."""
 
     walls: Walls = "bwrap"
 

@@ -54,35 +54,7 @@ _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel'
 
 
 class ContainerPlace(Place):
-    """A container as a place for code.
-
-    Parameters
-    ----------
-    cwd
-        The working directory: the one place of this machine that the code sees and writes.
-    images
-        Names of images; the first that is here or can be pulled is taken.
-    net
-        Whether the code may use the network.
-    bound
-        The folder of the engine's machine that is the working directory; None where that has the same path there.
-    leaves
-        What is left of it at the end: nothing, a container that has ended, or one that runs.
-    limits
-        What the engine keeps of memory and processes for all in the container; None is the usual limits, as far as
-        the engine can keep them.
-    writable
-        What of the working directory the code may write; None is all of it.
-    more
-        Settings that the engine takes when it makes a container (`docker.models.containers.ContainerCollection.run`),
-        such as its name and environment; those that are None are left to the engine.
-
-    Raises
-    ------
-    ConfigError
-        When there is no engine, no Docker library, or a limit that a container cannot keep; the message says what to
-        do.
-    """
+    """A container as a place for code."""
 
     walls: Walls = "docker"
 
@@ -133,13 +105,7 @@ class ContainerPlace(Place):
         return self.folders / "w"
 
     async def why_no_kernel(self) -> str:
-        """That the image has no ipykernel, or "" where it has, and sockets can be shared with it.
-
-        Raises
-        ------
-        ExecutionError
-            When no image can be had, or the container cannot be started.
-        """
+        """That the image has no ipykernel, or "" where it has, and sockets can be shared with it."""
         if self._why_no_kernel is None:
             # A Unix socket does not reach into the virtual machine that runs the containers elsewhere.
             job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None

@@ -19,13 +19,7 @@ def engine_error() -> type[Exception]:
 
 
 def connect_engine() -> Any:
-    """A client of the engine that the environment names, once it has answered; nothing is pulled or started.
-
-    Raises
-    ------
-    ConfigError
-        When none answers; the message says how to get one.
-    """
+    """A client of the engine that the environment names, once it has answered; nothing is pulled or started."""
     try:
         docker = import_module("docker")
     except ImportError as error:
@@ -69,13 +63,7 @@ def find_image(client: Any, names: Sequence[str]) -> str:
 
 
 def build_kernel_image(client: Any, name: str, base: str) -> None:
-    """Makes an image with ipykernel from another one, unless there is one of this name; pip may need the network.
-
-    Raises
-    ------
-    ExecutionError
-        When it cannot be made; the message has the engine's last words.
-    """
+    """Makes an image with ipykernel from another one, unless there is one of this name; pip may need the network."""
     errors = import_module("docker.errors")
     recipe = f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
     try:

@@ -27,19 +27,7 @@ _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && e
 
 
 class Exec:
-    """A program in a container; a `jobs.Job`.
-
-    Parameters
-    ----------
-    container
-        The container that runs, as the Docker library has it.
-    line
-        A stream to what sends signals in it.
-    folder
-        Seen by both sides, under the same path.
-    met
-        Tells at which limit the engine has ended or refused a process.
-    """
+    """A program in a container; a `jobs.Job`."""
 
     def __init__(self, container: Any, line: Any, folder: Path, met: Callable[[], Coroutine[Any, Any, str]]) -> None:
         self._api = container.client.api
@@ -53,13 +41,7 @@ class Exec:
         os.set_blocking(self.pipe, False)
 
     async def begin(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], log: Path | None = None) -> None:
-        """Starts the program; `log` takes both of its streams where it is given.
-
-        Raises
-        ------
-        ExecutionError
-            When the engine refuses.
-        """
+        """Starts the program; `log` takes both of its streams where it is given."""
         begin = [_BEGIN, str(self._number)] if log is None else [_BEGIN_LOGGED, str(self._number), str(log)]
         try:
             await asyncio.to_thread(self._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))

@@ -36,15 +36,7 @@ _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 
 def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
-    """The variables of `environ` that the agent's kernel may have.
-
-    Parameters
-    ----------
-    environ
-        The environment to choose from, usually `os.environ`.
-    extra
-        Names that the person asks for; they are passed whatever they look like.
-    """
+    """The variables of `environ` that the agent's kernel may have."""
     wanted = set(extra)
     return {name: value for name, value in environ.items() if name in wanted or _allowed(name, value)}
 

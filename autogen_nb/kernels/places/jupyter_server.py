@@ -33,25 +33,7 @@ Token = str | Callable[[], str | Awaitable[str]]
 
 
 class JupyterServerPlace(Place):
-    """A Jupyter server as a place for kernels.
-
-    Parameters
-    ----------
-    url
-        The server's address; on a JupyterHub it ends with ``/user/NAME/``.
-    token
-        The token, or a function that gives it, which is called for each request and may be awaitable; None is the
-        environment's (`TOKEN`), if it has one.
-    spec
-        The name of a kernelspec of the server; None is the server's default.
-    patience
-        Seconds that a broken connection is tried again for, before the kernel counts as lost.
-
-    Raises
-    ------
-    ConfigError
-        For an address that is none.
-    """
+    """A Jupyter server as a place for kernels."""
 
     runs_programs = False
     shares_disk = False
@@ -70,13 +52,7 @@ class JupyterServerPlace(Place):
         self._patience = patience
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel on the server.
-
-        Raises
-        ------
-        ExecutionError
-            When the server cannot be reached, refuses the token or does not start the kernel.
-        """
+        """A kernel on the server."""
         body = {} if self._spec is None else {"name": self._spec}
         identifier = json.loads(await self.ask("POST", "/api/kernels", body))["id"]
         address = f"{self._base}/api/kernels/{identifier}/channels".replace("http", "ws", 1)
@@ -106,13 +82,7 @@ class JupyterServerPlace(Place):
         return {"Authorization": f"token {token}"} if token else {}
 
     async def ask(self, method: str, path: str, body: Any = None) -> bytes:
-        """What the server's REST API answers.
-
-        Raises
-        ------
-        ExecutionError
-            When it cannot be reached or refuses.
-        """
+        """What the server's REST API answers."""
         request = HTTPRequest(
             self._base + path,
             method=method,

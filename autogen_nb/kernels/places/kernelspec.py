@@ -12,18 +12,7 @@ _POLL = 0.25
 
 
 class KernelspecPlace(LocalPlace):
-    """An installed kernelspec as a place: wherever its provisioner starts it, without walls of ours.
-
-    Parameters
-    ----------
-    name
-        The kernelspec's name, as `jupyter kernelspec list` has it.
-
-    Raises
-    ------
-    ConfigError
-        When there is no kernelspec of that name.
-    """
+    """An installed kernelspec as a place: wherever its provisioner starts it, without walls of ours."""
 
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel

@@ -26,13 +26,7 @@ _LONGEST_FOLDER = 34
 
 
 class Overlay:
-    """An environment over that of this interpreter; nothing is on disk before `make`.
-
-    Attributes
-    ----------
-    folder
-        Where it lies; private to us.
-    """
+    """An environment over that of this interpreter; nothing is on disk before `make`."""
 
     def __init__(self) -> None:
         parent = folder_for_sockets(_LONGEST_FOLDER) or tempfile.gettempdir()

@@ -49,30 +49,7 @@ class KernelFiles:
 
 
 class KernelHandle(ABC):
-    """One running kernel with its folder and channels: a process here, one in a container, or a server's kernel.
-
-    Parameters
-    ----------
-    launch_spec
-        What it was started with; its folders are gone when the kernel has ended.
-    exited
-        Done, with the return code, when the kernel has ended.
-    job
-        What started it, where that was a program of this machine or of a container.
-
-    Attributes
-    ----------
-    cgroup : autogen_nb.kernels.limits.cgroups.Cgroup, optional
-        What holds the kernel and all that it started, if there is such a thing here.
-    root : int, optional
-        The number of the process on this machine below which all is that the kernel started.
-    language : str
-        What the kernel runs, in lower case, as its `kernel_info_reply` says; "" before that.
-    guarding : autogen_nb.kernels.guard_client.GuardClient, optional
-        Speaks with the guard, where the kernel has one.
-    held : autogen_nb.trusted.held_folder.HeldFolder
-        The outbox: what the kernel puts there is opened by this alone.
-    """
+    """One running kernel with its folder and channels: a process here, one in a container, or a server's kernel."""
 
     cgroup: Cgroup | None = None
     root: int | None = None
@@ -121,11 +98,6 @@ class KernelHandle(ABC):
         A message on iopub is the proof of a subscription; without one, the first outputs could be lost. A request
         that reaches ipykernel 7 while it registers its handlers may lie there until the next one comes, so it is
         repeated, after `again` seconds.
-
-        Raises
-        ------
-        ChildProcessError
-            When the kernel has ended.
         """
         inbox = Inbox()
         identifiers = []
@@ -149,13 +121,7 @@ class KernelHandle(ABC):
         self.language = str(info.get("name", "")).lower() if isinstance(info, dict) else ""
 
     async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
-        """What comes of work that needs the kernel.
-
-        Raises
-        ------
-        ChildProcessError
-            When the kernel has ended.
-        """
+        """What comes of work that needs the kernel."""
         task = asyncio.ensure_future(work)
         try:
             waited: list[asyncio.Future[Any]] = [task, self.exited]
@@ -212,21 +178,7 @@ class KernelHandle(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """What a kernel is started with.
-
-    Attributes
-    ----------
-    folder
-        Private to us (mode 0700), and read by the kernel: it holds what it is given. `launch` makes it.
-    outbox
-        The folder that the kernel writes, too: sockets, and what it answers by file. `launch` makes it.
-    log
-        The file in `folder` that takes what the kernel writes to its standard streams.
-    folders
-        Other folders that are to go if this process is killed.
-    limits
-        What a cgroup of the kernel's has to keep, where one can be made.
-    """
+    """What a kernel is started with."""
 
     cwd: Path
     environ: Mapping[str, str]
@@ -242,23 +194,7 @@ class LaunchSpec:
 
 
 class Place(ABC):
-    """Somewhere code can run; it keeps its promises (walls, limits) or raises.
-
-    Attributes
-    ----------
-    here
-        Whether the programs of this machine are found there under the same paths.
-    runs_programs
-        Whether programs can be started beside the kernel; else the kernel itself starts them.
-    shares_disk
-        Whether its code and this process see the same working directory.
-    language
-        What its kernel runs, in lower case; None where only the kernel itself can tell.
-    walls
-        The name of the sandbox that it is; "none" where it is none of ours.
-    writable
-        What of the working directory its code can write; None is all of it.
-    """
+    """Somewhere code can run; it keeps its promises (walls, limits) or raises."""
 
     here = False
     runs_programs = True
@@ -283,24 +219,12 @@ class Place(ABC):
         return None
 
     async def why_no_kernel(self) -> str:
-        """Why no kernel can be started there; "" where one can. Without one, each block runs as a program of its own.
-
-        Raises
-        ------
-        ExecutionError
-            When the place cannot be had.
-        """
+        """Why no kernel can start there, or "". Without a kernel, each block runs as a program of its own."""
         return ""
 
     @abstractmethod
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel that is starting.
-
-        Raises
-        ------
-        ExecutionError
-            When the place cannot be had; the message says why.
-        """
+        """A kernel that is starting."""
 
     async def spawn(
         self,
@@ -309,13 +233,7 @@ class Place(ABC):
         environ: Mapping[str, str],  # noqa: ARG002 - same
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
     ) -> Job:
-        """A process beside the kernel, in its own process group, without standard input.
-
-        Raises
-        ------
-        ExecutionError
-            When it cannot be started.
-        """
+        """A process beside the kernel, in its own process group, without standard input."""
         raise ExecutionError(f"{argv[0]!r} cannot be started beside the kernel: only kernels run there")
 
     async def close(self) -> None:  # noqa: B027 - most places hold nothing

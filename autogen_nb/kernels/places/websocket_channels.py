@@ -36,22 +36,7 @@ _log = logging.getLogger("autogen_nb.kernels")
 
 
 class WebSocketChannels(KernelChannels):
-    """Shell, iopub, stdin and control of one kernel over a WebSocket.
-
-    Parameters
-    ----------
-    address
-        The `ws:` or `wss:` address of the kernel's channels.
-    headers
-        Gives the headers of the opening request, anew for each.
-    patience
-        Seconds that a broken connection is tried again for.
-
-    Attributes
-    ----------
-    gone
-        Done, with 1, when the kernel has ended or cannot be reached any more.
-    """
+    """Shell, iopub, stdin and control of one kernel over a WebSocket."""
 
     def __init__(self, address: str, headers: Callable[[], Awaitable[dict[str, str]]], *, patience: float) -> None:
         from jupyter_client.session import Session
@@ -69,13 +54,7 @@ class WebSocketChannels(KernelChannels):
         self._keeping: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
-        """Connects for the first time.
-
-        Raises
-        ------
-        OSError, tornado.httpclient.HTTPClientError
-            When that fails.
-        """
+        """Connects for the first time."""
         self._connection = await self._connected()
         self._keeping = asyncio.ensure_future(self._keep())
 

@@ -9,28 +9,13 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """What code behind walls may write of its working directory, asked for whenever something starts there.
-
-    Parameters
-    ----------
-    folder
-        Gives the folder that it may write, relative to the working directory, or elsewhere where nothing can be
-        written in there.
-    everywhere
-        Whether it may write beside that folder, too.
-    """
+    """What code behind walls may write of its working directory, asked for whenever something starts there."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]
 
     def binds(self, cwd: Path) -> list[tuple[Path, bool]]:
-        """The paths to bind, one over the other, and whether each can be written.
-
-        Raises
-        ------
-        OSError
-            When the folder cannot be made.
-        """
+        """The paths to bind, one over the other, and whether each can be written."""
         own = self.folder()
         make_folder(cwd, own)
         if not self.everywhere() or PurePath(own).is_absolute():
@@ -42,13 +27,7 @@ class Writable:
 
 
 def make_folder(cwd: Path, folder: str) -> None:
-    """Makes a folder of the working directory, or one elsewhere, where it is not there; it follows no link.
-
-    Raises
-    ------
-    OSError
-        When it cannot be made.
-    """
+    """Makes a folder of the working directory, or one elsewhere, where it is not there; it follows no link."""
     above, name = parted(cwd, folder)
     with HeldFolder(above) as held:
         held.folder(name, make=True).close()

@@ -14,13 +14,7 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 
 
 class Program(Protocol):
-    """A process that was started.
-
-    Attributes
-    ----------
-    exited
-        Done, with the return code, when the process has ended.
-    """
+    """A process that was started."""
 
     exited: asyncio.Future[int]
 
@@ -38,13 +32,7 @@ class Program(Protocol):
 
 
 class Job(Program, Protocol):
-    """A process that runs a block.
-
-    Attributes
-    ----------
-    pipe
-        A descriptor that does not block, from which all is read that the process writes; the reader closes it.
-    """
+    """A process that runs a block."""
 
     pipe: int
 
@@ -53,11 +41,6 @@ class LocalJob(Lifeline):
     """A process of this machine, in a session of its own; a `Job`.
 
     Both streams go through one pipe, as on a terminal: two would lose their common order.
-
-    Raises
-    ------
-    ExecutionError
-        When the program cannot be started.
     """
 
     def __init__(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> None:

@@ -25,30 +25,6 @@ class Lifeline:
 
     Use the command that `around` gives, with `settings` for the process; then call `begun`, or `close` where it could
     not be started.
-
-    Parameters
-    ----------
-    limits
-        What a cgroup of the command's has to keep, where one can be made.
-    keep
-        Whether what the command leaves running goes on after it, until `kill`.
-    folders
-        What is removed when the owner dies.
-
-    Attributes
-    ----------
-    root : int
-        The number of the process below which all is that the command started.
-    gone : asyncio.Future
-        Done, with the return code, when that process has ended.
-    command : int
-        The number of the command's own process; that of its supervisor before that has told it.
-    exited : asyncio.Future
-        Done, with its return code, when the command itself has ended, or its supervisor with the code of that.
-    own : tuple of int
-        The processes that are spared where a limit is passed; none.
-    cgroup : autogen_nb.kernels.limits.cgroups.Cgroup, optional
-        What holds the command and all that it started, if there is such a thing here.
     """
 
     root = 0

@@ -30,13 +30,7 @@ _ended = threading.Event()
 
 
 def make(parent: str | Path | None = None) -> Path:
-    """A new folder, held by this process; without a parent, it lies in the temporary folder.
-
-    Raises
-    ------
-    OSError
-        When it cannot be made.
-    """
+    """A new folder, held by this process; without a parent, it lies in the temporary folder."""
     # Another process may take one that was made just now for one that was left.
     while not hold(folder := Path(parent or tempfile.gettempdir(), f"{PREFIX}{token_hex(4)}")):
         pass
@@ -54,13 +48,7 @@ def temporary(parent: str | Path | None = None) -> Iterator[Path]:
 
 
 def hold(folder: Path) -> bool:
-    """Makes the folder, where it is not there, and holds it; False where it is held already, or is not our user's.
-
-    Raises
-    ------
-    OSError
-        When it cannot be made.
-    """
+    """Makes the folder, where it is not there, and holds it; False where it is held already, or is not our user's."""
     with _changing:
         if _ended.is_set():
             raise OSError("this process ends, and makes no folders any more")

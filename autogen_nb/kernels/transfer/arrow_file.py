@@ -19,13 +19,7 @@ _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 
 
 def check_arrow(data: bytes) -> None:
-    """Refuses a file that unpacks to more than it holds.
-
-    Raises
-    ------
-    TransferError
-        When its batches are compressed or their buffers overlap, neither of which `encode` writes.
-    """
+    """Refuses a file that unpacks to more than it holds."""
     require(data.endswith(_MAGIC))
     end = len(data) - len(_MAGIC) - 4
     length = _number("<i", data, end)

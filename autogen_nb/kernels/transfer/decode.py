@@ -26,13 +26,7 @@ _MAX_MANIFEST = 2**30
 
 
 def decode(folder: HeldFolder) -> Any:
-    """The value that is in the folder.
-
-    Raises
-    ------
-    TransferError
-        When the files are not what `encode` writes.
-    """
+    """The value that is in the folder."""
     try:
         with folder.open("manifest.json") as file:
             size = os.fstat(file.fileno()).st_size

@@ -8,13 +8,7 @@ from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 
 class SharedVariables:
-    """What was handed to the kernel, or came from it; another kernel has none of it.
-
-    Parameters
-    ----------
-    pid
-        Gives the number of the kernel's process.
-    """
+    """What was handed to the kernel, or came from it; another kernel has none of it."""
 
     def __init__(self, pid: Callable[[], int | None]) -> None:
         self._pid_now = pid
@@ -33,18 +27,7 @@ class SharedVariables:
         self._prints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Remembers that these very objects are in the kernel under their names.
-
-        Parameters
-        ----------
-        handed
-            What the kernel said when they were handed over; None where they came back from it.
-
-        Returns
-        -------
-        tuple of str
-            The names under which the agent had something of its own, which is replaced.
-        """
+        """Remembers that these very objects are in the kernel under their names."""
         if self._pid_now() != self._pid:
             self.clear()
             self._pid = self._pid_now()

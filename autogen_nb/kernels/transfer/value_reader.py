@@ -36,15 +36,7 @@ def exactly(kind: type[T], value: Any) -> T:
 
 
 class ValueReader:
-    """Reads values by their forms.
-
-    Parameters
-    ----------
-    folder
-        Where the files are.
-    forms
-        How each form is read; the parts after its name are the arguments.
-    """
+    """Reads values by their forms."""
 
     def __init__(self, folder: HeldFolder, forms: Mapping[str, Callable[..., Any]]) -> None:
         self._folder = folder

@@ -45,14 +45,7 @@ class VariableExchange(ABC):
         """Outputs as they come, then exactly one `BlockOutcome`."""
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
-        """Binds copies of the values to their names in the kernel: all of them, or none.
-
-        Raises
-        ------
-        TransferError
-            When a name is not a plain variable name, a value cannot be pickled here or unpickled there, or all
-            together are larger than `limit` bytes.
-        """
+        """Binds copies of the values to their names in the kernel: all of them, or none."""
         _check_names(values)
         kernel = await self._python_kernel()
         with HeldFolder(kernel.folder) as ours, _folder(ours, kernel.folder) as folder:
@@ -66,11 +59,6 @@ class VariableExchange(ABC):
         """A copy of a variable's value, as data only: nothing that the kernel wrote is unpickled or run.
 
         With `unpickle`, anything that pickles comes back: code of the agent's may then run in this process.
-
-        Raises
-        ------
-        TransferError
-            When there is no such variable, or its value would not come back exactly as it is.
         """
         _check_names((name,))
         kernel = await self._python_kernel()

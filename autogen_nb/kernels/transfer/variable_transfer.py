@@ -35,15 +35,7 @@ class HandedVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What was handed to the agent's kernel.
-
-    Parameters
-    ----------
-    prints
-        What each of the notebook's objects was like.
-    overwritten
-        The names that had a value in the kernel before.
-    """
+    """What was handed to the agent's kernel."""
 
     prints: Mapping[str, Fingerprint]
     overwritten: tuple[str, ...] = ()
@@ -61,13 +53,7 @@ class Handed:
 
 
 def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict[str, str]:
-    """Writes each value to files, whose common beginning is returned; nothing is handed over before all are written.
-
-    Raises
-    ------
-    TransferError
-        When a value cannot be pickled, or all together are larger than `limit` bytes or than there is room for.
-    """
+    """Writes each value to files, whose common beginning is returned; nothing is handed over before all are written."""
     estimated = {name: size_of(value) for name, value in values.items()}
     room = min(limit, shutil.disk_usage(into).free)
     if sum(size or 0 for size in estimated.values()) > room:

@@ -35,17 +35,7 @@ _COMPATIBLE = {
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A server's address and what proves who asks; None where the environment is to say.
-
-    Attributes
-    ----------
-    key, token, provider
-        The key; on Azure in its place a token of Entra, or what gives a fresh one for each request.
-    deployment
-        Azure's name for the model where it is not the model's own.
-    organization, project
-        OpenAI's: who pays.
-    """
+    """A server's address and what proves who asks; None where the environment is to say."""
 
     api_type: Literal["openai", "azure"]
     url: str | None = field(repr=False)
@@ -80,13 +70,7 @@ class Account:
         return self.url or checked_url(os.environ.get(variable) or None, variable)
 
     def complete(self, model: str) -> "Account":
-        """The account with all that a request needs; `model` is for the message.
-
-        Raises
-        ------
-        ConfigError
-            When the environment does not say what was not given.
-        """
+        """The account with all that a request needs; `model` is for the message."""
         return self._azure(model) if self.api_type == "azure" else self._openai(model)
 
     def _openai(self, model: str) -> "Account":

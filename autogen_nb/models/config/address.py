@@ -42,13 +42,7 @@ def checked_url(url: str | None, what: str) -> str | None:
 
 
 def checked_base(url: str) -> str:
-    """The address that a person typed, if requests can be sent below it.
-
-    Raises
-    ------
-    ConfigError
-        When it is none, holds a query, or is Azure's of one deployment, which is asked in another way.
-    """
+    """The address that a person typed, if requests can be sent below it."""
     base = checked_url(url, "Base URL") or ""
     parts = urlsplit(base)
     if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
@@ -107,13 +101,7 @@ def shown_url(url: str) -> str:
 
 
 def revealed(typed: str, kept: str | None) -> str:
-    """The address that is meant by what was typed over an address that was shown with its password hidden.
-
-    Raises
-    ------
-    ConfigError
-        When the hidden password would go to another server.
-    """
+    """The address that is meant by what was typed over an address that was shown with its password hidden."""
     if kept and typed == shown_url(kept):
         return kept
     if HIDDEN not in login_of(typed):

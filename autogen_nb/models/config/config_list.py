@@ -61,13 +61,7 @@ def config_list_from_json(
 
 
 def found(name: str, environ: Mapping[str, str], folder: Path) -> Entries | None:
-    """The list that the variable or the file in the folder holds; None where there is neither.
-
-    Raises
-    ------
-    ConfigError
-        When it is no list of dicts in JSON.
-    """
+    """The list that the variable or the file in the folder holds; None where there is neither."""
     if value := environ.get(name):
         named = Path(value)
         if value.lstrip()[:1] in ("[", "{"):

@@ -25,15 +25,7 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that answered, and the models that it has.
-
-    Parameters
-    ----------
-    kind
-        What usually listens there; something else may.
-    base_url
-        The address for OPENAI_BASE_URL or ``base_url``.
-    """
+    """A server that answered, and the models that it has."""
 
     kind: str
     base_url: str
@@ -41,15 +33,7 @@ class LocalServer:
 
 
 class LocalServers:
-    """The usual places.
-
-    Parameters
-    ----------
-    ports
-        The port of each kind of server.
-    timeout
-        Seconds that one server may take; all are asked at the same time.
-    """
+    """The usual places."""
 
     def __init__(self, ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> None:
         self._ports = dict(ports)

@@ -58,20 +58,7 @@ class KnownModel:
 
 
 def choose(named: str | None, given: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
-    """What `autogen_nb.models.config.model_selection.model_for` takes, or None where no model can be had yet.
-
-    Parameters
-    ----------
-    named
-        The model named in the cell or in the settings.
-    given
-        What the person gave at the first run; it comes before the list, but for a model that the cell names.
-
-    Raises
-    ------
-    ConfigError
-        When OAI_CONFIG_LIST is asked and cannot be read.
-    """
+    """What `autogen_nb.models.config.model_selection.model_for` takes, or None where no model can be had yet."""
     name = named or (given.model if given else "") or environ.get("AUTOGEN_NB_MODEL", "")
     if name.startswith(_LOCAL):
         return name
@@ -116,13 +103,7 @@ def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
 
 
 def known_models(named: str, given: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
-    """The models that are set up: what a cell takes which names no other, then those of OAI_CONFIG_LIST, in its order.
-
-    Raises
-    ------
-    ConfigError
-        When the list cannot be read.
-    """
+    """The configured models: the default for a cell, then those of OAI_CONFIG_LIST, in its order."""
     chosen = choose(named or None, given, environ)
     specs = [] if chosen is None else [(chosen, "the one that a cell takes")]
     specs += [(entry, f"in {LIST}") for entry in found(LIST, environ, Path()) or []]

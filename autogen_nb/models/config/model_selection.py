@@ -59,24 +59,7 @@ _LIKE = 0.85
 
 
 def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
-    """The model that the name or `llm_config` means; asks no server.
-
-    Parameters
-    ----------
-    spec
-        A name: `offline`, ``replay:`` and a file, or a model of the server that the environment names
-        (OPENAI_API_KEY, OPENAI_BASE_URL). Or an AutoGen 0.2 `llm_config`: ``{"config_list": [entry, ...], ...}``,
-        or one entry. Settings of an entry win over the common ones. Several entries fall back on each other.
-        ``cache_seed`` (with ``cache_path_root``) or ``cache`` has replies kept on disk, and ``budget`` sets what may be
-        spent. Keys that are not known here go into the request.
-    record
-        A file that every reply is recorded in; the key ``record`` of an `llm_config` does the same.
-
-    Raises
-    ------
-    ConfigError
-        When the spec has a shape that cannot mean a model.
-    """
+    """The model that the name or `llm_config` means; asks no server."""
     if isinstance(spec, str):
         if not spec.strip():
             raise ConfigError("the model's name is empty; name one, such as 'gpt-4o-mini' or 'offline'")
@@ -136,13 +119,7 @@ def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
 
 
 def entry_model(entry: Mapping[str, Any]) -> Model:
-    """The model that an entry means, whose common settings have been added to it; asks no server.
-
-    Raises
-    ------
-    ConfigError
-        When a setting cannot be right, or has a name that is almost one of ours.
-    """
+    """The model that an entry means, whose common settings have been added to it; asks no server."""
     _check_names(entry)
     name = entry.get("model")
     if not isinstance(name, str) or not name.strip():

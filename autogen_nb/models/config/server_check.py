@@ -23,14 +23,7 @@ _SHORTEST = ModelRequest(({"role": "user", "content": "Say yes."},))
 
 @dataclass(frozen=True, slots=True)
 class CheckedConnection:
-    """A connection that answered, and the models that its server lists; its model is "" where one must be chosen.
-
-    Attributes
-    ----------
-    refused
-        What the server says to the model that was named, where it is that one that it refuses; the models that are
-        most like it come first then.
-    """
+    """A connection that answered, and the models that its server lists; its model is "" where one must be chosen."""
 
     connection: ModelConnection
     models: tuple[str, ...]
@@ -41,13 +34,6 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
     """What the server says to the key and the model: by its list, and by a first token.
 
     A list that names the model is enough where no key was given; it may be public, and is no proof of a key.
-
-    Raises
-    ------
-    ConfigError
-        When the address or the key cannot be one, or the organisation's policy does not allow the server.
-    ModelUnavailable, ModelRefused
-        When the server cannot be reached within so many seconds, or says no.
     """
     model = OpenAIModel(
         model=connection.model or _ANY,

@@ -33,23 +33,7 @@ _SKIPPED = re.compile(r"The user skipped a block\. The reason: (.*)\.", re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A block of ours and what came of it.
-
-    Parameters
-    ----------
-    code
-        The code as it was written.
-    ran
-        The code as it ran, which the person may have edited; empty where it was skipped.
-    facts, findings
-        What the code printed for the analyst to read: values by the word that begins their line, and sentences.
-    error, message
-        The exception that ended the block: its name without the module, and its message.
-    reason
-        Why the person skipped the block.
-    plots, pictures
-        How many plots the code announced, and how many pictures the person was shown.
-    """
+    """A block of ours and what came of it."""
 
     step: str
     code: str
@@ -70,25 +54,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The task at hand, the table it is about, and what is known of it.
-
-    Parameters
-    ----------
-    words
-        Those of the task.
-    tried
-        The blocks of this turn.
-    table
-        The table as the last look that told something saw it.
-    look
-        The code that made the copy of the table.
-    words_before
-        The words of the last task about this table that asked for an analysis: what "Plot it." means.
-    first
-        Whether this is the first task about the table.
-    files
-        Paths that were found, or None where nobody has looked.
-    """
+    """The task at hand, the table it is about, and what is known of it."""
 
     words: str = ""
     dataset: Dataset | None = None

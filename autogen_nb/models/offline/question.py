@@ -24,23 +24,7 @@ _NO_PLOT = rf"(no|without|not) (a |any )?({_PLOT})"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked.
-
-    Parameters
-    ----------
-    topics
-        The analyses to make: distribution, groups, correlation and trend where nothing was named.
-    measures, groups, time
-        Columns that were named; the time is the first there is where none was.
-    impossible
-        Analyses that were asked for, and that the columns do not allow.
-    unit
-        "year", "month" or "day", where a trend is to be told by it.
-    named
-        Whether the words name a column or an analysis at all.
-    plot
-        Whether pictures are asked for; None where the words say nothing of them.
-    """
+    """What was asked."""
 
     topics: tuple[Topic, ...] = ()
     impossible: tuple[Topic, ...] = ()

@@ -20,17 +20,7 @@ _YEAR = re.compile(r"(^|[\W_])years?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of the copy.
-
-    Parameters
-    ----------
-    came_as, kind
-        What the values were in the table, and what they are in the copy: "number", "date", "text", "empty", "other".
-    missing, distinct
-        How many values are missing, and how many different ones there are besides.
-    lost
-        How many values could not be read as `kind`, and are missing in the copy.
-    """
+    """One column of the copy."""
 
     name: str
     came_as: str

@@ -63,20 +63,7 @@ _TO_FRAME = ("Series", "ndarray", "list", "dict")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A table to work on.
-
-    Parameters
-    ----------
-    raw
-        The variable that holds the data as they came.
-    title
-        What the person calls it: a variable or a path.
-    kind
-        "variable" when it is in the kernel already, "value" for a variable to make a table of; otherwise the ending
-        of the file.
-    description
-        The description of the variable; where it changes, the data have changed.
-    """
+    """A table to work on."""
 
     raw: str
     title: str

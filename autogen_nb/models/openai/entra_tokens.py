@@ -22,13 +22,7 @@ _SCOPE = "https://cognitiveservices.azure.com/.default"
 
 
 def checked_provider(given: TokenProvider | str | None) -> TokenProvider | None:
-    """The function that gives tokens.
-
-    Raises
-    ------
-    ConfigError
-        When it cannot be called, or is "DEFAULT" and azure-identity is not there.
-    """
+    """The function that gives tokens."""
     if given is None or (callable(given) and not isinstance(given, str)):
         return given
     if given != DEFAULT:
@@ -63,13 +57,7 @@ def _default() -> TokenProvider:
 
 
 async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
-    """A token for one request.
-
-    Raises
-    ------
-    Failed
-        When the function raised or gave no token.
-    """
+    """A token for one request."""
     try:
         # A function that waits for an answer of the network must not stop the loop's other chats.
         async_ = inspect.iscoroutinefunction(provider)

@@ -36,20 +36,7 @@ _SLACK = 10.0
 
 
 class OpenAIClients:
-    """The clients of one model; connections belong to the loop that they were opened on.
-
-    Parameters
-    ----------
-    defaults
-        The library's ``default_headers`` and ``default_query``.
-    http_client
-        The user's own client of httpx; it is used as it is, and not closed.
-
-    Raises
-    ------
-    ConfigError
-        When there are no certificates at `ca_bundle`, or `http_client` cannot be awaited.
-    """
+    """The clients of one model; connections belong to the loop that they were opened on."""
 
     def __init__(
         self,

@@ -46,58 +46,7 @@ _NOT_DECIDING = ("extra_headers", "extra_query")
 
 
 class OpenAIModel:
-    """A model behind a chat completions API: OpenAI's, Azure's, or that of any server with a `base_url`.
-
-    Parameters
-    ----------
-    model
-        The model's name.
-    api_key
-        Without it OPENAI_API_KEY is read when a reply is asked for (AZURE_OPENAI_API_KEY on Azure). A key is
-        never shown.
-    base_url
-        Another server than OpenAI's; OPENAI_BASE_URL by default. A server that is given here needs no key, and
-        never gets OPENAI_API_KEY, which is not meant for it.
-    api_type
-        "azure" asks Azure, in its own way.
-    azure_endpoint, azure_deployment, api_version
-        Azure's: the resource's address (or `base_url`; AZURE_OPENAI_ENDPOINT by default), the deployment (by
-        default the model's name), and the version (OPENAI_API_VERSION by default).
-    azure_ad_token, azure_ad_token_provider
-        Azure's: a token of Entra in place of a key (AZURE_OPENAI_AD_TOKEN by default), or a function, sync or
-        async, that is called for a fresh one before each request. "DEFAULT" takes azure-identity's credential.
-    organization, project
-        OpenAI's; OPENAI_ORG_ID and OPENAI_PROJECT_ID by default.
-    default_headers, default_query
-        Added to every request.
-    ca_bundle
-        A PEM file with the certificates of the authorities to trust, for a server or a proxy whose certificate
-        the system does not know. By default what SSL_CERT_FILE, SSL_CERT_DIR or REQUESTS_CA_BUNDLE names, or
-        else the system's own store.
-    http_client
-        The client of httpx that sends the requests, an asynchronous one; it is used as it is, and not closed.
-    timeout
-        Seconds to wait for the server to connect, and for each piece of its reply, whatever else it sends to keep
-        the connection alive; None is ten minutes.
-    max_retries
-        How often a request is sent again after a failure that may pass; None is as often as `retry_seconds` allow.
-    retry_seconds
-        Seconds from the first failure after which none is sent again.
-    price
-        US dollars per 1,000 prompt tokens and per 1,000 completion tokens. Without it OpenAI's and Azure's
-        models cost what `autogen_nb.models.prices` lists; what another server costs is not known.
-    vision
-        Whether the model takes pictures. With False they are left out of requests; otherwise they are sent, at most
-        768 pixels wide.
-    **parameters
-        Go into every request as they are (``temperature``, ``reasoning_effort``, ...). As the openai library
-        has it, ``extra_body``, ``extra_headers`` and ``extra_query`` add to the body, headers and address.
-
-    Raises
-    ------
-    ConfigError
-        When `model` is empty, or a setting cannot be right or lacks its other half.
-    """
+    """A model behind a chat completions API: OpenAI's, Azure's, or that of any server with a `base_url`."""
 
     def __init__(
         self,
@@ -197,15 +146,7 @@ class OpenAIModel:
         await self._clients.close()
 
     async def listed_models(self) -> tuple[str, ...]:
-        """The names of models that the server lists; none where it does not say.
-
-        Raises
-        ------
-        ConfigError
-            As for a reply.
-        ModelUnavailable, ModelRefused
-            When the server cannot be reached, or does not know the key.
-        """
+        """The names of models that the server lists; none where it does not say."""
         account = self._given.complete(self._model)
         server = ErrorContext(self._model, account.url or OPENAI_URL, account.secret)
         policy().check_host(server.host)
@@ -215,16 +156,7 @@ class OpenAIModel:
         return listed
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Pieces of thought and of text as they come, those of one network packet together, then the `Completion`.
-
-        Raises
-        ------
-        ConfigError
-            When there is neither a key nor a server that may do without, or the organisation's policy does not allow
-            the server; nothing was sent.
-        ModelUnavailable, ModelRefused
-            When the server could not answer, or would not; with the tokens that it counted all the same.
-        """
+        """Pieces of thought and of text as they come, those of one network packet together, then the `Completion`."""
         account = self._given.complete(self._model)
         host = ErrorContext("", account.url or OPENAI_URL).host
         policy().check_host(host)

@@ -70,20 +70,7 @@ class EventStream:
 async def read(
     blocks: AsyncIterator[bytes], kind: str, server: ErrorContext, fold: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
-    """What the model thinks and writes, as it comes; at the end the fold is whole.
-
-    Parameters
-    ----------
-    kind
-        The media type of the response. JSON is a server that does not stream, HTML is no such server.
-    silence
-        Seconds without any piece of the reply after which the server is given up, whatever else it sends.
-
-    Raises
-    ------
-    Failed
-        When the response is no reply or was cut.
-    """
+    """What the model thinks and writes, as it comes; at the end the fold is whole."""
     if kind == "text/html":
         raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
     reading = _whole if kind == "application/json" else _streamed

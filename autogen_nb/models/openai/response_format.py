@@ -16,13 +16,7 @@ _LONGEST_NAME = 64
 
 
 def on_the_wire(value: Any) -> Any:
-    """What is sent for a `response_format`: a pydantic class becomes its strict JSON schema, the rest stays as it is.
-
-    Raises
-    ------
-    ConfigError
-        For a class that is no pydantic model, or one that structured output cannot describe.
-    """
+    """The `response_format` of the request: a pydantic class becomes its strict JSON schema."""
     if not isinstance(value, type):
         return value
     if not hasattr(value, "model_json_schema"):

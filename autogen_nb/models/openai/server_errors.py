@@ -76,19 +76,7 @@ _NO_HTTP = re.compile(r"illegal (?:status|request) line|without sending a respon
 
 
 class ServerFailed(Exception):
-    """A request that failed: the error to raise, and whether asking again can help.
-
-    Attributes
-    ----------
-    error : ModelError
-        What the caller is told.
-    again : bool
-        Whether the same request may succeed later.
-    wait : float or None
-        Seconds that the server asks to wait before it; None where it did not say.
-    retries : int
-        How often it is worth it at most.
-    """
+    """A request that failed: the error to raise, and whether asking again can help."""
 
     def __init__(self, error: ModelError, *, again: bool = False, wait: float | None = None) -> None:
         super().__init__(str(error))

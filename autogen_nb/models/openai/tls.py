@@ -14,18 +14,7 @@ _VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 def context_for(ca_bundle: str | os.PathLike[str] | None = None) -> ssl.SSLContext:
-    """How servers are made to prove who they are.
-
-    Parameters
-    ----------
-    ca_bundle
-        A PEM file with the certificates of the authorities to trust, in place of all others.
-
-    Raises
-    ------
-    ConfigError
-        When the file, or what the environment names, is missing or holds no certificates.
-    """
+    """How servers are made to prove who they are."""
     if ca_bundle is not None:
         return _trusting(ca_bundle, "ca_bundle", folder=False)
     for name in _VARIABLES:

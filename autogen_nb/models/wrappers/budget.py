@@ -213,13 +213,7 @@ class Budgeted(ModelWrapper):
         self._budget = budget
 
     def check(self) -> None:
-        """Nothing, if the budget can be kept.
-
-        Raises
-        ------
-        ConfigError
-            When it is one of dollars and the model's price is not known.
-        """
+        """Nothing, if the budget can be kept."""
         if self._budget.dollars is not None and self.price is None:
             raise ConfigError(
                 f"the budget is in dollars, and what the model {self.name!r} costs is not known: give its price "
@@ -227,15 +221,7 @@ class Budgeted(ModelWrapper):
             )
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """What the inner model replies; it is counted before it is handed on.
-
-        Raises
-        ------
-        BudgetReached
-            When the request would pass the budget; it was not sent.
-        ConfigError
-            As `check` does.
-        """
+        """What the inner model replies; it is counted before it is handed on."""
         self.check()
         estimate = self._budget.estimate(request, price=self.price, limit=self.completion_limit)
         written, whole = 0, False
@@ -281,13 +267,7 @@ class Budgeted(ModelWrapper):
 
 
 def budgeted(model: Model, budget: Budget) -> Model:
-    """The model with the budget next to the server: within its cache, and for each of several models.
-
-    Raises
-    ------
-    ConfigError
-        When the budget is one of dollars and the model's price is not known.
-    """
+    """The model with the budget next to the server: within its cache, and for each of several models."""
     if isinstance(model, ModelWrapper | Fallback):
         return model.around(lambda inner: budgeted(inner, budget))
     layer = Budgeted(model, budget)

@@ -207,11 +207,6 @@ def cached(model: Model, cache: Cache | None) -> Model:
 
     A recording stays outside, so that it holds cached replies too. A replayed conversation is not cached: it goes
     on with each reply, and asks no server.
-
-    Raises
-    ------
-    ConfigError
-        When `cache` is no `Cache`.
     """
     if cache is None:
         return model

@@ -35,13 +35,7 @@ class ContextTruncation(ModelWrapper):
     """A model whose request is folded and sent again when it was too long; the `Completion` says so in its note."""
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """What the inner model replies, to a shorter request where the whole one was too long.
-
-        Raises
-        ------
-        ContextTooLong
-            When nothing can be left out, or all of it was not enough.
-        """
+        """What the inner model replies, to a shorter request where the whole one was too long."""
         shorter: Iterator[ModelRequest] | None = None
         sent = request
         while True:
@@ -65,13 +59,7 @@ class ContextTruncation(ModelWrapper):
 
 
 def folded(request: ModelRequest, *, least: float = 0) -> ModelRequest | None:
-    """The request with its oldest outputs left out; None where nothing can be.
-
-    Parameters
-    ----------
-    least
-        How many characters to save, as far as that is possible; half of what can be saved is saved in any case.
-    """
+    """The request with its oldest outputs left out; None where nothing can be."""
     lines = list(_foldable(request))
     wanted = max(least, sum(gain for _, _, gain in lines) / 2)
     messages, saved = list(request.messages), 0

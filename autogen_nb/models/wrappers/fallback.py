@@ -14,11 +14,6 @@ class Fallback:
 
     The next one is asked when a model is unavailable or refuses, but not after a content filter (the same
     would be asked of another), and never once a first piece of text has come.
-
-    Raises
-    ------
-    ConfigError
-        When there are no models.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:
@@ -45,15 +40,7 @@ class Fallback:
         return Fallback([wrap(model) for model in self._models])
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """What the first model that answers replies; its name is in the `Completion`.
-
-        Raises
-        ------
-        ContextTooLong
-            When none answered, and for one of them at least the request was too long: a shorter one may be answered.
-        ModelUnavailable, ModelRefused
-            When none answered; of the last one's kind, and naming what each of them said.
-        """
+        """What the first model that answers replies; its name is in the `Completion`."""
         causes: list[ModelUnavailable | ModelRefused] = []
         for model in self._models:
             spoken = False

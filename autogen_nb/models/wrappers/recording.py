@@ -81,20 +81,7 @@ def _entries() -> "TypeAdapter[RecordingEntry]":
 
 
 class Recording(ModelWrapper):
-    """A model whose every reply is also appended to a file, up to the first that finds no room there.
-
-    Parameters
-    ----------
-    model
-        The model that is asked; one recording belongs to one model in one conversation.
-    path
-        The file, made with its folders and readable by its owner only.
-
-    Raises
-    ------
-    ConfigError
-        When the file holds something, or cannot be written.
-    """
+    """A model whose every reply is also appended to a file, up to the first that finds no room there."""
 
     def __init__(self, model: Model, path: str | Path) -> None:
         super().__init__(model)
@@ -147,13 +134,7 @@ class Recording(ModelWrapper):
 
 
 def read_recording(path: Path) -> list[RecordingEntry]:
-    """The replies that a recording holds, in order.
-
-    Raises
-    ------
-    ConfigError
-        When the file cannot be read, or a line of it is not a recorded reply; the message names the line.
-    """
+    """The replies that a recording holds, in order."""
     try:
         lines = plain_file.read(path).splitlines()
     except OSError as error:

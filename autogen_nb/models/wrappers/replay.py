@@ -15,16 +15,6 @@ class ReplayModel:
     """A model that gives the replies of a recording, in order, streamed in pieces.
 
     A request that is not the next one, but was recorded word for word, is answered as it was then.
-
-    Parameters
-    ----------
-    path
-        A file that `Recording` wrote; it is read here.
-
-    Raises
-    ------
-    ConfigError
-        When the file cannot be read or is no recording.
     """
 
     identity = None
@@ -46,15 +36,7 @@ class ReplayModel:
         return f"replay:{self._path}"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next recorded reply; one that is broken off is given again. It costs nothing.
-
-        Raises
-        ------
-        RecordingEnded
-            When the recording holds no further reply.
-        SessionError
-            When the recorded conversation had another number of messages here.
-        """
+        """The next recorded reply; one that is broken off is given again. It costs nothing."""
         asked = Digest.of(request)
         number = self._place(asked)
         if number == len(self._entries):

@@ -37,21 +37,7 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """One who waits for clicks.
-
-    Parameters
-    ----------
-    post
-        Has a call made where the messages are handled; a `RuntimeError` says that nobody is there any more.
-    context
-        What they are handled in: what a callback prints belongs to the cell that waits.
-    known
-        The comms that were open before, and are left alone; None leaves all of them alone.
-    taker
-        Answers cells that ask for what runs.
-    cells
-        The ids of the cells that were sent to the kernel meanwhile, but for those that were taken.
-    """
+    """One who waits for clicks."""
 
     post: Post
     context: Context
@@ -61,13 +47,7 @@ class Listener:
 
 
 class CommInterceptor:
-    """A callback that stands before the one of a kernel's shell stream, while somebody listens.
-
-    Parameters
-    ----------
-    kernel
-        One that `intercept` has found to have what is needed.
-    """
+    """A callback that stands before the one of a kernel's shell stream, while somebody listens."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel

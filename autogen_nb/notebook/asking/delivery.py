@@ -33,17 +33,7 @@ _UNKNOWN = _IN_WORDS.format("ipykernel {} is not made as expected, and may hear 
 
 @dataclass(frozen=True, slots=True)
 class QuestionDelivery:
-    """The way between a chat and the person in front of it.
-
-    Parameters
-    ----------
-    why
-        What the person is told where they could expect buttons, and are asked in words; or empty.
-    plain
-        Whether the front end shows nothing but text.
-    terminal
-        Where an editor can be opened, if the person is at a terminal that is not the kernel's own.
-    """
+    """The way between a chat and the person in front of it."""
 
     way: Way
     why: str = ""

@@ -44,19 +44,7 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class ModelForm:
-    """What a person is asked who chooses a model.
-
-    Parameters
-    ----------
-    head
-        Why they are asked.
-    proposed
-        What the form begins with; its key is for its address alone, and not shown.
-    offline
-        Whether the built-in analysis is another way.
-    stop
-        What it means to stop.
-    """
+    """What a person is asked who chooses a model."""
 
     head: str
     proposed: ModelConnection
@@ -201,13 +189,7 @@ def lets_all_run(events: Iterable[Recorded]) -> bool:
 
 
 def sure(what: str) -> bool:
-    """Whether the person types that they are sure; `what` says of what, and how to answer.
-
-    Raises
-    ------
-    NobodyThere
-        When nobody can answer.
-    """
+    """Whether the person types that they are sure; `what` says of what, and how to answer."""
     return _typed(what).strip().lower() in ("y", "yes")
 
 

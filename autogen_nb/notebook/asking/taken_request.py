@@ -11,17 +11,7 @@ Send = Callable[[str, dict[str, Any]], None]
 
 
 class TakenRequest:
-    """A cell that was run while another one runs, and that is answered at once.
-
-    Parameters
-    ----------
-    kernel
-        The notebook's kernel.
-    message
-        The request.
-    reply
-        Sends the reply of that type and content, on the thread that has the shell channel.
-    """
+    """A cell that was run while another one runs, and that is answered at once."""
 
     def __init__(self, kernel: Any, message: dict[str, Any], reply: Send) -> None:
         self._kernel = kernel

@@ -40,19 +40,7 @@ class Shown(Protocol):
 
 @dataclass(slots=True)
 class RunningChat:
-    """What a cell that runs shows, and where.
-
-    Parameters
-    ----------
-    origin
-        Where the chat's run comes from.
-    cell
-        The id of the cell that runs, which may stand for the run's own.
-    code
-        The source of the cell.
-    chat_of
-        The chat that words name.
-    """
+    """What a cell that runs shows, and where."""
 
     view: Shown
     origin: Origin

@@ -16,13 +16,7 @@ _NUMBERS = frozenset({"#"})
 
 
 def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
-    """The record of a chat as a table; ``--sent`` tells what went to models.
-
-    Raises
-    ------
-    ConfigError
-        When the words ask for something else.
-    """
+    """The record of a chat as a table; ``--sent`` tells what went to models."""
     if [word for word in words if word != "--sent"]:
         raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
     log = [event for each in chat.runs for event in each.log]

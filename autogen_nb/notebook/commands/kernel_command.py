@@ -18,13 +18,7 @@ _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if 
 
 
 def execute(verb: str, chat: NotebookConversation) -> DisplayData:
-    """Does what is asked of a chat's kernel, and returns what is to be shown for it.
-
-    Raises
-    ------
-    AutogenError
-        When there is no such word, or the kernel cannot do it now.
-    """
+    """Does what is asked of a chat's kernel, and returns what is to be shown for it."""
     if verb not in VERBS:
         near = difflib.get_close_matches(verb, VERBS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(VERBS)}"

@@ -33,19 +33,7 @@ from autogen_nb.notebook.view.plain_cell import PlainCellView
 
 @dataclass(frozen=True, slots=True)
 class LineCommand:
-    """A command of ``%autogen``.
-
-    Parameters
-    ----------
-    arguments
-        What may follow the name, as the usage says it.
-    help
-        What it does; further lines stand below the first.
-    run
-        Does it, given the words behind the name.
-    needs_words
-        Whether it is none without them.
-    """
+    """A command of ``%autogen``."""
 
     arguments: str
     help: str
@@ -86,13 +74,7 @@ class Commands:
         self._choose_model = choose_model
 
     def run(self, line: str) -> None:
-        """Runs the command of a line, and shows what comes of it; without one, says which there are.
-
-        Raises
-        ------
-        AutogenError
-            When the line is no command, or it cannot be done.
-        """
+        """Runs the command of a line, and shows what comes of it; without one, says which there are."""
         # A rule may name a command line with quotes of its own.
         try:
             name, *words = (line.split() if line.split()[:1] == ["rules"] else shlex.split(line)) or [""]
@@ -208,13 +190,7 @@ class Commands:
         self._show(models_command.execute(words, self._notebook, os.environ, self._servers))
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        """The chat that the words name, or the current one.
-
-        Raises
-        ------
-        ConfigError
-            When they name none that there is.
-        """
+        """The chat that the words name, or the current one."""
         options, chat = self._options_and_chat(words)
         if options:
             raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")

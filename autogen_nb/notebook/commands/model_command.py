@@ -21,13 +21,7 @@ _FORGOTTEN = "What was given in the model form is forgotten."
 
 
 def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> DisplayData:
-    """Does what is asked, and returns what is to be shown for it.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such word, or OAI_CONFIG_LIST cannot be read.
-    """
+    """Does what is asked, and returns what is to be shown for it."""
     if list(words) == ["forget"]:
         setting.forget()
         return _shown(setting, environ, _FORGOTTEN)
@@ -39,13 +33,7 @@ def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, s
 
 
 def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> ModelForm:
-    """The form that ``%autogen model set`` opens, with what the words say filled in.
-
-    Raises
-    ------
-    ConfigError
-        When they say something else than a name and an address.
-    """
+    """The form that ``%autogen model set`` opens, with what the words say filled in."""
     rest, proposed = list(words), setting.proposal(None, environ)
     if "--url" in rest:
         index = rest.index("--url")

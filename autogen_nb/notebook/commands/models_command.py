@@ -15,13 +15,7 @@ _OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model
 
 
 def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> DisplayData:
-    """What is to be shown: asking this is the person's leave to look at this machine's own ports.
-
-    Raises
-    ------
-    ConfigError
-        When more is said than that, or OAI_CONFIG_LIST cannot be read.
-    """
+    """What is to be shown: asking this is the person's leave to look at this machine's own ports."""
     if words:
         raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
     given = notebook.model_setting.given

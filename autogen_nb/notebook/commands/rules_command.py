@@ -15,20 +15,7 @@ VERBS = ("list", "add", "remove", "clear")
 
 
 def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable[[str], bool]) -> DisplayData:
-    """Does what is asked of the rules, and returns what is to be shown for it.
-
-    Parameters
-    ----------
-    folder
-        The notebook's own folder, which relative paths are meant from.
-    sure
-        Asks the person whether they are sure.
-
-    Raises
-    ------
-    AutogenError
-        When there is no such word or no such rule, or the rules cannot be used.
-    """
+    """Does what is asked of the rules, and returns what is to be shown for it."""
     verb, *rest = words or ["list"]
     match verb:
         case "list" if not rest:

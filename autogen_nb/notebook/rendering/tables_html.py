@@ -27,15 +27,7 @@ def table(
     numbers: AbstractSet[str] = frozenset(),
     code: AbstractSet[str] = frozenset(),
 ) -> DisplayData:
-    """A table of any text; nothing in it can disguise what it says.
-
-    Parameters
-    ----------
-    numbers
-        Heads of columns whose cells stand at the right.
-    code
-        Heads of columns whose cells keep their lines, and are shown in the code font.
-    """
+    """A table of any text; nothing in it can disguise what it says."""
     seen = [
         [visible(cell if head in code else " ".join(cell.split())) for head, cell in zip(heads, row, strict=True)]
         for row in rows

@@ -41,13 +41,7 @@ class _Calls:
 
 
 class CellChats:
-    """What the chats of one cell show, and where.
-
-    Parameters
-    ----------
-    origin
-        The run of the cell.
-    """
+    """What the chats of one cell show, and where."""
 
     def __init__(self, shell: Any, origin: Origin) -> None:
         self._shell = shell

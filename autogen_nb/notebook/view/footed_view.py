@@ -19,24 +19,7 @@ _MOVED = "This chat is shown anew in another place, and goes on there."
 
 
 class FootedView:
-    """Shows what stays, and at the foot what is awaited or asked; in the page that is open by then.
-
-    Parameters
-    ----------
-    remark
-        What every status line says besides, such as that code runs unasked.
-    comes_back
-        Whether a page that was loaded again can have the view shown, as every status line says then.
-    clock
-        Gives seconds that only grow.
-    publish
-        Shows below which cell.
-
-    Attributes
-    ----------
-    page_loaded : bool
-        Whether a page was loaded while the panel was shown, which drops what the cell prints.
-    """
+    """Shows what stays, and at the foot what is awaited or asked; in the page that is open by then."""
 
     mirrored = "This page was loaded again, and its file does not keep what came since: `%autogen show` in a cell does."
     """What is said at the end in a page that has only what came after it was loaded."""

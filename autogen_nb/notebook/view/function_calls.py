@@ -21,15 +21,7 @@ _PREVIEW = 60
 
 
 class CallsShown:
-    """A message with calls in its place in the cell.
-
-    Parameters
-    ----------
-    around
-        The message with this HTML of its calls in it: who speaks, and what.
-    text
-        The message without its calls as plain text.
-    """
+    """A message with calls in its place in the cell."""
 
     def __init__(self, slot: Slot, calls: tuple[FunctionCall, ...], *, around: Callable[[str], str], text: str) -> None:
         self.calls = calls

@@ -62,21 +62,7 @@ _SHARE = 5
 
 
 class NotebookView(FootedView):
-    """Shows the events of a chat below the cell that runs.
-
-    Parameters
-    ----------
-    remark
-        What every status line says besides, such as that code runs unasked.
-    members
-        Those of a team, each of whom has a colour by its place.
-    comes_back
-        Whether a page that was loaded again can have the chat shown, as every status line says then.
-    clock
-        Gives seconds that only grow.
-    publish
-        Shows below which cell.
-    """
+    """Shows the events of a chat below the cell that runs."""
 
     def __init__(
         self,

@@ -12,13 +12,7 @@ from autogen_nb.views.plain_view import PlainView
 
 
 class PlainCellView(PlainView):
-    """The plain view with a cell's own lines, and without what the person has just typed or seen.
-
-    Parameters
-    ----------
-    remark
-        What is said at the end besides, such as that code ran unasked.
-    """
+    """The plain view with a cell's own lines, and without what the person has just typed or seen."""
 
     def __init__(self, *, remark: str = "") -> None:
         super().__init__()

@@ -13,13 +13,7 @@ from autogen_nb.notebook.view import status_line
 
 
 class ReplyDraft:
-    """A reply so far.
-
-    Parameters
-    ----------
-    clock
-        Gives seconds that only grow.
-    """
+    """A reply so far."""
 
     def __init__(self, writer: str, clock: Callable[[], float]) -> None:
         self.writer = writer

@@ -27,13 +27,7 @@ _REMARK = 200
 
 
 class RunOutputs:
-    """Where the outputs of one run go.
-
-    Parameters
-    ----------
-    place
-        Gives the next place below what is shown so far.
-    """
+    """Where the outputs of one run go."""
 
     def __init__(self, place: Callable[[], Slot]) -> None:
         self._place = place

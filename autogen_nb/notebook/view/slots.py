@@ -30,13 +30,7 @@ def publish_here(data: Bundle, metadata: Bundle, display_id: str, *, update: boo
 
 
 class Slot:
-    """An output of a cell with a display id; nothing is shown before the first `show`.
-
-    Parameters
-    ----------
-    above
-        The place above it. A front end puts outputs where they come first, so that place is taken before this one.
-    """
+    """An output of a cell with a display id; nothing is shown before the first `show`."""
 
     def __init__(self, above: "Slot | None" = None, publish: Publish = publish_here) -> None:
         self._id = uuid4().hex
@@ -110,13 +104,7 @@ class Slots:
             slot.clear()
 
     def tidy(self) -> bool:
-        """Merges what is shown where it is too much; no place that was given out may be used after that.
-
-        Returns
-        -------
-        bool
-            Whether it did.
-        """
+        """Merges what is shown where it is too much; no place that was given out may be used after that."""
         # A mirror has only the last of them.
         if self._used < _MANY or self._mirrors:
             return False

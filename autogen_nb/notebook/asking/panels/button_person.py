@@ -33,16 +33,7 @@ NOBODY = "nobody, in time"
 
 
 class ButtonPerson:
-    """A person who sees the notebook and clicks.
-
-    Parameters
-    ----------
-    superseded
-        Asks whether the cell was run again, so that its panel must give way.
-    patience
-        Seconds that a question waits. One that nobody answers is decided as if nobody were there: nothing runs and
-        nothing is copied; running code is denied what it is about to do.
-    """
+    """A person who sees the notebook and clicks."""
 
     def __init__(self, foot: Foot, superseded: Callable[[], bool], *, patience: float | None = None) -> None:
         self._foot = foot

@@ -19,20 +19,7 @@ _ONWARDS = "Run this and all later code of this cell unasked; the next cell asks
 
 
 class DecisionPanel(Panel):
-    """A question whose choices may give way to a field, and come back.
-
-    Parameters
-    ----------
-    below
-        What stands below the question, as HTML of this package's.
-    effects
-        What the code does: the person may let it pass from now on.
-
-    Attributes
-    ----------
-    busy
-        Whether the person is in the midst of an answer.
-    """
+    """A question whose choices may give way to a field, and come back."""
 
     def __init__(self, question: str, below: str, effects: Iterable[Effect]) -> None:
         super().__init__(question, chat_html.question(question) + below)

@@ -28,13 +28,7 @@ class _Waiting:
 
 
 class EffectQuestions:
-    """The questions of running code that are open.
-
-    Parameters
-    ----------
-    ask
-        Shows a panel, and gives what the person answers.
-    """
+    """The questions of running code that are open."""
 
     def __init__(self, ask: Callable[[Panel], Awaitable[Any]]) -> None:
         self._ask = ask

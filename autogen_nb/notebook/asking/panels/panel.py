@@ -63,15 +63,7 @@ class Unanswered(NobodyThere):
 
 
 class Panel:
-    """A question with widgets; it is answered once.
-
-    Parameters
-    ----------
-    question
-        The question in words, for front ends without widgets.
-    shown
-        The same as HTML of this package's, with what stands below it; by default in one line.
-    """
+    """A question with widgets; it is answered once."""
 
     def __init__(self, question: str, shown: str = "") -> None:
         self._question = question
@@ -84,15 +76,7 @@ class Panel:
         self._shown: list[widgets.Widget] = [self._head, self._countdown]
 
     async def ask(self, foot: Foot, superseded: Callable[[], bool], patience: float | None = None) -> Any:
-        """The person's answer.
-
-        Raises
-        ------
-        Superseded
-            When the cell was run again before there was one.
-        Unanswered
-            When there was none within `patience` seconds.
-        """
+        """The person's answer."""
         view = self._box._repr_mimebundle_() or {}  # IPython's own protocol
         foot.panel({**view, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
         begun = time.monotonic()
