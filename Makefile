@@ -18,7 +18,7 @@ AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all test-newer test-matrix torture places lab lint docs bench bench-quick bench-peers bench-policy lock clean browser sandbox
+.PHONY: help demo test test-smoke test-slow test-all test-newer test-matrix torture places lab lint docs bench bench-quick bench-peers bench-policy lock clean browser sandbox
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,15 +29,19 @@ demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA
 lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
-test: $(VENV)/.has-dev ## The quick tests, in less than five minutes; core/ must be covered to the last branch
+test: $(VENV)/.has-dev ## The quick tests, in less than four minutes; core/ must be covered to the last branch
 	$(PYTEST) -m "not ($(SLOW) or $(APART))" --cov --cov-report=
 	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
 	@echo 'left out, for `make test-all`: $(SLOW) or $(APART)'
 
+test-smoke: $(VENV)/.has-dev browser sandbox ## One chat in a browser, and one run in each sandbox
+	$(PYTEST) tests/browser/test_quickstart.py tests/kernels/test_bubblewrap.py
+	$(AT_MOST) scripts/containers.sh $(PYTEST) tests/contract -k "docker and (print or survives or interrupt)"
+
 test-slow: $(VENV)/.has-dev browser sandbox ## The tests that take longer, those of the browser among them
 	$(PYTEST) -m "($(SLOW)) and not ($(APART))"
 
-test-all: test test-slow test-matrix torture places ## Every test there is
+test-all: test test-slow test-matrix torture places test-newer bench-quick ## Everything, before a release: other Pythons and the benchmarks, too
 
 torture: $(VENV)/.has-dev ## Floods of output, bombs and a resume at every event, a quarter of an hour at most
 	$(AT_MOST) $(PYTEST) -m torture tests/torture tests/agents/test_team_resuming.py
