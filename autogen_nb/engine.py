@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import contextlib
+import os
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
@@ -30,6 +31,11 @@ class Engine:
     """One thread with an asyncio loop, started at first use and ended with the process."""
 
     def __init__(self) -> None:
+        self._reset()
+        # A fork copies the engine without its thread, and with endings that are the parent's.
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -78,6 +84,9 @@ class Engine:
             return self._loop
 
     def _end(self) -> None:
+        if self._loop is None:
+            return
+
         async def one(ending: Callable[[], Awaitable[object]]) -> None:
             async with asyncio.timeout(LAST):
                 await ending()

@@ -1,6 +1,9 @@
 """The driver in processes of its own: Ctrl-C, the end of the process, and long chats."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -230,3 +233,28 @@ def test_long_chat_needs_no_recursion(text: str) -> None:
     done = in_process(LONG.replace("TEXT", text))
 
     assert (done.stdout, done.stderr) == ("5000 max_turns\n", "")
+
+
+FORKED = """
+import multiprocessing, sys
+from autogen_nb import AssistantAgent, UserProxyAgent
+from autogen_nb.testing import ScriptedModel
+
+def chat(number):
+    model = ScriptedModel([f"```python\\nprint({number} * 2)\\n```", "TERMINATE"])
+    proxy = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config={"work_dir": sys.argv[1]})
+    result = proxy.initiate_chat(AssistantAgent("assistant", llm_config=model), message="Go.", silent=True)
+    return result.chat_history[2]["content"].split()[-1]
+
+print(chat(1))
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(pool.map(chat, [2, 3]))
+"""
+
+
+@pytest.mark.kernel
+def test_chats_run_in_forked_processes(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FORKED, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.stdout, done.stderr) == ("2\n['4', '6']\n", "")
