@@ -13,9 +13,6 @@ from autogen_nb.events import Event
 VERSION = 2
 """Version of the JSON form; a change that an older reader cannot take raises it."""
 
-_READABLE = (1, VERSION)
-"""What version 2 adds, version 1 is read without: a model's reasoning."""
-
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
 
@@ -28,7 +25,7 @@ def from_json(value: Mapping[str, Any]) -> Event:
     """The event that `to_json` wrote."""
     if not isinstance(value, Mapping):
         raise SessionError(f"an event is an object, not {value!r}")
-    if value.get("v") not in _READABLE:
+    if value.get("v") != VERSION:
         raise SessionError(f"an event of version {value.get('v')!r} cannot be read: this is version {VERSION}")
     cls = _EVENTS.get(str(value.get("type")))
     if cls is None:

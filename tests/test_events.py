@@ -57,10 +57,9 @@ def test_field_that_is_not_written_has_its_default() -> None:
     assert from_json({"v": VERSION, "type": "Ended", "reason": "exit"}) == Ended("exit")
 
 
-def test_version_1_is_read() -> None:
-    message = {"type": "Message", "content": "Hi."}
-
-    assert from_json({"v": 1, "type": "ModelReplied", "message": message}) == ModelReplied(Message("Hi."))
+def test_another_version_is_refused() -> None:
+    with pytest.raises(SessionError, match="version 1 cannot be read"):
+        from_json({"v": 1, "type": "Ended", "reason": "exit"})
 
 
 def test_float_may_be_written_as_an_integer() -> None:
