@@ -109,7 +109,7 @@ def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
         "--share": options.share,
     }
     words = [f"{option} {_quoted(option, str(value))}" for option, value in given.items() if value is not None]
-    return [*words, *(["--net"] if options.net else [])]
+    return words if options.net is None else [*words, "--net" if options.net else "--no-net"]
 
 
 def _quoted(option: str, value: str) -> str:

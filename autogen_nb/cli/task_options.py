@@ -22,7 +22,7 @@ class TaskOptions:
     model: str | None
     confirm: Confirm | None
     sandbox: Sandbox | None
-    net: bool
+    net: bool | None
     kernel: str
     max_turns: int | None
     block_timeout: float | None
@@ -32,7 +32,8 @@ class TaskOptions:
     def execution_target(self) -> ExecutionTarget:
         """Where the code runs: where nothing is said, the organisation's policy says how much there is of walls."""
         # A kernel that is named has the walls that it has.
-        return ExecutionTarget(self.sandbox or ("none" if self.kernel else policy().sandbox), self.net, self.kernel)
+        sandbox = self.sandbox or ("none" if self.kernel else policy().sandbox)
+        return ExecutionTarget(sandbox, bool(self.net), self.kernel)
 
 
 def task_options(
@@ -52,7 +53,7 @@ def task_options(
             "--confirm", type=click.Choice(CONFIRMS), envvar="AUTOGEN_NB_CONFIRM", show_envvar=True, help=confirm
         ),
         click.option("--sandbox", type=click.Choice(SANDBOXES), help=sandbox),
-        click.option("--net", is_flag=True, help="Let code in the sandbox use the network."),
+        click.option("--net/--no-net", default=None, help="Let code in the sandbox use the network, or not. [no]"),
         click.option(
             "--kernel", metavar="NAME|URL", default="", help="An installed kernel or a Jupyter server for the code."
         ),

@@ -266,12 +266,11 @@ class CellOptions:
         ),
         help="let the model ask you questions by a tool of its own, or do not [with models of OpenAI and Azure]",
     )
-    net: bool = _option(
+    net: bool | None = _option(
         "--net",
-        default=False,
-        action="store_true",
+        action=argparse.BooleanOptionalAction,
         setting=Bool(False),  # traitlets' way
-        help="let code in the sandbox use the network",
+        help="let code in the sandbox use the network, or not [no]",
     )
     # An address may hold a token.
     kernel: str | None = _option(

@@ -63,7 +63,7 @@ class Defaults(Configurable):
     @property
     def where(self) -> ExecutionTarget:
         """Where the code of a chat runs that says nothing else; never with less walls than the policy asks for."""
-        sandbox, kernel, net = self.usual("sandbox"), self.usual("kernel") or "", self.usual("net")
+        sandbox, kernel, net = self.usual("sandbox"), self.usual("kernel") or "", bool(self.usual("net"))
         images = (self.image,) if self.image else ()
         where = ExecutionTarget(sandbox, net and place_kind(sandbox).net, kernel, images)
         policy = policy_file.policy()
@@ -138,12 +138,12 @@ def _never_by(options: CellOptions) -> str:
 
 def target_of(options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
     """Where a cell's options say that code runs; `usual` where they say nothing."""
-    if options.sandbox is None and options.kernel is None and not options.net:
+    if options.sandbox is None and options.kernel is None and options.net is None:
         return usual
     # A sandbox takes the place of a kernel that the settings name, and the other way round.
     sandbox = options.sandbox or ("none" if options.kernel else usual.sandbox)
     kernel = options.kernel or ("" if options.sandbox not in (None, "none") else usual.kernel)
-    net = options.net or (usual.net and place_kind(sandbox, kernel).net)
+    net = usual.net and place_kind(sandbox, kernel).net if options.net is None else options.net
     return ExecutionTarget(sandbox, net, kernel, usual.images)
 
 

@@ -118,6 +118,7 @@ def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         (CellOptions("go"), ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
         (CellOptions("go", sandbox="none"), ExecutionTarget("bwrap", net=True), ExecutionTarget()),
         (CellOptions("go", net=True), ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
+        (CellOptions("go", net=False), ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
         (CellOptions("go", sandbox="bwrap"), ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
         (CellOptions("go", kernel="bash"), ExecutionTarget("bwrap", net=True), ExecutionTarget(kernel="bash")),
         (CellOptions("go", sandbox="docker"), ExecutionTarget("docker", net=True), ExecutionTarget("docker", net=True)),
