@@ -85,7 +85,7 @@ class Exec:
     def _read(self, made: str, stream: Any) -> None:
         """Passes on what the program writes, until it has ended."""
         try:
-            _pass_on(_socket(stream), self._writing, lambda: bool(self._state(made).get("Running")))
+            _pass_on(_socket(stream), self._writing, lambda: self._may_write(made))
         finally:
             code = self._state(made).get("ExitCode")
             os.close(self._writing)
@@ -93,6 +93,11 @@ class Exec:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.exited.set_result, code if isinstance(code, int) else _GONE)
             close_stream(stream)
+
+    def _may_write(self, made: str) -> bool:
+        # The engine says "not running" of a program that has not begun, too; that one has no number yet.
+        state = self._state(made)
+        return bool(state) and (bool(state.get("Running")) or not self._number.exists())
 
     def _state(self, made: str) -> dict[str, Any]:
         try:
@@ -115,14 +120,17 @@ def _socket(stream: Any) -> Any:
     return getattr(stream, "_sock", stream)
 
 
-def _pass_on(stream: Any, writing: int, runs: Callable[[], bool]) -> None:
+def _pass_on(stream: Any, writing: int, may_write: Callable[[], bool]) -> None:
     """Writes the payload of the engine's frames to the pipe, until the stream or the program has ended."""
     held = b""
+    ended = False
     with suppress(BrokenPipeError):
         while True:
             if not select.select([stream], [], [], _ASK)[0]:
-                if not runs():
+                # Its last words may have come while the engine was asked: the stream is looked at once more.
+                if ended:
                     return
+                ended = not may_write()
                 continue
             # As much as there is: what TLS has decrypted and still holds cannot be waited for.
             if not (data := stream.recv(_CHUNK)):
