@@ -20,6 +20,8 @@ _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 """What may stand around a word that is alone in its line."""
+_RECENT = 120
+"""Characters of a line in which the word is looked for behind its last sentence."""
 
 
 Condition: TypeAlias = Callable[[Message], bool]
@@ -72,16 +74,23 @@ class WithoutCode:
 
 
 def without(word: str, text: str) -> str:
-    """The text without the lines of prose that hold the word alone, and without the white space that they leave."""
+    """The text without lines that hold the word alone, and without the word behind its last sentence."""
     lines = WordFilter(word)
     return (lines.add(text) + lines.end()).strip()
 
 
 class WordFilter:
-    """A text that comes in pieces, without the lines of prose that hold a word alone; what could become one waits."""
+    """A text that comes in pieces, without lines of prose that hold the word alone, and without the word at its end.
+
+    What could become the word waits.
+    """
 
     def __init__(self, word: str) -> None:
         self._word = word
+        beginnings = "|".join(re.escape(word[:length]) for length in range(len(word), 0, -1))
+        closing = rf"{re.escape(word)}{_MARKS}|(?:{beginnings})?"
+        self._closing = re.compile(rf"[.!?:][*_`\"')\]]*(?P<closing>[ \t]+[*_`]*(?:{closing}))\Z")
+        self._recent = ""
         self._line: list[str] = []
         self._unshown = ""
         self._is_shown = False
@@ -98,27 +107,43 @@ class WordFilter:
 
     def _add(self, piece: str) -> str:
         self._line.append(piece)
+        self._recent = (self._recent + piece)[-_RECENT:]
         self._unshown += piece
         if piece.endswith("\n"):
             return self._end_line()
         self._is_shown = self._is_shown or bool(self._fence) or not self._could_become(self._unshown)
-        return self._shown() if self._is_shown else ""
+        if not self._is_shown:
+            return ""
+        end = len(self._unshown) - self._closing_length()
+        text, self._unshown = self._unshown[:end], self._unshown[end:]
+        return self._shown(text)
+
+    def _closing_length(self) -> int:
+        """The length of what stands behind the last sentence of a line, where that is the word or could become it."""
+        found = None if self._fence else self._closing.search(self._recent)
+        return 0 if found is None else min(len(found["closing"]), len(self._unshown))
 
     def _end_line(self) -> str:
         line = "".join(self._line)
         dropped = not (self._fence or self._is_shown) and _alone(self._word, line.rstrip("\r\n"))
+        end = len(self._unshown) - self._closing_length()
+        text, closing = ("", "") if dropped else (self._unshown[:end], self._unshown[end:])
+        if self._word not in closing:
+            text, closing = text + closing, ""
         mark = _FENCE.match(line)
         if self._fence and mark is not None:
             is_end = mark[1].startswith(self._fence) and not line[mark.end() :].strip()
             self._fence = "" if is_end else self._fence
         elif mark is not None:
             self._fence = mark[1]
-        self._line, self._is_shown, self._unshown = [], False, "" if dropped else self._unshown
-        return self._shown()
+        self._line, self._is_shown, self._unshown, self._recent = [], False, "", ""
+        shown = self._shown(text)
+        # The word behind a sentence is shown only where more follows.
+        self._gap.append(closing)
+        return shown
 
-    def _shown(self) -> str:
+    def _shown(self, text: str) -> str:
         # White space before a line that is left out is not needed, either.
-        text, self._unshown = self._unshown, ""
         kept = text.rstrip()
         before = "".join(self._gap) if kept else ""
         if kept:
