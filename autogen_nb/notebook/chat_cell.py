@@ -69,7 +69,7 @@ class ChatCell:
         self._notebook = stage.notebook
         self._person = stage.person
         self._view = stage.view
-        self._asks_given = self._spoken = False
+        self._asks_given = self._reply_begun = False
 
     async def run(self) -> ChatResult:
         """What the run comes to."""
@@ -241,7 +241,7 @@ class ChatCell:
     async def _choose_other(self, error: ModelError) -> Model:
         """The model that takes the place of one that failed before it said a word."""
         told = type(error)(f"{error} {_WAY_OUT}", model=error.model)
-        if not self._asks_given or self._spoken or isinstance(self._person, AbsentPerson):
+        if not self._asks_given or self._reply_begun or isinstance(self._person, AbsentPerson):
             raise told from error
         self._notebook.model_setting.failed = str(error)
         try:
@@ -267,7 +267,7 @@ class ChatCell:
         try:
             async with aclosing(chat.exchange().happening(self._view.tick)) as happening:
                 async for event in happening:
-                    self._spoken = isinstance(event, ModelDelta | ReasoningDelta)
+                    self._reply_begun = isinstance(event, ModelDelta | ReasoningDelta)
                     if position < shown:
                         position += event == cell_run.log[position]
                         # The last one is the question, which is asked once more.

@@ -30,11 +30,17 @@ UNATTENDED_TIMEOUT = 300.0
 _UNASKED = "code runs unasked ({})"
 
 
-class Defaults(Configurable):
-    """The settings of a notebook: those of the options, each of which a cell's option overrides, and some besides."""
+OptionDefaults = type(
+    "OptionDefaults",
+    (Configurable,),
+    {name: option.setting for name, option in OPTIONS.items() if option.setting is not None},
+)
+"""A setting for each option that has one."""
 
-    # The rows of the options hold them; a class body may add to its own names.
-    locals().update({name: option.setting for name, option in OPTIONS.items() if option.setting is not None})
+
+# A class made by `type` is no type to mypy.
+class Defaults(OptionDefaults):  # type: ignore[misc, valid-type]
+    """The settings of a notebook: those of the options, each of which a cell's option overrides, and some besides."""
 
     ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
     image = Unicode("", help="the container image of --sandbox docker; empty for python:3-slim").tag(config=True)
