@@ -108,7 +108,7 @@ def test_the_defaults_are_those_of_the_settings() -> None:
     named = re.search(r"`%config AutogenMagics` sets defaults: (.*)\.", text(DOCS / "magics.md"))
 
     assert named is not None
-    assert set(re.findall(r"`(\w+)`", named[1])) == set(Defaults.class_own_traits(config=True))
+    assert set(re.findall(r"`(\w+)`", named[1])) == set(Defaults.class_traits(config=True))
 
 
 def test_the_exit_codes_are_those_of_the_command() -> None:
