@@ -277,22 +277,6 @@ def test_text_that_is_written_over_is_printed_when_it_stays() -> None:
     assert told(*steps) == "head\n100 %\n\n"
 
 
-def test_what_takes_a_passing_place_is_printed() -> None:
-    shown = told(display("thinking", "status", "a"), display("He", "partial", "a"), display("Hello", "message", "a"))
-
-    assert shown == "Hello\n\n"
-
-
-def test_signs_for_a_terminal_are_left_out() -> None:
-    assert told(display("a\x1b[31mb\x1b[2Jc\x07", "message", "a")) == "abc\n\n"
-
-
-def test_what_takes_an_emptied_place_is_printed() -> None:
-    shown = told(display("copying", "status", "a"), display("", "empty", "a"), display("Hello", "message", "a"))
-
-    assert shown == "Hello\n\n"
-
-
 @pytest.mark.parametrize("data", ["iVBORw0KGgo=", "no base64", "iVBORw0"], ids=["short", "none", "cut"])
 def test_a_picture_that_is_none_is_named(data: str) -> None:
     shown = told(display("<Figure>", "output", "a", **{"image/png": data}), display("Done.", "message", "b"))

@@ -209,14 +209,6 @@ def test_no_message_and_nobody_there(way: Way) -> None:
     assert result.human_input == ["Typed."]
 
 
-@pytest.mark.parametrize("way", ["sync"])
-def test_no_message_and_nobody_there_names_the_way_out(way: Way) -> None:
-    with pytest.raises(NobodyThere) as failed:
-        talk(way, user(), assistant("TERMINATE"), [], message=None)
-
-    told(failed.value, "message=")
-
-
 SCRIPT = """
 from autogen_nb import AssistantAgent, UserProxyAgent
 user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)

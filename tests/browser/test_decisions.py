@@ -24,37 +24,6 @@ def test_edited_block_runs_as_it_was_edited(notebook: NotebookPage, fake: FakeOp
     assert "edited 4200" in str(fake.requests[1].body)
 
 
-def test_skipped_block_does_not_run_and_the_model_reads_why(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add(code("print('it ran')"), "Another way, then.")
-    notebook.create(connected(fake), ASK)
-    notebook.run_all()
-    notebook.click(1, "Skip")
-    reason = notebook.field(1, "Reason")
-    expect(reason).to_be_focused()
-    reason.fill("I know the answer")
-    reason.press("Enter")
-
-    notebook.await_idle()
-    expect(notebook.output(1)).to_contain_text("Another way, then.")
-    expect(notebook.output(1)).to_contain_text("Skipped (I know the answer) \u00b7 by you")
-    assert "I know the answer" in str(fake.requests[1].body)
-
-
-def test_stop_ends_the_chat_and_what_would_run_after_it(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add(code("print('it ran')"))
-    notebook.create(connected(fake), ASK, "print('later', 6 * 7)")
-    notebook.run_all()
-    notebook.click(1, "Stop")
-
-    notebook.await_idle()
-    expect(notebook.output(1)).to_contain_text("Stopped by you.")
-    expect(notebook.button(1, "Run")).to_have_count(0)
-    assert "Traceback" not in notebook.outputs(1).text
-    assert notebook.outputs(2).html == ()
-    notebook.run_cell(2)
-    expect(notebook.output(2)).to_have_text("later 42")
-
-
 def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code("print(6 * 7)"), code("print(7 * 7)", says="And one more."), "It is 49.")
     notebook.create(connected(fake), ASK)
@@ -84,15 +53,3 @@ def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI)
 
     notebook.await_idle()
     expect(notebook.output(1)).to_contain_text("It is 49.")
-
-
-def test_panel_does_not_take_the_focus_when_it_appears(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add(code("print(6 * 7)"), "It is 42.")
-    notebook.create(connected(fake), ASK, "x = ")
-    notebook.run_cell(0)
-    notebook.run_cell(1)
-    editor = notebook.cell(2).locator(".cm-content")
-    editor.click()
-    expect(notebook.button(1, "Run")).to_be_visible()
-
-    expect(editor).to_be_focused()

@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
-from tests.browser.cells import CHAT, code, connected
+from tests.browser.cells import code, connected
 from tests.browser.notebook_page import NotebookPage
 
 WAITS = """
@@ -65,22 +65,6 @@ def test_output_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: Fak
     expect(notebook.output(2)).to_contain_text("It is done.")
 
 
-def test_cell_that_runs_is_run_again(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
-    fake.add(code(WAITS), "It is done.", "Never.")
-    begin(notebook, fake, UNASKED)
-    expect(notebook.output(1)).to_contain_text("began")
-    notebook.run_cell(1)
-    expect(notebook.output(1)).to_contain_text("This cell runs already")
-    expect(notebook.output(1)).to_contain_text("began")
-    notebook.screenshot("run-again-while-it-runs", 1)
-    (folder / "go").touch()
-    notebook.await_idle()
-
-    expect(notebook.output(1)).to_contain_text("ended")
-    expect(notebook.output(1)).to_contain_text("It is done.")
-    assert len(fake.requests) == 2
-
-
 def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
     fake.add(code(WAITS), "It is done.", "Never.")
     begin(notebook, fake, UNASKED)
@@ -94,22 +78,3 @@ def test_own_cell_run_again_after_a_reload_goes_on(notebook: NotebookPage, fake:
 
     expect(notebook.output(1)).to_contain_text("ended")
     assert len(fake.requests) == 2
-
-
-def test_follow_up_after_a_restart_says_what_is_gone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add("The first answer.", "The second answer.")
-    begin(notebook, fake, "%%autogen\nFirst.", "%%autogen\nSecond.")
-    notebook.await_idle()
-    notebook.restart()
-    notebook.run_cell(0)
-    notebook.run_cell(2)
-    notebook.await_idle()
-
-    expect(notebook.output(2)).to_contain_text("the conversation of the one cell before is gone")
-    expect(notebook.output(2)).to_contain_text("The second answer.")
-    expect(notebook.output(1)).to_contain_text("The first answer.")
-    notebook.screenshot("follow-up-after-restart", 2)
-
-
-def test_chat_of_a_plain_cell_goes_on_in_the_cell_that_shows(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    show_and_answer(notebook, fake, CHAT, "plain-cell-shown")
