@@ -175,10 +175,3 @@ def test_memory_grows_with_the_messages_alone(way: str) -> None:
 
     assert many < few * 1.2
     assert many < 4_000
-
-
-@BOTH_WAYS
-def test_words_are_held_once(way: str) -> None:
-    per_message = came_to(way, "functions", GROWN + "print(json.dumps(grown(1_000, 20_000)))")
-
-    assert 20_000 < per_message < 20_000 * 1.2

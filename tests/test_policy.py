@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb import run
-from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.agents.parts.agent_config import read_code_config
-from autogen_nb.core.chats.team_replies import RunLast
-from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
+from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.notebook.options import CellOptions
@@ -43,12 +41,6 @@ def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
     return laid
 
 
-def test_no_file_is_no_policy(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path in (file, file.parent / "none" / "policy.toml"):
-        monkeypatch.setattr(policy_file, "PATH", path)
-        assert run.policy() == NO_POLICY
-
-
 def test_file_of_somebody_else_stops_everything(file: Path, lay: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
     lay("[code]\nconfirm = 'always'")
 
@@ -73,14 +65,6 @@ def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> N
         _ = Defaults().where
 
 
-def test_changed_file_holds_at_once(lay: Lay) -> None:
-    lay("[code]\nconfirm = 'risky'")
-    before = run.policy()
-    lay("[code]\nconfirm = 'always'")
-
-    assert (before, run.policy()) == (OrganisationPolicy(confirm="risky"), OrganisationPolicy(confirm="always"))
-
-
 def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
     with FakeOpenAI() as server:
         server.add("Hi.")
@@ -96,18 +80,6 @@ def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
     assert answered.completion.message.text == "Hi."
 
 
-def test_code_of_agents_is_asked_about(lay: Lay) -> None:
-    lay("[code]\nconfirm = 'risky'")
-    executor = ScriptedExecutor({})
-
-    found = [read_code_config({"executor": executor, **more}) for more in ({}, {"confirm": "always"})]
-    step = CodeExecutorAgent("coder", executor).team_step()
-
-    assert [each.confirm for each in found if each is not None] == ["risky", "always"]
-    assert isinstance(step, RunLast)
-    assert step.code.confirm == "risky"
-
-
 def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
     lay("[code]\nsandbox = 'docker'")
 
@@ -116,18 +88,6 @@ def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
     for weaker in ({"use_docker": False}, {"sandbox": "none"}, {"kernel": "python3"}):
         with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the code has none"):
             read_code_config({"work_dir": str(tmp_path), **weaker})
-
-
-@pytest.mark.parametrize(
-    ("options", "confirm"),
-    [(CellOptions("go", confirm="never"), "risky"), (CellOptions("go", confirm="always"), "always")],
-)
-def test_cell_may_only_be_stricter(options: CellOptions, confirm: str) -> None:
-    found = cell_settings(options, Defaults(), attended=True, policy=OrganisationPolicy(confirm="risky", budget="0.50"))
-
-    assert found.confirm == confirm
-    assert found.policy_budget == "0.50"
-    assert found.remark == "your organisation's policy: confirm risky, budget 0.50"
 
 
 def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatch) -> None:

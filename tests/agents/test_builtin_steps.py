@@ -4,8 +4,6 @@ import asyncio
 import functools
 from typing import Any
 
-import pytest
-
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
@@ -54,14 +52,6 @@ def test_a_function_around_a_step_is_none_itself() -> None:
 
 
 @BOTH_WAYS
-def test_step_replaced(way: Way) -> None:
-    helper = assistant("Never.")
-    helper.replace_reply_func(ConversableAgent.generate_oai_reply, lambda *_, **__: (True, "Mine."))
-
-    assert contents(chat(way, user(max_consecutive_auto_reply=0), helper, message="x")) == ["x", "Mine."]
-
-
-@BOTH_WAYS
 def test_step_registered_again(way: Way) -> None:
     helper = assistant("One.")
     helper.register_reply(ConversableAgent, ConversableAgent.generate_oai_reply, position=0)
@@ -93,13 +83,3 @@ def test_step_within_a_replacement() -> None:
     assert (helper.max_consecutive_auto_reply(proxy), helper.max_consecutive_auto_reply()) == (1, 100)
     helper.update_max_consecutive_auto_reply(5)
     assert helper.max_consecutive_auto_reply(proxy) == 5
-
-
-@pytest.mark.parametrize("preserved", [None, 1])
-def test_history_is_cleared_but_for_the_last_messages(preserved: int | None) -> None:
-    proxy, helper = user(max_consecutive_auto_reply=0), assistant("One.")
-    chat("sync", proxy, helper, message="x")
-
-    helper.clear_history(nr_messages_to_preserve=preserved)
-
-    assert len(helper.chat_messages.get(proxy, [])) == (preserved or 0)

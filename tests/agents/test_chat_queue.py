@@ -69,26 +69,6 @@ def test_awaited_chats_wait_for_their_prerequisites() -> None:
     assert [result.chat_id for result in results.values()] == [7, 8, 9]
 
 
-def test_awaited_chats_run_at_the_same_time() -> None:
-    came = asyncio.Event()
-
-    async def waits(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
-        await came.wait()
-        return True, "At last."
-
-    async def comes(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
-        came.set()
-        return True, "Here."
-
-    one, other = helpers("", "")
-    one.register_reply(lambda _: True, waits)
-    other.register_reply(lambda _: True, comes)
-
-    results = asyncio.run(user().a_initiate_chats(queue(one, other)))
-
-    assert [result.summary for result in results.values()] == ["At last.", "Here."]
-
-
 @pytest.mark.parametrize(
     ("chats", "told"),
     [
@@ -130,16 +110,6 @@ def test_nested_chats_reply(way: Way) -> None:
     (given,) = [event for event in result.log if isinstance(event, ReplyFunctionReturned)]
     said = [event.message.content for event in given.inner if isinstance(event, Said)]
     assert said == ["A text.", "Too long.", "Edit: A text.\nContext: \nToo long.", "Shorter."]
-
-
-def test_nested_chats_count_in_the_cost() -> None:
-    writer, (critic,) = assistant("Never."), helpers("Too long.")
-    writer.register_nested_chats([{"recipient": critic, "max_turns": 1}], trigger="user", position=0)
-
-    result = chat("sync", user(max_consecutive_auto_reply=0), writer, message="A text.")
-
-    assert result.cost["usage_including_cached_inference"] == critic.get_total_usage()
-    assert writer.get_total_usage() is None
 
 
 @BOTH_WAYS

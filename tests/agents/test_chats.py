@@ -1,17 +1,15 @@
 """Chats between two agents: what they come to, sync and async alike."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.errors import CallbackError, ConfigError, ModelUnavailable
-from autogen_nb.events import ModelAsked, Recorded, TerminationAsked
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.events import Recorded
 from autogen_nb.models.wrappers.cache import Cache
-from autogen_nb.testing import ScriptedExecutor, ScriptedHuman
+from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
 CODE = "Here:\n```python\nprint(1)\n```"
@@ -34,29 +32,8 @@ def test_code_is_run_and_its_output_told(way: Way) -> None:
     assert model_of(teacher).requests[0].messages[0]["role"] == "system"
 
 
-def test_both_ways_come_to_the_same() -> None:
-    logs = [chat(way, run_of(), assistant(CODE, "TERMINATE"), message="Print.").log for way in ("sync", "async")]
-
-    untimed = [[_untimed(event) for event in log] for log in logs]
-    assert untimed[0] == untimed[1]
-
-
 def _untimed(event: Recorded) -> str:
     return repr(event).partition("seconds=")[0]
-
-
-@BOTH_WAYS
-def test_inside_a_running_loop(way: Way) -> None:
-    async def cell() -> list[Any]:
-        if way == "sync":
-            return contents(
-                user(max_consecutive_auto_reply=0).initiate_chat(assistant("Hi."), message="Hi?", silent=True)
-            )
-        return contents(
-            await user(max_consecutive_auto_reply=0).a_initiate_chat(assistant("Hi."), message="Hi?", silent=True)
-        )
-
-    assert asyncio.run(cell()) == ["Hi?", "Hi."]
 
 
 @BOTH_WAYS
@@ -70,18 +47,6 @@ def test_a_result_is_a_snapshot(way: Way) -> None:
     assert contents(first) == ["First.", "One."]
     assert proxy.chat_messages[teacher][0]["content"] == "Second."
     assert first.chat_id != second.chat_id
-
-
-@BOTH_WAYS
-def test_the_cost_by_model(way: Way) -> None:
-    result = chat(
-        way, user(max_consecutive_auto_reply=0), assistant("One two.", system_message=""), message="Hello there."
-    )
-
-    usage = result.cost["usage_including_cached_inference"]
-    assert usage["scripted"] == {"cost": None, "prompt_tokens": 2, "completion_tokens": 2, "total_tokens": 4}
-    assert usage["total_cost"] is None
-    assert result.cost["usage_excluding_cached_inference"] == usage
 
 
 @BOTH_WAYS
@@ -102,38 +67,6 @@ def test_summaries(way: Way, method: Any, summary: str) -> None:
     )
 
     assert result.summary == summary
-
-
-@BOTH_WAYS
-def test_a_summary_by_the_model(way: Way) -> None:
-    teacher = assistant("Bye.", "In short.")
-    args = {"summary_prompt": "Shorter!", "summary_role": "user"}
-
-    result = chat(
-        way,
-        user(max_consecutive_auto_reply=0),
-        teacher,
-        message="Hi.",
-        summary_method="reflection_with_llm",
-        summary_args=args,
-    )
-
-    asked = model_of(teacher).requests[1].messages
-    assert result.summary == "In short."
-    assert [message["content"] for message in asked] == ["Hi.", "Bye.", "Shorter!"]
-    assert asked[-1]["role"] == "user"
-
-
-@BOTH_WAYS
-@pytest.mark.parametrize(("turns", "messages"), [(1, 2), (2, 4), (3, 6)])
-def test_max_turns(way: Way, turns: int, messages: int) -> None:
-    executor = ScriptedExecutor({"print(1)": "1\n"})
-    proxy = user(code_execution_config={"executor": executor})
-
-    result = chat(way, proxy, assistant(*[CODE] * 3), message="Print.", max_turns=turns)
-
-    assert len(result.chat_history) == messages
-    assert len(executor.blocks) == turns - 1
 
 
 @BOTH_WAYS
@@ -177,17 +110,6 @@ def test_opening_messages_that_cannot_be_meant(way: Way, message: Any, context: 
     assert model_of(teacher).requests == []
 
 
-@BOTH_WAYS
-def test_a_conversation_goes_on(way: Way) -> None:
-    proxy, teacher = user(max_consecutive_auto_reply=0), assistant("One.", "Two.")
-
-    chat(way, proxy, teacher, message="First.")
-    result = chat(way, proxy, teacher, message="Second.", clear_history=False)
-
-    assert contents(result) == ["First.", "One.", "Second.", "Two."]
-    assert len(model_of(teacher).requests[1].messages) == 4
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -225,58 +147,6 @@ def test_a_predicate_that_raises(way: Way) -> None:
     assert isinstance(failed.value.__cause__, TypeError)
 
 
-def test_after_a_predicate_has_raised_the_log_goes_on() -> None:
-    log: list[Recorded] = []
-    teacher = assistant("Hi.")
-    broken = user(is_termination_msg=lambda message: message["no such key"])
-    with pytest.raises(CallbackError):
-        list(TwoAgentChat(broken, teacher, ChatOptions("Hi?"), waits="sync", log=log).exchange().events())
-    cut_off = log[-1]
-
-    mended = user(is_termination_msg=lambda message: True)
-    again = TwoAgentChat(mended, teacher, ChatOptions("Hi?"), waits="sync", log=log)
-    list(again.exchange().events())
-
-    assert isinstance(cut_off, TerminationAsked)
-    assert contents(again.result()) == ["Hi?", "Hi."]
-    assert len(model_of(teacher).requests) == 1
-
-
-def test_after_a_model_has_failed_the_log_goes_on() -> None:
-    log: list[Recorded] = []
-    executor = ScriptedExecutor({"print(1)": "1\n"})
-    proxy = user(code_execution_config={"executor": executor})
-    talk = TwoAgentChat(proxy, assistant(CODE, ModelUnavailable("busy")), ChatOptions("Hi?"), waits="sync", log=log)
-    with pytest.raises(ModelUnavailable):
-        list(talk.exchange().events())
-    cut_off = log[-1]
-
-    again = TwoAgentChat(proxy, assistant("TERMINATE"), ChatOptions("Hi?"), waits="sync", log=log)
-    list(again.exchange().events())
-
-    assert isinstance(cut_off, ModelAsked)
-    assert contents(again.result())[-1] == "TERMINATE"
-    assert len(executor.blocks) == 1
-
-
-@BOTH_WAYS
-def test_confirmation_asks_the_person(way: Way) -> None:
-    executor = ScriptedExecutor({"print(1)": "1\n"})
-    proxy = user(code_execution_config={"executor": executor, "confirm": "always"}, max_consecutive_auto_reply=1)
-    human = ScriptedHuman(approvals=["skip"])
-    talk = TwoAgentChat(proxy, assistant(CODE, "Fine."), ChatOptions("Hi?"), waits=way, human=human)
-
-    async def main() -> None:
-        async for _ in talk.exchange().happening():
-            pass
-
-    asyncio.run(main())
-
-    assert len(human.asked) == 1
-    assert executor.blocks == []
-    assert contents(talk.result())[2].startswith("The code was not run.")
-
-
 def test_what_is_remembered_of_a_peer() -> None:
     proxy, teacher = user(max_consecutive_auto_reply=0), assistant("Hi.")
     nothing = proxy.last_message()
@@ -298,14 +168,6 @@ def test_a_model_that_an_agent_does_not_have() -> None:
 
     with pytest.raises(ConfigError, match="needs an agent with a model"):
         chat("sync", one, other, message="Hi.", summary_method="reflection_with_llm")
-
-
-def test_a_long_chat() -> None:
-    teacher = assistant(*[f"reply {number}" for number in range(600)], max_consecutive_auto_reply=1000)
-
-    result = chat("sync", user(max_consecutive_auto_reply=599), teacher, message="Begin.")
-
-    assert len(result.chat_history) == 1200
 
 
 @BOTH_WAYS

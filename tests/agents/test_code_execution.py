@@ -10,7 +10,6 @@ import pytest
 
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.effects import EffectJudged
@@ -33,7 +32,6 @@ from autogen_nb.run import Log, engine
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from autogen_nb.views.plain_view import PlainView
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, user
-from tests.agents.teams import by_turns, logged, says
 from tests.processes import gone
 
 pytestmark = pytest.mark.kernel
@@ -118,27 +116,6 @@ def test_end_of_input_is_an_error_in_the_code(executor: JupyterExecutor) -> None
     assert [output.ename for output in ran(events).outputs if isinstance(output, Failure)] == ["EOFError"]
 
 
-def test_nobody_is_a_clear_error_in_the_code(executor: JupyterExecutor) -> None:
-    (failure,) = [
-        each for each in ran(held("sync", executor, "input()", NobodyToAsk())).outputs if isinstance(each, Failure)
-    ]
-
-    assert (failure.ename, "does not support input requests" in failure.evalue) == ("StdinNotImplementedError", True)
-
-
-def test_library_users_own_answers_come_first(executor: JupyterExecutor) -> None:
-    async def ask(prompt: str, password: bool) -> str:
-        return "theirs"
-
-    executor.ask = ask
-    try:
-        events = held("sync", executor, "print(input())", ScriptedHuman())
-    finally:
-        executor.ask = None
-
-    assert story(events) == ["theirs"]
-
-
 def test_replay_asks_nobody(executor: JupyterExecutor) -> None:
     log: Log = []
     held("sync", executor, "print(input())", ScriptedHuman(typing=["once"]), log)
@@ -180,21 +157,6 @@ def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterEx
     assert story(allowed) == ["before", "after"]
     assert [event.reason for event in stopped if isinstance(event, Ended)] == ["stopped"]
     assert not (executor.cwd / "hidden").exists()
-
-
-def test_who_asks_about_nothing_is_not_asked_while_code_runs(executor: JupyterExecutor) -> None:
-    assert story(held("sync", executor, HIDDEN, NobodyToAsk())) == ["before", "after"]
-    (executor.cwd / "hidden").unlink()
-
-
-def test_members_of_a_team_ask(executor: JupyterExecutor) -> None:
-    team = by_turns(says("coder", python("print(input('Team? '))")), CodeExecutorAgent("runner", executor), max_turns=2)
-    log: Log = []
-
-    events = logged(team, log, human=ScriptedHuman(typing=["yes"]))
-
-    assert story(events) == ["<Team? >", "[yes]", "yes"]
-    assert len(ran(log).inner) == 2
 
 
 class Silent(ScriptedHuman):

@@ -7,7 +7,7 @@ import pytest
 
 import autogen_nb
 from autogen_nb.errors import AutogenError
-from autogen_nb.testing import ScriptedExecutor, ScriptedModel
+from autogen_nb.testing import ScriptedExecutor
 
 REQUIRED = inspect.Parameter.empty
 OWN = object()
@@ -83,40 +83,12 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
     assert [name for name, default in known.items() if default is not OWN and ours[name] != default] == []
 
 
-@KINDS
-def test_every_parameter_is_accepted(cls: Any, known: dict[str, Any]) -> None:
-    agent = cls("agent", **GIVEN)
-
-    assert agent.name == "agent"
-    assert agent.system_message == "Be brief."
-    assert agent.description == "Does things."
-    assert agent.llm_config["temperature"] == 0
-    assert set(known) <= {"name", *GIVEN}
-
-
-def test_a_system_message_in_lines() -> None:
-    agent = autogen_nb.ConversableAgent("agent", ["One.", "Two."])
-
-    assert agent.system_message == agent.description == "One.\nTwo."
-
-
 def test_the_system_message_can_change() -> None:
     agent = autogen_nb.ConversableAgent("agent", "Old.")
 
     agent.update_system_message("New.")
 
     assert agent.system_message == "New."
-
-
-@pytest.mark.parametrize("llm_config", [False, None])
-def test_no_model(llm_config: Any) -> None:
-    assert autogen_nb.AssistantAgent("agent", llm_config=llm_config).model is None
-
-
-def test_a_model_itself_is_taken() -> None:
-    model = ScriptedModel([])
-
-    assert autogen_nb.AssistantAgent("agent", llm_config=model).model is model
 
 
 @pytest.mark.parametrize(
@@ -163,15 +135,6 @@ def test_a_model_itself_is_taken() -> None:
 def test_a_code_execution_config_that_cannot_be_meant(config: Any, kind: type[Exception], said: str) -> None:
     with pytest.raises(kind, match=said.replace("?", "[?]")):
         autogen_nb.UserProxyAgent("user", code_execution_config=config)
-
-
-@pytest.mark.parametrize("reach", ["auto", 0, 1, 3])
-def test_how_far_code_is_looked_for(reach: Any) -> None:
-    config = {"executor": ScriptedExecutor({}), "last_n_messages": reach}
-    agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
-
-    assert agent.code is not None
-    assert agent.code.reach == reach
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.errors import CallbackError
 from autogen_nb.events import HumanInputGiven, ModelAsked, ModelReplied, Recorded, SpeakerAsked
-from autogen_nb.run import Log
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way
-from tests.agents.groups import end, events, held, led, member, members, remembered, spoken
+from tests.agents.groups import held, led, member, remembered, spoken
 
 WAYS: tuple[Way, ...] = ("sync", "async")
 
@@ -62,42 +57,3 @@ def test_every_prefix_resumes_to_the_same_chat(way: Way) -> None:
         assert spoken(leader) == spoken(manager)
         assert [remembered(agent, leader) for agent in fresh] == [remembered(agent, manager) for agent in agents]
         assert leader.last_speaker is fresh[1]
-
-
-def test_interrupt_leaves_a_log_that_resumes() -> None:
-    agents = members(bob=member("bob", llm_config=ScriptedModel([KeyboardInterrupt(), "bob's words"])))
-    manager = led(agents, max_round=3)
-    log: Log = []
-
-    with pytest.raises(KeyboardInterrupt):
-        held("sync", agents[0], manager, log=log)
-    held("sync", agents[0], manager, log=log)
-
-    assert spoken(manager) == [("alice", "start"), ("bob", "bob's words"), ("carol", "carol here")]
-
-
-def test_replay_calls_nothing_of_the_caller() -> None:
-    agents = members()
-    choose, over = (lambda last, group: agents[1]), (lambda message: False)
-    first = led(agents, speaker_selection_method=choose, is_termination_msg=over)
-    whole = held("sync", agents[0], first).log
-
-    def fails(*_: Any) -> Any:
-        raise AssertionError("called again")
-
-    again = led(agents, speaker_selection_method=fails, is_termination_msg=fails)
-    events("sync", TwoAgentChat(agents[0], again, ChatOptions("start"), waits="sync", log=list(whole)))
-
-    assert spoken(again) == spoken(first) == [("alice", "start"), *[("bob", "bob here")] * 3]
-
-
-def test_predicate_that_raises_is_named() -> None:
-    agents = members()
-    manager = led(agents, is_termination_msg=lambda message: message["no"])
-    log: Log = []
-
-    with pytest.raises(CallbackError, match="is_termination_msg of chat_manager raised KeyError"):
-        held("sync", agents[0], manager, log=log)
-
-    manager.is_termination_msg = lambda message: False
-    assert end(held("sync", agents[0], manager, log=log)).reason == "max_turns"

@@ -171,32 +171,6 @@ def test_agents_by_name() -> None:
         group.agent_by_name("alice", recursive=True, raise_on_name_conflict=True)
 
 
-def test_record_of_a_group() -> None:
-    group = GroupChat(GROUP, [])
-    given = {"content": None, "role": "user", "name": "other"}
-
-    group.append(given, ALICE)
-    group.append({"content": "1", "role": "function", "name": "f"}, BOB)
-
-    assert group.messages == [
-        {"content": "", "role": "user", "name": "alice"},
-        {"content": "1", "role": "function", "name": "f"},
-    ]
-    assert given["content"] is None
-    group.reset()
-    assert group.messages == []
-
-
-def test_texts_for_some_of_the_agents() -> None:
-    group = GroupChat(GROUP, [])
-
-    assert "bob: I am bob\ncarol: I am carol" in group.select_speaker_msg([BOB, CAROL])
-    assert "['bob', 'carol']" in (group.select_speaker_prompt([BOB, CAROL]) or "")
-    assert group.introductions_msg([BOB]).endswith("\n\nbob: I am bob")
-    assert "alice" in group.select_speaker_msg()
-    assert "alice" in (group.select_speaker_prompt() or "")
-
-
 def test_reset_of_a_manager() -> None:
     agents = members()
     manager = led(agents)

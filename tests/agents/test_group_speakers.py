@@ -1,6 +1,5 @@
 """Who chooses the next speaker of a group: a model, the caller's own function or class, chance."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -32,46 +31,6 @@ def names(manager: Any) -> list[str]:
     return [name for name, _ in spoken(manager)]
 
 
-@BOTH_WAYS
-def test_model_is_told_who_there_is_and_what_was_said(way: Way) -> None:
-    agents = members()
-    manager = led(agents, "carol", max_round=2)
-
-    held(way, agents[0], manager)
-
-    first, *said, last = requests(manager)[0].messages
-    assert first["role"] == "system"
-    assert "alice: I am alice\nbob: I am bob\ncarol: I am carol" in first["content"]
-    assert said == [{"content": "start", "role": "user", "name": "alice"}]
-    assert last["role"] == "system"
-    assert "['alice', 'bob', 'carol']" in last["content"]
-    assert names(manager) == ["alice", "carol"]
-
-
-def test_model_is_told_what_was_wrong_with_its_words() -> None:
-    agents = members()
-    manager = led(
-        agents,
-        "hm",
-        "bob or carol",
-        "carol",
-        max_round=2,
-        select_speaker_auto_none_template="None of {agentlist}.",
-        select_speaker_auto_multiple_template="Several of {agentlist}.",
-        role_for_select_speaker_messages="user",
-    )
-
-    held("sync", agents[0], manager)
-
-    assert requests(manager)[2].messages[3:] == (
-        {"role": "assistant", "content": "hm"},
-        {"role": "user", "content": "None of ['alice', 'bob', 'carol']."},
-        {"role": "assistant", "content": "bob or carol"},
-        {"role": "user", "content": "Several of ['alice', 'bob', 'carol']."},
-    )
-    assert names(manager) == ["alice", "carol"]
-
-
 def test_own_templates() -> None:
     agents = members("alice", "bob")
     manager = led(
@@ -90,16 +49,6 @@ def test_own_templates() -> None:
     )
 
 
-def test_candidates_only_are_named() -> None:
-    agents = members("alice", "bob", "carol", "dora")
-    manager = led(agents, "carol", max_round=2, allow_repeat_speaker=False)
-
-    held("sync", agents[0], manager)
-
-    assert "['bob', 'carol', 'dora']" in requests(manager)[0].messages[-1]["content"]
-    assert "I am alice" not in requests(manager)[0].messages[0]["content"]
-
-
 def test_open_calls_are_not_shown_to_the_model_that_chooses() -> None:
     agents = members()
     manager = led(agents, "bob", max_round=2, func_call_filter=False)
@@ -107,16 +56,6 @@ def test_open_calls_are_not_shown_to_the_model_that_chooses() -> None:
     held("sync", agents[0], manager, {"content": None, "tool_calls": [CALL]})
 
     assert requests(manager)[0].messages[1] == {"content": "", "role": "assistant", "name": "alice"}
-
-
-def test_model_of_the_group_chooses_before_that_of_the_manager() -> None:
-    agents, chooser = members(), ScriptedModel(["carol"])
-    manager = led(agents, "bob", max_round=2, select_speaker_auto_llm_config=chooser)
-
-    held("sync", agents[0], manager)
-
-    assert names(manager) == ["alice", "carol"]
-    assert len(chooser.requests) == 1
 
 
 def test_choice_without_a_model_is_told() -> None:
@@ -132,15 +71,6 @@ def test_choice_without_a_model_is_told() -> None:
     held("sync", agents[0], manager, log=log)
 
     assert names(manager) == ["alice", "carol"]
-
-
-def test_single_candidate_needs_no_model() -> None:
-    agents = members("alice", "bob")
-    manager = led(agents, speaker_selection_method="Auto", allow_repeat_speaker=False)
-
-    held("sync", agents[0], manager)
-
-    assert names(manager) == ["alice", "bob", "alice", "bob"]
 
 
 def test_chance_chooses_among_the_candidates() -> None:
@@ -171,21 +101,6 @@ def test_function_chooses(way: Way) -> None:
     assert seen == [("alice", 1), ("carol", 2), ("alice", 3)]
     assert names(manager) == ["alice", "carol", "alice"]
     assert [event.method for event in chat.log if isinstance(event, SpeakerGiven)] == [None, "round_robin", None]
-
-
-@BOTH_WAYS
-def test_function_that_is_awaited(way: Way) -> None:
-    agents = members()
-
-    async def choose(last: ConversableAgent, group: GroupChat) -> ConversableAgent:
-        await asyncio.sleep(0)
-        return agents[2]
-
-    manager = led(agents, speaker_selection_method=choose, max_round=2)
-
-    held(way, agents[0], manager)
-
-    assert names(manager) == ["alice", "carol"]
 
 
 def raises(last: Any, group: Any) -> Any:

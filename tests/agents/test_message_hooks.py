@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.parts.message_hooks import without_repeats
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven
 from autogen_nb.messages import Message
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+from tests.agents.chatting import assistant, chat, contents, model_of, user
 
 
 def asked(helper: Any) -> list[list[Any]]:
@@ -20,37 +19,11 @@ def asked(helper: Any) -> list[list[Any]]:
     ]
 
 
-@BOTH_WAYS
-def test_before_a_reply(way: Way) -> None:
-    helper = assistant("One.", "Two.")
-    helper.register_hook("process_last_received_message", lambda content: content + " (noted)")
-    helper.register_hook("process_all_messages_before_reply", lambda messages: messages[-1:])
-
-    result = chat(way, user(max_consecutive_auto_reply=1), helper, message="Begin.")
-
-    assert asked(helper) == [["Begin. (noted)"], ["Go on. (noted)"]]
-    assert contents(result) == ["Begin.", "One.", "Go on.", "Two."]
-
-
 def test_hooks_decide_what_ends_a_chat() -> None:
     helper = assistant("One.")
     helper.register_hook("process_last_received_message", lambda _: "TERMINATE")
 
     assert contents(chat("sync", user(), helper, message="Begin.")) == ["Begin."]
-
-
-@BOTH_WAYS
-def test_before_sending(way: Way) -> None:
-    proxy, helper = user(max_consecutive_auto_reply=1), assistant("One.", "Two.")
-    proxy.register_hook(
-        "process_message_before_send",
-        lambda sender, message, recipient, silent: f"{sender.name} to {recipient.name}, {silent}: {message}",
-    )
-
-    result = chat(way, proxy, helper, message="Begin.")
-
-    assert contents(result)[::2] == ["user to assistant, True: Begin.", "user to assistant, True: Go on."]
-    assert helper.last_message(proxy) == {"content": "Two.", "role": "assistant", "name": "assistant"}
 
 
 def test_log_does_not_repeat_the_history() -> None:
@@ -64,23 +37,6 @@ def test_log_does_not_repeat_the_history() -> None:
         (Kept(0, 1), Message("P.S.")),
         (Kept(0, 3), Message("P.S.")),
     ]
-
-
-def test_hooks_are_not_called_again_from_a_log() -> None:
-    helper = assistant("One.", "Two.")
-    helper.register_hook("process_last_received_message", lambda content: content + " (noted)")
-    whole = chat("sync", user(max_consecutive_auto_reply=1), helper, message="Begin.").log
-    fresh = assistant("Two.")
-    fresh.register_hook("process_last_received_message", lambda _: pytest.fail("it was called again"))
-    cut = list(whole[: [type(event).__name__ for event in whole].index("MessagesGiven", 6) + 2])
-    running = TwoAgentChat(
-        user(max_consecutive_auto_reply=1), fresh, ChatOptions("Begin.", silent=True), waits="sync", log=list(cut)
-    )
-
-    list(running.exchange().events())
-
-    assert asked(fresh) == [["Begin. (noted)", "One.", "Go on. (noted)"]]
-    assert contents(running.result()) == ["Begin.", "One.", "Go on.", "Two."]
 
 
 def test_calls_and_exit_are_left_alone() -> None:

@@ -9,7 +9,7 @@ from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.messages import CodeBlock
-from autogen_nb.testing import ScriptedExecutor, ScriptedModel
+from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
 CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
@@ -64,16 +64,6 @@ def test_a_get_human_input() -> None:
     assert awaited.human_input == ["awaited first words", "exit"]
 
 
-@BOTH_WAYS
-def test_an_instances_own_method(way: Way) -> None:
-    proxy = user(human_input_mode="ALWAYS")
-    proxy.get_human_input = lambda prompt: "exit"
-
-    result = chat(way, proxy, assistant("One."), message="Begin.")
-
-    assert result.human_input == ["exit"]
-
-
 class Running(UserProxyAgent):
     """A user that runs code by itself."""
 
@@ -83,37 +73,6 @@ class Running(UserProxyAgent):
         """What a message's blocks come to."""
         self.ran = list(code_blocks)
         return 3, "my own output"
-
-
-class RunningEach(UserProxyAgent):
-    """A user that runs each block by itself."""
-
-    def run_code(self, code: str, **kwargs: Any) -> tuple[int, str, str | None]:
-        """What one block comes to."""
-        return 0, f"{kwargs['lang']}: {code}", None
-
-
-@BOTH_WAYS
-def test_execute_code_blocks(way: Way) -> None:
-    executor = ScriptedExecutor({})
-    proxy = user(Running, code_execution_config={"executor": executor}, max_consecutive_auto_reply=1)
-
-    result = chat(way, proxy, assistant(CODE, "Done."), message="Run.")
-
-    assert proxy.ran == [("python", "x = 1"), ("sh", "ls")]
-    assert contents(result)[2] == "exitcode: 3 (execution failed)\nCode output: my own output"
-    assert executor.blocks == []
-
-
-@BOTH_WAYS
-def test_run_code(way: Way) -> None:
-    executor = ScriptedExecutor({})
-    proxy = user(RunningEach, code_execution_config={"executor": executor}, max_consecutive_auto_reply=1)
-
-    result = chat(way, proxy, assistant(CODE, "Done."), message="Run.")
-
-    assert contents(result)[2] == "exitcode: 0 (execution succeeded)\nCode output: python: x = 1\nsh: ls"
-    assert executor.blocks == []
 
 
 @BOTH_WAYS
@@ -168,16 +127,6 @@ class Counting(AssistantAgent):
     def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
         """Copies of what was said."""
         return {peer: list(messages) for peer, messages in super().chat_messages.items()}
-
-
-@BOTH_WAYS
-def test_properties(way: Way) -> None:
-    teacher = Counting("assistant", "Be brief.", llm_config=ScriptedModel(["One."]))
-
-    chat(way, user(max_consecutive_auto_reply=0), teacher, message="Begin.")
-
-    assert model_of(teacher).requests[0].messages[0]["content"] == "1 chat(s). Be brief."
-    assert teacher.description == "Be brief."
 
 
 class Opening(UserProxyAgent):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import autogen_nb
 from autogen_nb.agents.chats.person_tool import ask_person
 from autogen_nb.agents.parts.tool_use import register_function
 from autogen_nb.core.chats.person_question import NOBODY
@@ -61,17 +60,6 @@ def test_nobody_there(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert model_of(other).requests[1].messages[-1]["content"] == NOBODY
     assert HumanInputGiven(NOBODY, by="nobody") in result.log
-
-
-def test_tool_is_told_to_the_model() -> None:
-    _, other = pair()
-
-    definition = other.definitions["tool"]["ask_person"]
-
-    assert definition["name"] == "ask_person"
-    assert set(definition["parameters"]["properties"]) == {"question", "choices"}
-    assert definition["parameters"]["required"] == ["question"]
-    assert autogen_nb.ask_person is ask_person
 
 
 def test_called_outside_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:

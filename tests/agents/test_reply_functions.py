@@ -13,8 +13,7 @@ from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError, ModelError
 from autogen_nb.events import Recorded, ReplyFunctionAsked
-from autogen_nb.testing import ScriptedExecutor
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
 PEER = user()
 
@@ -32,33 +31,6 @@ async def slowly(recipient: Any, messages: Any, sender: Any, config: Any) -> tup
     """An async reply function."""
     await asyncio.sleep(0)
     return True, "TERMINATE"
-
-
-@BOTH_WAYS
-def test_a_final_reply_is_what_is_said(way: Way) -> None:
-    teacher = assistant("from the model")
-    teacher.register_reply(Agent, answering(True, {"content": "TERMINATE", "name": "other"}))
-
-    result = chat(way, user(), teacher, message="Hi?")
-
-    assert contents(result) == ["Hi?", "TERMINATE"]
-    assert model_of(teacher).requests == []
-
-
-@BOTH_WAYS
-def test_a_final_none_ends_the_chat(way: Way) -> None:
-    teacher = assistant("from the model")
-    teacher.register_reply(Agent, answering(True, None))
-
-    assert contents(chat(way, user(), teacher, message="Hi?")) == ["Hi?"]
-
-
-@BOTH_WAYS
-def test_what_is_not_final_is_left_to_others(way: Way) -> None:
-    teacher = assistant("TERMINATE")
-    teacher.register_reply(Agent, answering(False, "ignored"))
-
-    assert contents(chat(way, user(), teacher, message="Hi?")) == ["Hi?", "TERMINATE"]
 
 
 @pytest.mark.parametrize(
@@ -111,66 +83,6 @@ def test_no_function() -> None:
         user().register_reply(Agent, "x")
 
 
-@pytest.mark.parametrize(
-    ("position", "before"),
-    [
-        (0, "termination"),
-        (1, "termination"),
-        (2, "functions"),
-        (5, "functions"),
-        (6, "code"),
-        (7, "model"),
-        (8, "model"),
-        (9, "default"),
-        (99, "default"),
-        (-1, "model"),
-    ],
-)
-def test_positions_are_those_of_autogen(position: int, before: str) -> None:
-    messages: dict[str, dict[str, Any]] = {
-        "termination": {"content": "TERMINATE"},
-        "functions": {
-            "content": None,
-            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
-        },
-        "code": {"content": "```python\n1\n```"},
-        "model": {"content": "Hi?"},
-    }
-
-    def replied(kind: str) -> bool:
-        agent = ConversableAgent(
-            "agent",
-            human_input_mode="NEVER",
-            function_map={"f": lambda: "f"},
-            code_execution_config={"executor": ScriptedExecutor({"1": "1"})},
-            llm_config=model_of(assistant("model")),
-        )
-        agent.register_reply(Agent, answering(True, "mine"), position)
-        return agent.generate_reply([messages[kind]], PEER) == "mine"
-
-    kinds = [*messages]
-    expected = [*kinds, "default"].index(before)
-
-    assert [replied(kind) for kind in kinds] == [kinds.index(kind) >= expected for kind in kinds]
-
-
-def test_the_last_registered_is_the_first_asked() -> None:
-    agent = ConversableAgent("agent", human_input_mode="NEVER")
-    agent.register_reply(Agent, answering(True, "one"))
-    agent.register_reply(Agent, answering(True, "two"))
-
-    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "two"
-
-
-def test_an_agent_without_code_has_no_place_for_it() -> None:
-    agent = assistant("model")
-    agent.register_reply(Agent, answering(True, "mine"), 7)
-
-    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "mine"
-    agent.register_reply(Agent, answering(True, "behind"), 9)
-    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "mine"
-
-
 def test_remove_other_reply_funcs() -> None:
     agent = assistant("model")
     agent.register_reply(Agent, answering(True, "other"))
@@ -192,17 +104,6 @@ def counting(recipient: Any, messages: Any, sender: Any, config: dict[str, int])
     """A reply function that counts in its configuration."""
     config["count"] = config.get("count", 0) + 1
     return True, str(config["count"])
-
-
-def test_config_is_a_copy() -> None:
-    given = {"count": 10}
-    agent = ConversableAgent("agent", human_input_mode="NEVER")
-    agent.register_reply(Agent, counting, config=given)
-
-    said = [agent.generate_reply([{"content": "Hi?"}], PEER) for _ in range(2)]
-
-    assert said == ["11", "12"]
-    assert given == {"count": 10}
 
 
 def test_reset_puts_the_config_back() -> None:
@@ -236,26 +137,12 @@ def test_a_subclass_may_keep_what_it_registered() -> None:
     assert agent.registered == ("counting",)
 
 
-def test_async_function_in_an_async_chat() -> None:
-    teacher = assistant()
-    teacher.register_reply(Agent, slowly)
-
-    assert contents(chat("async", user(), teacher, message="Hi?")) == ["Hi?", "TERMINATE"]
-
-
 def test_async_function_in_a_sync_chat_is_refused() -> None:
     teacher = assistant()
     teacher.register_reply(Agent, slowly)
 
     with pytest.raises(ConfigError, match=r"'slowly' of assistant is async.*a_initiate_chat"):
         chat("sync", user(), teacher, message="Hi?")
-
-
-def test_async_function_in_a_sync_chat_is_ignored() -> None:
-    teacher = assistant("TERMINATE")
-    teacher.register_reply(Agent, slowly, ignore_async_in_sync_chat=True)
-
-    assert contents(chat("sync", user(), teacher, message="Hi?")) == ["Hi?", "TERMINATE"]
 
 
 @BOTH_WAYS
@@ -320,24 +207,6 @@ def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: An
 async def _awaited(talk: TwoAgentChat) -> None:
     async for _ in talk.exchange().happening():
         pass
-
-
-def test_replay_does_not_call_it_again() -> None:
-    calls: list[Any] = []
-
-    def once(recipient: Any, messages: list[Any], sender: Any, config: Any) -> tuple[bool, str]:
-        calls.append(list(messages))
-        return True, "TERMINATE"
-
-    teacher = assistant()
-    teacher.register_reply(Agent, once)
-    log = list(chat("sync", user(), teacher, message="Hi?").log)
-    talk = TwoAgentChat(user(), teacher, ChatOptions("Hi?"), waits="sync", log=log)
-    list(talk.exchange().events())
-
-    assert contents(talk.result()) == ["Hi?", "TERMINATE"]
-    assert len(calls) == 1
-    assert calls[0][-1]["content"] == "Hi?"
 
 
 @BOTH_WAYS

@@ -179,20 +179,6 @@ def parameters(name: str) -> dict[str, inspect.Parameter]:
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_parameters_are_those_that_autogen_publishes(name: str) -> None:
-    published, found = PUBLISHED[name], parameters(name)
-
-    assert set(published) <= set(found)
-    positional = [key for key, each in found.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
-    known = [key for key in positional if key in published]
-    assert known == [key for key in published if key in known]
-    assert known == positional[: len(known)]
-    assert {key: found[key].default for key, value in published.items() if value is not ...} == {
-        key: value for key, value in published.items() if value is not ...
-    }
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
 def test_no_parameter_hides_others(name: str) -> None:
     found = parameters(name).values()
 

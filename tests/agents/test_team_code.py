@@ -13,11 +13,9 @@ from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.chats.team_replies import NOTHING
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.events import ApprovalAsked
 from autogen_nb.messages import CodeBlock
-from autogen_nb.run import Log
-from autogen_nb.testing import ScriptedExecutor, ScriptedHuman, ScriptedModel
-from tests.agents.teams import by_turns, done, finished, kinds, logged, says, spoken
+from autogen_nb.testing import ScriptedExecutor, ScriptedModel
+from tests.agents.teams import by_turns, done, finished, kinds, says, spoken
 
 CODE = "```python\nprint(1)\n```"
 RAN = "exitcode: 0 (execution succeeded)\nCode output: 1"
@@ -49,16 +47,6 @@ def test_code_executor_agent() -> None:
 
     assert spoken(done(by_turns(says("coder", CODE), whole, max_turns=2)))[-1] == ("runner", RAN)
     assert spoken(done(by_turns(says("coder", CODE), partly, max_turns=2)))[-1] == ("runner", NOTHING)
-
-
-def test_a_person_approves() -> None:
-    person = ScriptedHuman(approvals=["skip"])
-    log: Log = []
-    runner = CodeExecutorAgent("runner", prints(), confirm="always")
-    logged(by_turns(says("coder", CODE), runner, max_turns=2), log, human=person)
-
-    assert [type(asked) for asked in person.asked] == [ApprovalAsked]
-    assert "The user skipped a block" in log[-2].message.text  # type: ignore[union-attr]  # it is what was said
 
 
 def test_approval_func() -> None:

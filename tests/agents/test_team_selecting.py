@@ -23,16 +23,6 @@ def speakers(selector: SelectorGroupChat, task: str = "start") -> list[str]:
     return [each.source for each in done(selector, task).messages[1:]]
 
 
-def test_a_model_chooses() -> None:
-    selector, model = team("b", "c", selector_prompt="{roles}|{participants}|{history}")
-
-    assert speakers(selector) == ["b", "c"]
-    assert [request.messages[0]["content"] for request in model.requests] == [
-        "a: I am a.\nb: I am b.\nc: I am c.|['a', 'b', 'c']|user: start",
-        "a: I am a.\nb: I am b.\nc: I am c.|['a', 'c']|user: start\n\nb: b",
-    ]
-
-
 def test_a_choice_that_is_none_is_asked_again() -> None:
     selector, model = team("hm", "a or b", "no", max_turns=1)
 

@@ -16,43 +16,21 @@ from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat, SelectorGrou
 from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
     HandoffMessage,
-    ModelClientStreamingChunkEvent,
     MultiModalMessage,
     Response,
     StopMessage,
-    TaskResult,
     TextMessage,
-    ToolCallSummaryMessage,
 )
-from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination, TextMentionTermination
+from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.ports import Completion
 from autogen_nb.errors import CallbackError, ConfigError, SessionError
-from autogen_nb.events import HumanInputAsked, Said
+from autogen_nb.events import HumanInputAsked
 from autogen_nb.messages import Message, Reasoning
 from autogen_nb.models.client_types import Image, RequestUsage
 from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from tests.agents.teams import assistant, by_turns, calling, done, finished, kinds, logged, says, spoken, told
-
-
-def test_round_robin() -> None:
-    coder = assistant("coder", "one two", "DONE", system_message="You code.")
-    result = done(by_turns(coder, says("critic"), termination_condition=TextMentionTermination("DONE")))
-
-    assert spoken(result) == [("user", "start"), ("coder", "one two"), ("critic", "critic"), ("coder", "DONE")]
-    assert kinds(result.messages) == ["TextMessage"] * 4
-    assert result.messages[1].models_usage == RequestUsage(3, 2)
-    assert result.messages[2].models_usage is None
-    assert result.stop_reason == "TextMentionTermination: coder said 'DONE'"
-
-
-def test_what_members_hear() -> None:
-    coder = assistant("coder", "one", "two", system_message="Code.")
-    done(by_turns(coder, says("critic"), max_turns=3))
-
-    assert told(coder) == [("system", "Code."), ("user", "start"), ("assistant", "one"), ("user", "critic")]
-    assert coder.model is not None
 
 
 def test_a_second_task() -> None:
@@ -71,27 +49,6 @@ def test_what_a_model_thinks_is_an_event_of_its_own() -> None:
     assert kinds(result.messages) == ["TextMessage", "ThoughtEvent", "TextMessage", "TextMessage"]
     assert [message.to_text() for message in result.messages] == ["start", "Hm.", "Yes.", "b"]
     assert "Hm." not in str(thinker.context)
-
-
-def test_the_log_holds_each_message_once() -> None:
-    log: Log = []
-    logged(by_turns(says("a"), says("b"), says("c"), max_turns=3), log)
-
-    assert [event.message.text for event in log if isinstance(event, Said)] == ["start", "a", "b", "c"]
-
-
-def test_stream() -> None:
-    team = by_turns(assistant("a", "one two", model_client_stream=True), assistant("b", "three"), max_turns=2)
-
-    async def items() -> list[Any]:
-        return [item async for item in team.run_stream(task="start")]
-
-    found = finished(items())
-    pieces = [item.content for item in found if isinstance(item, ModelClientStreamingChunkEvent)]
-
-    assert "".join(pieces) == "one two"
-    assert isinstance(found[-1], TaskResult)
-    assert kinds(found[-1].messages) == ["TextMessage"] * 3
 
 
 def test_task_messages() -> None:
@@ -118,21 +75,6 @@ async def fails() -> str:
     raise ValueError("broken")
 
 
-def test_tools_are_summed_up() -> None:
-    a = assistant(
-        "a", calling("add", '{"a": 1, "b": 2}'), "fine", tools=[add], tool_call_summary_format="{tool_name}={result}"
-    )
-    team = by_turns(a, says("b"), max_turns=3)
-    result = done(team)
-    summary = result.messages[3]
-
-    assert kinds(result.messages)[1:4] == ["ToolCallRequestEvent", "ToolCallExecutionEvent", "ToolCallSummaryMessage"]
-    assert isinstance(summary, ToolCallSummaryMessage)
-    assert (summary.content, summary.tool_calls[0].name, summary.results[0].content) == ("add=3", "add", "3")
-    assert [role for role, _ in told(a)] == ["system", "user", "assistant", "tool", "user"]
-    assert ("user", "b") in told(a)
-
-
 def test_tools_with_reflection() -> None:
     a = assistant(
         "a", calling("fails"), "It is broken.", tools=[FunctionTool(fails, name="fails")], reflect_on_tool_use=True
@@ -143,35 +85,6 @@ def test_tools_with_reflection() -> None:
     assert "Error: ValueError: broken" in str(result.messages[2].content)
     assert result.messages[2].content[0].is_error
     assert [len(request.tools) for request in a.model.requests] == [1, 0]  # type: ignore[union-attr]  # it is scripted
-
-
-def test_tools_in_several_rounds() -> None:
-    a = assistant(
-        "a",
-        calling("add", '{"a": 1, "b": 2}'),
-        calling("add", '{"a": 3, "b": 3}'),
-        "six",
-        tools=[add],
-        max_tool_iterations=5,
-    )
-
-    assert spoken(done(a))[-1] == ("a", "six")
-
-
-def test_a_model_that_calls_where_it_may_not() -> None:
-    a = assistant(
-        "a", calling("add", '{"a": 1, "b": 2}'), calling("add"), "well", tools=[add], reflect_on_tool_use=True
-    )
-    result = done(by_turns(a, max_turns=2))
-
-    assert [each["role"] for each in a.model.requests[2].messages] == [  # type: ignore[union-attr]  # it is scripted
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-    ]
-    assert spoken(result)[-2:] == [("a", ""), ("a", "well")]
 
 
 def test_functions_in_the_older_form() -> None:

@@ -1,7 +1,6 @@
 """Functions as tools: what a model is told of them, and what its calls come to."""
 
 import asyncio
-import inspect
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +8,13 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.tool_schema import function_schema
 from autogen_nb.agents.parts.tool_use import register_function, result_text
 from autogen_nb.errors import ConfigError
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
 
 class Point(BaseModel):
@@ -48,61 +47,6 @@ async def slow_add(a: int, b: int = 2) -> int:
 def norm(point: Point, unit: Literal["m", "km"] | None = None) -> Point:
     """Adds one."""
     return Point(x=point.x + 1)
-
-
-def test_schema_of_annotated_parameters() -> None:
-    assert function_schema(add, "add", "Adds.") == {
-        "name": "add",
-        "description": "Adds.",
-        "parameters": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "a": {"type": "integer", "description": "the first"},
-                "b": {"type": "integer", "description": "the second", "default": 2},
-            },
-            "required": ["a"],
-        },
-    }
-
-
-def test_schema_of_models_and_choices() -> None:
-    parameters = function_schema(norm, "norm", "Adds one.")["parameters"]
-
-    assert parameters["properties"]["point"] == {"$ref": "#/$defs/Point"}
-    assert parameters["$defs"]["Point"]["required"] == ["x"]
-    assert parameters["properties"]["unit"] == {
-        "anyOf": [{"enum": ["m", "km"], "type": "string"}, {"type": "null"}],
-        "default": None,
-    }
-    assert parameters["required"] == ["point"]
-
-
-def test_schema_of_no_parameters() -> None:
-    def now() -> str:
-        return "now"
-
-    assert function_schema(now, "now", "The time.")["parameters"]["required"] == []
-
-
-def test_fields_of_pydantic_are_kept() -> None:
-    def half(part: Annotated[int, Field(gt=0, description="how much")]) -> int:
-        return part // 2
-
-    assert function_schema(half, "half", "Halves.")["parameters"]["properties"]["part"] == {
-        "type": "integer",
-        "description": "how much",
-        "exclusiveMinimum": 0,
-    }
-
-
-@BOTH_WAYS
-def test_parameters_of_any_name(way: Way) -> None:
-    def name_of(json: str, _x: int, model_config: str = "c", copy: bool = True) -> str:
-        """Joins."""
-        return f"{json} {_x} {model_config} {copy}"
-
-    assert answer(way, name_of, '{"json": "a", "_x": 1, "copy": false}') == "a 1 c False"
 
 
 def test_parameter_without_annotation() -> None:
@@ -205,47 +149,6 @@ def test_what_goes_wrong_is_an_answer(
     assert answer(way, function, arguments, name).startswith(told)
 
 
-@BOTH_WAYS
-def test_the_model_is_told_of_tools_and_results(way: Way) -> None:
-    teacher, proxy = assistant(calls(("add", '{"a": 1}'), ("slow_add", '{"a": 5}')), "TERMINATE"), user()
-    for function in (add, slow_add):
-        register_function(function, caller=teacher, executor=proxy, description="Adds.")
-
-    result = chat(way, proxy, teacher, message="Go.")
-
-    first, second = model_of(teacher).requests
-    assert [each["function"]["name"] for each in first.tools] == ["add", "slow_add"]
-    assert first.tools[0] == {"type": "function", "function": function_schema(add, "add", "Adds.")}
-    assert list(second.tools) == list(first.tools)
-    assert [(each["tool_call_id"], each["content"]) for each in second.messages[-2:]] == [("c0", "3"), ("c1", "7")]
-    assert contents(result)[2] == "3\n\n7"
-
-
-@BOTH_WAYS
-def test_async_calls_of_one_message_run_at_the_same_time(way: Way) -> None:
-    begun: list[asyncio.Event] = []
-
-    async def meet(number: int) -> int:
-        """Waits for the other."""
-        begun.extend([asyncio.Event(), asyncio.Event()][len(begun) :])
-        begun[number].set()
-        await asyncio.wait_for(begun[1 - number].wait(), 5)
-        return number
-
-    teacher, proxy = assistant(calls(("meet", '{"number": 0}'), ("meet", '{"number": 1}')), "TERMINATE"), user()
-    register_function(meet, caller=teacher, executor=proxy, description="Meets.")
-
-    assert contents(chat(way, proxy, teacher, message="Go."))[2] == "0\n\n1"
-
-
-def test_functions_that_run_stay_sync_or_async() -> None:
-    proxy = user()
-    for function in (add, slow_add):
-        proxy.register_for_execution()(function)
-
-    assert [inspect.iscoroutinefunction(each) for each in proxy.function_map.values()] == [False, True]
-
-
 def test_stacked_decorators_share_the_name() -> None:
     teacher, proxy = assistant(), ConversableAgent("user")
 
@@ -257,29 +160,6 @@ def test_stacked_decorators_share_the_name() -> None:
     assert proxy.can_execute_function("plus")
     assert json.dumps(teacher.definitions["tool"]["plus"]).count("plus") == 1
     assert stacked(1) == 2
-
-
-def test_the_docstring_describes() -> None:
-    teacher = assistant()
-
-    def double(a: int) -> int:
-        """Doubles a number."""
-        return 2 * a
-
-    teacher.register_for_llm()(double)
-
-    assert teacher.definitions["tool"]["double"]["description"] == "Doubles a number."
-
-
-def test_the_older_functions() -> None:
-    teacher, proxy = assistant("TERMINATE"), user()
-    teacher.register_for_llm(description="Adds.", api_style="function")(add)
-
-    chat("sync", proxy, teacher, message="Go.")
-
-    request = model_of(teacher).requests[0]
-    assert [each["name"] for each in request.functions] == ["add"]
-    assert list(request.tools) == []
 
 
 def test_update_tool_signature() -> None:

@@ -13,14 +13,10 @@ from autogen_nb.errors import CallbackError
 from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
-    ModelAsked,
-    ModelReplied,
     ReceiveGiven,
     ReplyGiven,
     Said,
-    SendGiven,
 )
-from autogen_nb.run import unsuspended
 from autogen_nb.testing import ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
@@ -35,37 +31,6 @@ class Writing(UserProxyAgent):
     async def a_send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
         """The same, with a mark of its own."""
         await super().a_send(f"awaited {message}".upper(), recipient, request_reply, silent)
-
-
-@BOTH_WAYS
-def test_send(way: Way) -> None:
-    proxy, helper = user(Writing, max_consecutive_auto_reply=1), assistant("One.", "Two.")
-
-    result = chat(way, proxy, helper, message="begin.")
-
-    mark = "" if way == "sync" else "AWAITED "
-    assert contents(result) == [f"{mark}BEGIN.", "One.", f"{mark}GO ON.", "Two."]
-    assert [message["content"] for message in helper.chat_messages[proxy]] == contents(result)
-
-
-class Mute(UserProxyAgent):
-    """A user that sends its first message only."""
-
-    sent = 0
-
-    def send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
-        """Sends the first message."""
-        self.sent += 1
-        if self.sent == 1:
-            super().send(message, recipient, request_reply, silent)
-
-
-@BOTH_WAYS
-def test_what_is_not_sent_ends_the_chat(way: Way) -> None:
-    result = chat(way, user(Mute), assistant("One."), message="Begin.")
-
-    assert contents(result) == ["Begin.", "One."]
-    assert [event for event in result.log if isinstance(event, SendGiven)][-1] == SendGiven(())
 
 
 class Twice(UserProxyAgent):
@@ -116,12 +81,6 @@ class Deaf(UserProxyAgent):
         super().receive(message, sender, False, silent)
 
 
-def test_receive_without_a_reply() -> None:
-    result = chat("sync", user(Deaf), assistant("One.", "Two."), message="Begin.")
-
-    assert contents(result) == ["Begin.", "One."]
-
-
 class Polite(ConversableAgent):
     """An agent that adds to what it would say."""
 
@@ -142,26 +101,6 @@ class Polite(ConversableAgent):
 def polite(*replies: Any, **more: Any) -> Polite:
     """The agent with a model."""
     return Polite("assistant", llm_config=model_of(assistant(*replies)), human_input_mode="NEVER", **more)
-
-
-@BOTH_WAYS
-def test_generate_reply(way: Way) -> None:
-    helper = polite("One.", "Two.")
-
-    result = chat(way, user(max_consecutive_auto_reply=1), helper, message="Begin.")
-
-    assert contents(result) == ["Begin.", "One. Thanks.", "Go on.", "Two. Thanks."]
-    assert helper.seen == [("Begin.", "user"), ("One. Thanks.", "assistant"), ("Go on.", "user")]
-    given = [event for event in result.log if isinstance(event, ReplyGiven)]
-    assert [[type(inner) for inner in event.inner][-2:] for event in given] == [[ModelAsked, ModelReplied]] * 2
-
-
-def test_counts_go_on_in_an_overridden_reply() -> None:
-    helper = polite("One.", "Two.", "Three.", max_consecutive_auto_reply=2)
-
-    result = chat("sync", user(), helper, message="Begin.")
-
-    assert contents(result) == ["Begin.", "One. Thanks.", "Go on.", "Two. Thanks.", "Go on."]
 
 
 def test_usage_of_an_overridden_reply_is_counted() -> None:
@@ -258,19 +197,3 @@ def test_receive_outside_of_a_chat(way: Way) -> None:
 def contents_of(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
     """What an agent remembers of its exchange with a peer."""
     return [message["content"] for message in agent.chat_messages[peer]]
-
-
-@BOTH_WAYS
-def test_what_happened_within_is_told_again_from_a_log(way: Way) -> None:
-    whole = list(chat(way, user(max_consecutive_auto_reply=0), polite("One."), message="Begin.").log)
-    running = TwoAgentChat(
-        user(max_consecutive_auto_reply=0), polite(), ChatOptions("Begin.", silent=True), waits=way, log=list(whole)
-    )
-
-    async def shown() -> list[str]:
-        return [type(event).__name__ async for event in running.exchange().happening()]
-
-    again = asyncio.run(shown()) if way == "async" else unsuspended(shown())
-
-    given = again.index("ReplyGiven")
-    assert again[given - 2 : given] == ["ModelAsked", "ModelReplied"]

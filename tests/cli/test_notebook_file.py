@@ -1,6 +1,5 @@
 """A notebook's file is written as a whole, and over nothing that was not meant."""
 
-import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -24,24 +23,6 @@ def test_what_came_meanwhile_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "r.ipynb").read_text() == "mine"
     assert [place.name for place in places] == ["r-2.ipynb", "r-3.ipynb"]
     assert nbformat.read(places[1], as_version=4).cells[0].source == "two"
-
-
-def test_force_replaces(tmp_path: Path) -> None:
-    (tmp_path / "r.ipynb").write_text("old")
-
-    save(notebook("new"), tmp_path / "r.ipynb", force=True)
-
-    assert nbformat.read(tmp_path / "r.ipynb", as_version=4).cells[0].source == "new"
-    assert [path.name for path in tmp_path.iterdir()] == ["r.ipynb"]
-
-
-def test_what_a_killed_run_left_is_not_in_the_way(tmp_path: Path) -> None:
-    left = tmp_path / f".r.ipynb-{os.getpid()}"
-    left.write_text("half of")
-
-    place = save(notebook("a"), tmp_path / "r.ipynb", force=False)
-
-    assert (place.name, left.read_text()) == ("r.ipynb", "half of")
 
 
 def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:

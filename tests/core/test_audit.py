@@ -30,19 +30,6 @@ from autogen_nb.messages import CodeBlock, Message
 ONE, TWO = CodeBlock("python", "one"), CodeBlock("python", "two")
 
 
-def test_a_block_with_its_reasons_its_answer_and_how_it_ended() -> None:
-    log: list[Recorded] = [
-        ApprovalAsked("user", ONE, reasons=("writes ../x", "uses the network")),
-        ApprovalGiven("run", by="you"),
-        CodeAsked("user", (ONE,), Permissions()),
-        CodeRan(1),
-    ]
-
-    assert decisions(log) == [
-        PersonAsked("user", "python code", ("writes ../x", "uses the network"), "run", "you", "one", "exit code 1")
-    ]
-
-
 def test_edited_code_is_told_as_it_ran() -> None:
     given = ApprovalGiven("run", code="two", by="you", rules=("network x",), onwards=True)
     log: list[Recorded] = [ApprovalAsked("user", ONE), given, CodeAsked("user", (TWO,), Permissions()), CodeRan(0)]
@@ -66,10 +53,6 @@ def test_code_that_did_not_run() -> None:
         PersonAsked("user", "python code, block 1 of 2", (), "skipped (no)", "you", "one"),
         PersonAsked("user", "python code, block 2 of 2", (), "stopped", "you", "two"),
     ]
-
-
-def test_open_question_is_open() -> None:
-    assert decisions([ApprovalAsked("user", ONE)]) == [PersonAsked("user", "python code", (), "open", "", "one")]
 
 
 def test_code_that_ran_unasked() -> None:

@@ -1,13 +1,10 @@
 """Code in Markdown: fences as CommonMark reads them, and which of them run."""
 
-import warnings
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.code_blocks import CodeReading, defined, parse_python, read
-from autogen_nb.messages import CodeBlock
+from autogen_nb.core.text.code_blocks import CodeReading, defined, read
 
 CODE = st.text(st.characters(blacklist_characters="\r\n\0", blacklist_categories=["Cs"]))
 """A line of anything; a carriage return ends a line, and CommonMark replaces NUL."""
@@ -71,26 +68,6 @@ def test_tag_names_the_language(tag: str, language: str) -> None:
     assert blocks(f"```{tag}\nls\n```") == [(language, "ls")]
 
 
-def test_tag_that_is_no_name_is_no_language() -> None:
-    assert blocks("```\x1b]0;owned\x07\nls\n```") == []
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param("if x:\n\ty = 1\n\n\n\tz = 2", id="tabs and empty lines"),
-        pytest.param("x = '''\n  ``\n ~~~\n'''", id="fences that do not close it"),
-        pytest.param("x = 1  \n\n", id="white space at the end"),
-        pytest.param("a\u2028b\x0cc\x85d", id="line ends that only Python knows"),
-        pytest.param("  a\n\tb", id="margins that differ"),
-        pytest.param("\u3000x\n\u3000y", id="white space that is no margin"),
-        pytest.param("<!-- x -->\n&amp; \\* [a](b)", id="other Markdown"),
-    ],
-)
-def test_code_is_kept_to_the_letter(code: str) -> None:
-    assert blocks(f"```python\n{code}\n```") == [("python", code)]
-
-
 @pytest.mark.slow
 @given(st.lists(CODE))
 def test_no_character_of_code_is_lost(lines: list[str]) -> None:
@@ -98,16 +75,6 @@ def test_no_character_of_code_is_lost(lines: list[str]) -> None:
     fence = "`" * (len(code) + 3)
 
     assert blocks(f"before\n\n{fence}python\n{code}\n{fence}\nafter\n") == [("python", code)]
-
-
-@given(st.lists(CODE), st.sampled_from(["- ", "1. ", "> ", "> - "]))
-def test_no_character_of_code_is_lost_in_lists_and_quotes(lines: list[str], container: str) -> None:
-    code = "\n".join(["start", *(line.replace("\t", " ") for line in lines), "end"])
-    fence = "~" * (len(code) + 3)
-    later = container.replace("-", " ").replace("1.", "  ")
-    text = f"\n{later}".join([f"{container}{fence}python", *code.split("\n"), fence])
-
-    assert blocks(text) == [("python", code)]
 
 
 @pytest.mark.slow
@@ -139,16 +106,6 @@ def test_unclosed_fence_is_no_code(text: str) -> None:
 
     assert reading.blocks == ()
     assert reading.unclosed
-
-
-def test_unclosed_fence_that_shows_something_is_not_told_of() -> None:
-    assert not read("```text\na b c").unclosed
-
-
-def test_closed_blocks_before_an_unclosed_one_are_code() -> None:
-    assert read("```python\nx = 1\n```\n\n```python\ny =") == CodeReading(
-        (CodeBlock("python", "x = 1"),), unclosed=True
-    )
 
 
 @pytest.mark.parametrize(
@@ -225,19 +182,6 @@ def test_known_name_makes_a_line_python(command: str) -> None:
     assert blocks(f"```\n{command}\n```", command.split(maxsplit=1)[0]) == [("python", command)]
 
 
-def test_earlier_block_makes_names_known() -> None:
-    assert blocks("```python\ndf = 1\nh = 2\n```\n\n```\ndf -h\n```") == [
-        ("python", "df = 1\nh = 2"),
-        ("python", "df -h"),
-    ]
-
-
-def test_prose_is_what_stands_around_fences() -> None:
-    text = "one\r\n```python\r\nx\r\n```\r\ntwo\n```text\nshown\n```\nthree\n```python\ncut"
-
-    assert read(text).prose == "one\ntwo\nthree"
-
-
 def test_defined_finds_every_binding() -> None:
     code = (
         "import a.b, c as d\nfrom e import f as g\nh = i, j = 1, 2\nfor k in l: pass\n"
@@ -246,12 +190,3 @@ def test_defined_finds_every_binding() -> None:
 
     assert defined(code) == set("adghijkmnoqr")
     assert defined("not python") == set()
-
-
-def test_reading_code_warns_of_nothing() -> None:
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        tree = parse_python("x = '\\d'")
-
-    assert tree is not None
-    assert seen == []

@@ -5,10 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from autogen_nb.core.analysis import effects, reasons
-from autogen_nb.core.chats.code_step import UNCLOSED, Reach, RunCode
+from autogen_nb.core.analysis import effects
+from autogen_nb.core.chats.code_step import UNCLOSED, RunCode
 from autogen_nb.core.chats.reply_steps import (
-    AskFunction,
     ConversationState,
     Outcome,
     Reply,
@@ -17,9 +16,8 @@ from autogen_nb.core.chats.reply_steps import (
     check_termination_and_human_reply,
     generate_function_call_reply,
 )
-from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.output_images import MOST
-from autogen_nb.effects import Confirm, Effect, EffectJudged, Permissions
+from autogen_nb.effects import Confirm, Effect, EffectJudged
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
@@ -34,7 +32,7 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.messages import CodeBlock, Message
-from autogen_nb.outputs import Display, Failure, Output, Stream
+from autogen_nb.outputs import Display, Stream
 from tests.core.worlds import echo, outcome, spec
 
 Ran = Callable[[CodeAsked], CodeRan]
@@ -86,52 +84,6 @@ def told(came_to: Outcome) -> str:
     return came_to.message.text
 
 
-def fails_at(bad: str) -> Ran:
-    """Code that prints itself, until one block fails."""
-
-    def ran(question: CodeAsked) -> CodeRan:
-        codes = [block.code for block in question.blocks]
-        count = codes.index(bad) + 1 if bad in codes else len(codes)
-        return CodeRan(int(bad in codes), (Stream("stdout", "\n".join(codes[:count])),), count)
-
-    return ran
-
-
-def test_reply_reports_what_the_code_did() -> None:
-    events, came_to = run(heard(code("x")), RunCode())
-
-    assert events[0] == CodeAsked("user", (CodeBlock("python", "x"),))
-    assert came_to == Reply(Message("exitcode: 0 (execution succeeded)\nCode output: x"))
-
-
-@pytest.mark.parametrize(
-    ("messages", "reach", "found"),
-    [
-        pytest.param([code("a")], "auto", ["a"], id="the last"),
-        pytest.param(["no code"], "auto", [], id="none"),
-        pytest.param([code("a"), "mine", "no code"], "auto", [], id="not before the agent itself spoke"),
-        pytest.param([code("mine"), "no code"], "auto", [], id="not the agent's own"),
-        pytest.param([code("a"), "mine", "no code"], 3, ["a"], id="as far back as told"),
-        pytest.param([code("a"), "mine", "no code"], 2, [], id="no further back"),
-        pytest.param([code("a"), "mine", code("b")], 3, ["b"], id="the newest"),
-        pytest.param([code("mine"), "no code"], 2, ["mine"], id="its own counts too"),
-        pytest.param([code("a")], 0, [], id="off"),
-        pytest.param([code("a")], 100, ["a"], id="further back than there is"),
-    ],
-)
-def test_newest_message_with_code_within_reach_wins(messages: list[str], reach: Reach, found: list[str]) -> None:
-    events, came_to = run(heard(*messages), RunCode(reach))
-
-    assert [block for blocks in asked(events) for block in blocks] == found
-    assert isinstance(came_to, Reply) is bool(found)
-
-
-def test_messages_since_the_agent_spoke_may_be_several() -> None:
-    state = _added(ConversationState(), [(("assistant", "user"), code("a")), (("assistant", "user"), "and so on")])
-
-    assert asked(run(state, RunCode())[0]) == [("a",)]
-
-
 def test_code_runs_once() -> None:
     state = heard(code("a"))
     run(state, RunCode(3))
@@ -140,170 +92,10 @@ def test_code_runs_once() -> None:
     assert run(state, RunCode(3)) == ([], None)
 
 
-@pytest.mark.parametrize("together", [False, True])
-def test_blocks_run_in_order_and_stop_at_the_first_failure(together: bool) -> None:
-    events, came_to = run(heard(code(*"abcd")), RunCode(together=together), ran=fails_at("b"))
-
-    assert asked(events) == [[("a",), ("b",)], [("a", "b", "c", "d")]][together]
-    assert told(came_to) == (
-        "exitcode: 1 (execution failed)\nCode output: a\nb\n"
-        "2 later block(s) did not run, because the one before failed."
-    )
-
-
-@pytest.mark.parametrize("together", [False, True])
-def test_failure_of_the_last_block_leaves_none_out(together: bool) -> None:
-    assert told(run(heard(code(*"ab")), RunCode(together=together), ran=fails_at("b"))[1]) == (
-        "exitcode: 1 (execution failed)\nCode output: a\nb"
-    )
-
-
-def test_code_that_could_not_start_tells_why() -> None:
-    refused = CodeRan(1, (Stream("stderr", "no such language"),), ran=0)
-
-    assert told(run(heard(code("a")), RunCode(), ran=lambda _: refused)[1]) == (
-        "exitcode: 1 (execution failed)\nCode output: no such language"
-    )
-
-
 def test_note_of_the_executor_is_told() -> None:
     _, came_to = run(heard(code("a")), RunCode(), ran=lambda _: CodeRan(124, note="All variables are lost."))
 
     assert told(came_to) == "exitcode: 124 (execution failed)\nCode output: \nAll variables are lost."
-
-
-def test_silent_block_leaves_no_empty_line() -> None:
-    outputs: dict[str, tuple[Output, ...]] = {"a": (), "b": (Stream("stdout", "b\n"),), "c": (Failure("E", "c"),)}
-
-    _, came_to = run(heard(code(*"abc")), RunCode(), ran=lambda q: CodeRan(0, outputs[q.blocks[0].code]))
-
-    assert told(came_to) == "exitcode: 0 (execution succeeded)\nCode output: b\nE: c"
-
-
-def test_limit_holds_for_all_blocks_together() -> None:
-    _, came_to = run(heard(code(*"abc")), RunCode(limit=90), ran=lambda _: CodeRan(0, (Stream("stdout", "#" * 1_000),)))
-
-    assert told(came_to).count("#") == 90
-    assert "2,912 characters left out" in told(came_to)
-
-
-def test_notes_are_never_left_out() -> None:
-    long = CodeRan(1, (Stream("stdout", "x" * 1_000),), note="Lost.")
-
-    assert told(run(heard(code("a", "b")), RunCode(limit=9), ran=lambda _: long)[1]).endswith(
-        "\nLost.\n1 later block(s) did not run, because the one before failed."
-    )
-
-
-@pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize(
-    ("approvals", "ran", "text"),
-    [
-        pytest.param([RUN, RUN], ["a", "b"], "exitcode: 0 (execution succeeded)\nCode output: a\nb", id="run, run"),
-        pytest.param(
-            [SKIP, RUN],
-            ["b"],
-            "exitcode: 0 (execution succeeded)\nCode output: b\nThe user skipped a block. The reason: too slow.",
-            id="skip, run",
-        ),
-        pytest.param(
-            [RUN, ApprovalGiven("skip")],
-            ["a"],
-            "exitcode: 0 (execution succeeded)\nCode output: a\nThe user skipped a block. The reason: none was given.",
-            id="run, skip",
-        ),
-        pytest.param(
-            [SKIP, SKIP],
-            [],
-            "The code was not run."
-            "\nThe user skipped a block. The reason: too slow.\nThe user skipped a block. The reason: too slow.",
-            id="skip, skip",
-        ),
-        pytest.param(
-            [RUN, ApprovalGiven("run", code="b2")],
-            ["a", "b2"],
-            "exitcode: 0 (execution succeeded)\nCode output: a\nb2\n"
-            "The user changed the code before it ran. This is what ran:\nb2",
-            id="run, edit",
-        ),
-        pytest.param(
-            [ApprovalGiven("run", code="a"), RUN],
-            ["a", "b"],
-            "exitcode: 0 (execution succeeded)\nCode output: a\nb",
-            id="an edit that changes nothing",
-        ),
-    ],
-)
-def test_person_decides_on_each_block(
-    approvals: list[ApprovalGiven], ran: list[str], text: str, together: bool
-) -> None:
-    events, came_to = run(heard(code("a", "b")), RunCode(confirm="always", together=together), *approvals)
-
-    assert [block for blocks in asked(events) for block in blocks] == ran
-    assert told(came_to) == text
-
-
-@pytest.mark.parametrize(
-    ("together", "approvals", "ran"),
-    [(False, [STOP], []), (False, [RUN, STOP], [("a",)]), (True, [RUN, STOP], []), (True, [STOP], [])],
-)
-def test_stop_ends_the_chat(together: bool, approvals: list[ApprovalGiven], ran: list[tuple[str, ...]]) -> None:
-    events, came_to = run(heard(code("a", "b")), RunCode(confirm="always", together=together), *approvals)
-
-    assert came_to == Stop("stopped")
-    assert asked(events) == ran
-
-
-def test_question_names_the_block_and_the_reasons() -> None:
-    events, _ = run(heard(code("exec(x)", "y", "exec(x)")), RunCode(confirm="risky"), RUN, RUN)
-
-    questions = [event for event in events if isinstance(event, ApprovalAsked)]
-    assert [(each.index, each.total) for each in questions] == [(0, 3), (2, 3)]
-    for question in questions:
-        assert question.effects == effects(CodeBlock("python", "exec(x)"), None) != ()
-        assert question.reasons == reasons(question.effects) != ()
-
-
-@pytest.mark.parametrize("together", [False, True])
-def test_block_that_runs_has_leave_for_what_is_read_in_it(together: bool) -> None:
-    edited = ApprovalGiven("run", code="exec(z)")
-
-    events, _ = run(heard(code("x = 1", "exec(y)")), RunCode(confirm="risky", together=together), edited)
-
-    leaves = [event.permissions for event in events if isinstance(event, CodeAsked)]
-    read = effects(CodeBlock("python", "exec(z)"), None)
-    assert read
-    assert leaves == ([Permissions(read)] if together else [Permissions(), Permissions(read)])
-
-
-def test_reading_knows_where_the_code_stands() -> None:
-    write = 'open("/a/own/x", "w")'
-    scope = PathScope("/a", "/a/own")
-
-    events, _ = run(heard(code(write)), RunCode(confirm="always", scope=scope), RUN)
-
-    assert [event.effects for event in events if isinstance(event, ApprovalAsked)] == [
-        effects(CodeBlock("python", write), scope)
-    ]
-
-
-def test_nothing_is_asked_about_code_that_runs_unconfirmed() -> None:
-    events, _ = run(heard(code("exec(x)")), RunCode(confirm="never"))
-
-    assert [event.permissions for event in events if isinstance(event, CodeAsked)] == [None]
-
-
-@pytest.mark.parametrize(("confirm", "questions"), [("always", 2), ("risky", 1), ("never", 0)])
-def test_policy_says_which_blocks_are_asked_for(confirm: Confirm, questions: int) -> None:
-    events, _ = run(heard(code("x = 1", "exec(x)")), RunCode(confirm=confirm), *[RUN] * questions)
-
-    assert sum(isinstance(event, ApprovalAsked) for event in events) == questions
-
-
-def test_no_block_is_asked_for_after_a_failure() -> None:
-    events, _ = run(heard(code("a", "b")), RunCode(confirm="always"), RUN, ran=fails_at("a"))
-
-    assert sum(isinstance(event, ApprovalAsked) for event in events) == 1
 
 
 def test_cut_off_block_is_told_of_and_not_run() -> None:
@@ -359,11 +151,6 @@ def test_person_with_the_word_is_asked_about_the_code_too(before: tuple[Step, ..
 )
 def test_person_with_the_word_is_asked_about_nothing_else(message: str, confirm: Confirm) -> None:
     assert turn(message, confirm=confirm).then is None
-
-
-def test_what_a_step_in_between_does_is_not_foreseen() -> None:
-    assert turn(code("1"), AskFunction(0, "own")).then is None
-    assert turn(code("1"), termination=lambda _: True).then is None
 
 
 def test_calls_come_before_code() -> None:

@@ -105,16 +105,3 @@ def written(code: str) -> list[str]:
 )  # fmt: skip
 def test_target_of_a_write_is_told(code: str, targets: list[str]) -> None:
     assert written(code) == targets
-
-
-def test_circles_and_growth_end() -> None:
-    code = "\n".join(f"x{n} = x{n + 1} + x{n + 1} + x{(n * 7) % 60}" for n in range(60)) + "\ndf.to_csv(x0)"
-
-    assert written(code) == [""]
-
-
-def test_too_many_values_cannot_be_told() -> None:
-    targets = written(f"for x in {[f'{n}.csv' for n in range(100)]}:\n    df.to_csv(x)")
-
-    assert targets[:2] == ["0.csv", "1.csv"]
-    assert targets[-1] == ""

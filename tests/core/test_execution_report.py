@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.text.bounded_output import merge_outputs
-from autogen_nb.core.text.execution_report import LIMIT, elided, plain, report, text_of
-from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+from autogen_nb.core.text.execution_report import elided, plain, text_of
+from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})
 
@@ -14,73 +14,6 @@ PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x
 def out(text: str) -> Stream:
     """Text on standard output."""
     return Stream("stdout", text)
-
-
-@pytest.mark.parametrize(
-    ("exit_code", "text"),
-    [
-        (0, "exitcode: 0 (execution succeeded)\nCode output: 42"),
-        (1, "exitcode: 1 (execution failed)\nCode output: 42"),
-        (124, "exitcode: 124 (execution failed)\nCode output: 42"),
-    ],
-)
-def test_report_has_the_format_of_autogen(exit_code: int, text: str) -> None:
-    assert report(exit_code, "42") == text
-
-
-@pytest.mark.parametrize(
-    ("outputs", "text"),
-    [
-        pytest.param([], "", id="nothing"),
-        pytest.param([out("a\n"), Stream("stderr", "b\n"), out("c\n")], "a\nb\nc", id="streams in their order"),
-        pytest.param([out("a"), Stream("stderr", "b"), out("c\nd")], "abc\nd", id="pieces of a line stay together"),
-        pytest.param([out("a\n"), Result({"text/plain": "42"})], "a\n42", id="the last value"),
-        pytest.param([out("a"), PICTURE, out("b")], f"a\n{text_of([PICTURE])}\nb", id="a picture between"),
-        pytest.param([out("\n\n"), out("")], "", id="empty lines alone"),
-        pytest.param(
-            [out("a\n"), Failure("KeyError", "'x'", ("\x1b[31mTraceback\x1b[0m", "KeyError: 'x'"))],
-            "a\nTraceback\nKeyError: 'x'",
-            id="a traceback without colours after what was printed before",
-        ),
-        pytest.param([Failure("KeyError", "'x'")], "KeyError: 'x'", id="an exception without a traceback"),
-    ],
-)
-def test_outputs_read_in_order(outputs: list[Output], text: str) -> None:
-    assert text_of(outputs) == text
-
-
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        pytest.param(
-            {"image/png": "x", "text/plain": "<Figure>"}, "[shown to the person: image/png, <Figure>]", id="picture"
-        ),
-        pytest.param({"image/png": "x"}, "[shown to the person: image/png, no description]", id="no description"),
-        pytest.param(
-            {
-                "application/vnd.plotly.v1+json": {"data": [1] * 20_000},
-                "text/html": "<div>",
-                "text/plain": "Figure({\n1",
-            },
-            "[shown to the person: application/vnd.plotly.v1+json, Figure({]",
-            id="an interactive figure",
-        ),
-        pytest.param(
-            {"image/png": "x", "text/plain": "y" * 100_000},
-            f"[shown to the person: image/png, {'y' * 200}]",
-            id="a description without end",
-        ),
-        pytest.param({"text/html": "<table>", "text/plain": "   a\n0  1"}, "   a\n0  1", id="a table is its text"),
-        pytest.param({"text/html": "<b>x</b>"}, "[shown to the person: text/html]", id="only HTML"),
-        pytest.param({"text/markdown": "# x", "text/plain": "<Markdown object>"}, "# x", id="Markdown is its source"),
-        pytest.param({"text/plain": ["a\n", "b"]}, "a\nb", id="text in pieces"),
-        pytest.param({"text/plain": "\x1b[1mbold\x1b[0m"}, "bold", id="colours"),
-        pytest.param({}, "[shown to the person: nothing]", id="nothing"),
-    ],
-)
-def test_rich_output_is_named_or_told(data: dict[str, object], text: str) -> None:
-    assert text_of([Display(data)]) == text
-    assert text_of([Result(data)]) == text
 
 
 @pytest.mark.parametrize(
@@ -152,16 +85,6 @@ def test_text_is_what_a_terminal_would_leave(text: str, kept: str) -> None:
     assert plain(text) == kept
 
 
-def test_one_endless_line_is_plain_at_once() -> None:
-    text = "x" * 1_000_000
-
-    assert plain(text) == text
-
-
-def test_many_pieces_are_joined_at_once() -> None:
-    assert merge_outputs([out("0123456789")] * 50_000) == [out("0123456789" * 50_000)]
-
-
 FRAME = '<div><table border="1" class="dataframe">'
 
 
@@ -183,21 +106,6 @@ def test_a_wide_frame_is_compact() -> None:
     assert len(text) < 3_100
 
 
-def test_long_output_loses_its_middle() -> None:
-    text = "head" + "." * 300_000 + "tail"
-
-    told = text_of([out(text)])
-
-    assert told.startswith("head")
-    assert told.endswith("tail")
-    assert "\n... [292,009 characters left out; print less to see them] ...\n" in told
-    assert len(told) < LIMIT + 100
-
-
-def test_nothing_is_left_out_without_a_limit() -> None:
-    assert text_of([out("x" * 300_000)], limit=None) == "x" * 300_000
-
-
 @pytest.mark.slow
 @given(st.text(), st.integers(0, 40))
 def test_elision_counts_exactly(text: str, limit: int) -> None:
@@ -210,29 +118,11 @@ def test_elision_counts_exactly(text: str, limit: int) -> None:
     assert line == f"... [{len(longer) - len(head) - len(tail):,} characters left out; print less to see them] ..."
 
 
-@given(st.text())
-def test_short_text_is_whole(text: str) -> None:
-    assert elided(text, len(text)) == text
-
-
-@given(st.text("ab\x1b[0;m]\r\n\\\x07"))
-def test_plain_text_stays_plain(text: str) -> None:
-    assert not {"\x1b", "\r"} & set(plain(text))
-
-
 def _parts(told: str, limit: int) -> tuple[str, str, str, str]:
     head, rest = told[: limit * 2 // 3], told[limit * 2 // 3 :]
     end, rest = rest[:1], rest[1:]
     tail_at = len(rest) - limit // 3
     return head, end, rest[:tail_at].removesuffix("\n"), rest[tail_at:]
-
-
-@pytest.mark.parametrize("value", [5, None, {"a": 1}, ["a", 1]], ids=repr)
-def test_text_form_that_is_no_text_is_none(value: object) -> None:
-    assert (
-        text_of([Display({"text/plain": value, "image/png": "x"})])
-        == "[shown to the person: image/png, no description]"
-    )
 
 
 def test_text_form_in_lines_is_joined() -> None:

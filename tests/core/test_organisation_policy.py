@@ -2,8 +2,7 @@
 
 import pytest
 
-from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy, Walls, parse
-from autogen_nb.effects import Confirm
+from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy, parse
 from autogen_nb.errors import ConfigError
 
 WHOLE = """
@@ -24,12 +23,6 @@ def test_whole_policy() -> None:
     assert policy.text == (
         "your organisation's policy: sandbox bwrap, confirm risky, budget 0.50, models at named hosts"
     )
-
-
-@pytest.mark.parametrize("text", ["", "[code]", "[models]\n[cells]"])
-def test_policy_that_asks_for_nothing(text: str) -> None:
-    assert parse(text) == NO_POLICY
-    assert NO_POLICY.text == ""
 
 
 @pytest.mark.parametrize(
@@ -89,41 +82,3 @@ def test_hosts(host: str, allowed: bool) -> None:
 def test_no_host_at_all() -> None:
     with pytest.raises(ConfigError, match="allowed: none"):
         parse("[models]\nhosts = []").check_host("api.openai.com")
-
-
-@pytest.mark.parametrize(
-    ("least", "wanted", "confirm"),
-    [
-        ("never", "never", "never"),
-        ("never", "always", "always"),
-        ("risky", "never", "risky"),
-        ("risky", "risky", "risky"),
-        ("risky", "always", "always"),
-        ("always", "never", "always"),
-        ("always", "risky", "always"),
-    ],
-)
-def test_person_may_only_be_stricter(least: Confirm, wanted: Confirm, confirm: Confirm) -> None:
-    assert OrganisationPolicy(confirm=least).confirmed(wanted) == confirm
-
-
-@pytest.mark.parametrize(
-    ("least", "walls", "enough"),
-    [
-        ("none", "none", True),
-        ("bwrap", "none", False),
-        ("bwrap", "bwrap", True),
-        ("bwrap", "docker", True),
-        ("docker", "bwrap", False),
-        ("docker", "docker", True),
-    ],
-)
-def test_walls(least: Walls, walls: Walls, enough: bool) -> None:
-    policy = OrganisationPolicy(sandbox=least)
-
-    assert policy.suffices(walls) is enough
-    if enough:
-        policy.check_walls(walls, "this cell")
-    else:
-        with pytest.raises(ConfigError, match=f"the sandbox '{least}' at least, and this cell has .*--sandbox {least}"):
-            policy.check_walls(walls, "this cell")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.text.output_images import LARGEST, MOST, pictures_of
+from autogen_nb.core.text.output_images import LARGEST, pictures_of
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 
@@ -33,12 +33,6 @@ def test_pictures_come_in_order() -> None:
         f"data:image/png;base64,{picture()}",
         f"data:image/jpeg;base64,{picture(1, 'image/jpeg')}",
     ]
-
-
-def test_only_the_last_pictures_are_sent() -> None:
-    outputs = [Display({"image/png": picture(n)}) for n in range(100)]
-
-    assert urls(pictures_of(outputs)) == [f"data:image/png;base64,{picture(n)}" for n in range(100 - MOST, 100)]
 
 
 def test_what_was_cleared_is_not_sent() -> None:

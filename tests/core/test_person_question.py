@@ -63,19 +63,6 @@ def run(message: Message, answers: Sequence[Answer]) -> tuple[list[Recorded], Ou
         answer = next(given)
 
 
-def test_person_is_asked_and_answers() -> None:
-    message = Message(None, tool_calls=[call("ask_person", question="Which\u202e?", choices=["red", "blue"])])
-
-    asked, came_to = run(message, [HumanInputGiven("blue", by="you")])
-
-    assert asked == [
-        HumanInputAsked("user", "assistant", "assistant asks: Which[U+202E]?", choices=("red", "blue"), by_tool=True)
-    ]
-    assert isinstance(came_to, Reply)
-    assert came_to.message.text == "blue"
-    assert came_to.message.tool_responses == [{"tool_call_id": "ask_person", "role": "tool", "content": "blue"}]
-
-
 def test_other_calls_stay_in_their_places() -> None:
     calls = [call("one"), call("ask_person", question="Sure?"), call("two"), call("ask_person")]
 
@@ -97,14 +84,3 @@ def test_person_may_end_the_chat() -> None:
     message = Message(None, tool_calls=[call("ask_person", question="Sure?")])
 
     assert run(message, [HumanInputGiven("exit")])[1] == Stop("exit")
-
-
-def test_message_without_calls() -> None:
-    assert run(Message("Hi."), []) == ([], None)
-
-    _, came_to = run(
-        Message(None, function_call={"name": "ask_person", "arguments": '{"question": "Sure?"}'}),
-        [HumanInputGiven("yes")],
-    )
-
-    assert came_to == Reply(Message("yes", role="function", name="ask_person"))

@@ -45,19 +45,6 @@ def test_a_leading_tag_begins_a_thought_however_it_is_cut(
     assert split(*pieces) == (thought, answer)
 
 
-def test_a_thought_and_an_answer_are_told_as_they_come() -> None:
-    splitter = ReasoningSplitter()
-
-    assert [splitter.add(piece) for piece in ("<th", "ink>Hm", " <", "/think", ">Y", "es")] == [
-        ("", ""),
-        ("Hm", ""),
-        (" ", ""),
-        ("", ""),
-        ("", "Y"),
-        ("", "es"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "thought", "answer"),
     [

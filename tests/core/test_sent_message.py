@@ -1,7 +1,5 @@
 """One message outside of a chat: who replies, and until when."""
 
-import pytest
-
 from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, check_termination_and_human_reply
 from autogen_nb.core.chats.two_agent_chat import sent_message
 from autogen_nb.events import Recorded, ReplyGiven
@@ -34,48 +32,11 @@ def sent(
     return play(flow, scripted())
 
 
-@pytest.mark.parametrize(
-    ("request_reply", "replying", "spoken"),
-    [
-        (False, BOTH, ["hi"]),
-        (None, frozenset(), ["hi"]),
-        (True, frozenset(), ["hi", "yes"]),
-        (None, frozenset({("assistant", "user")}), ["hi", "yes"]),
-        (None, frozenset({("user", "assistant")}), ["hi"]),
-        (True, frozenset({("user", "assistant")}), ["hi", "yes", "on"]),
-        (None, BOTH, ["hi", "yes", "on", "yes", "on"]),
-    ],
-)
-def test_who_replies(request_reply: bool | None, replying: frozenset[tuple[str, str]], spoken: list[str]) -> None:
-    assert texts(sent(request_reply=request_reply, replying=replying)) == spoken
-
-
 def test_counts_go_on_from_the_scene() -> None:
     state = ConversationState(auto_replies={("assistant", "user"): 2})
 
     assert texts(sent(request_reply=True, state=state)) == ["hi"]
     assert state.auto_replies["assistant", "user"] == 0
-
-
-def test_the_scene_has_what_was_said() -> None:
-    state = ConversationState()
-
-    sent(request_reply=True, state=state)
-
-    assert [said.message.text for said in state.exchanged("user", "assistant")] == ["hi", "yes"]
-
-
-def test_who_has_nothing_to_say_ends_it() -> None:
-    flow = sent_message(
-        AgentSpec("user"),
-        AgentSpec("assistant"),
-        Message("hi"),
-        request_reply=True,
-        replying=BOTH,
-        state=ConversationState(),
-    )
-
-    assert texts(play(flow, scripted())) == ["hi"]
 
 
 def test_who_stops_replying_is_not_asked_again() -> None:

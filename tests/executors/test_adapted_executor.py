@@ -9,7 +9,6 @@ import pytest
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.executors.code_executor import CodeExecutor, CodeResult
-from autogen_nb.testing import ScriptedModel
 from tests.agents.teams import assistant, by_turns, done, spoken
 
 BLOCK = "```python\nprint(1)\n```"
@@ -77,8 +76,3 @@ def test_what_is_wrong_with_it_is_told(effect: Callable[[], Any], error: type[Ex
 
     with pytest.raises(error, match=told):
         user.initiate_chat(assistant("coder", BLOCK), message="go", silent=True)
-
-
-def test_what_is_no_executor_is_refused() -> None:
-    with pytest.raises(ConfigError, match="it must be an executor, such as LocalCommandLineCodeExecutor"):
-        UserProxyAgent("user", code_execution_config={"executor": ScriptedModel([])})

@@ -1,7 +1,6 @@
 """What the executors with AutoGen's names have in common, and what those by command line have beside it."""
 
 import asyncio
-import os
 import sys
 import tempfile
 import threading
@@ -307,14 +306,3 @@ def test_a_missing_file_under_the_name_of_the_directory(tmp_path: Path) -> None:
     found = LocalCommandLineCodeExecutor(work_dir=tmp_path / "out").execute_code_blocks([block("open('out/a.csv')")])
 
     assert found.output.endswith("'out/a.csv' is 'a.csv' here.")
-
-
-def test_secrets_are_not_in_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    found = LocalCommandLineCodeExecutor(work_dir=tmp_path).execute_code_blocks(
-        [block("import os; print(sorted(os.environ))")]
-    )
-
-    assert "PATH" in found.output
-    assert "OPENAI" not in found.output
-    assert os.environ["OPENAI_API_KEY"] == "sk-secret"

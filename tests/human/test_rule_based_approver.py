@@ -94,16 +94,6 @@ def test_rule_answers_where_all_is_covered(rules: RulesFile) -> None:
     assert nobody.asked == []
 
 
-def test_person_is_asked_about_what_is_not_covered(rules: RulesFile) -> None:
-    person = Attentive(approvals=[ApprovalGiven("skip", by="you")])
-    ruled = RuleBasedApprover(person, rules, scope=GROUND, tell=print)
-
-    given = ruled.approve(asked(NET, WRITE))
-
-    assert given == ApprovalGiven("skip", by="you")
-    assert person.seen == [asked(NET, Effect("write", "/home/ann/out.csv", WRITE.words))]
-
-
 CODE: dict[EffectKind, tuple[str, str]] = {
     "read_private": ("open('/data/in.csv').read()", "/data/in.csv"),
     "write": ("open('../out.csv', 'w')", "/home/ann/out.csv"),
@@ -187,21 +177,6 @@ async def _awaited(given: Awaitable[ApprovalGiven]) -> ApprovalGiven:
     return await given
 
 
-def test_rule_accepted_while_code_runs_is_kept(rules: RulesFile) -> None:
-    person = Attentive(
-        judged=[
-            EffectJudged(allowed=False, by="you", rules=("delete",)),
-            EffectJudged(allowed=True, by="you", rules=("process git",)),
-        ]
-    )
-    ruled = RuleBasedApprover(person, rules, tell=print)
-
-    ruled.allow(EffectAsked("user", Effect("process", "git status")))
-    ruled.allow(EffectAsked("user", Effect("process", "git status")))
-
-    assert rules.rules() == (Rule("network", "api.example.org"), Rule("process", "git"))
-
-
 def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
     here = ApproveAll(always_said=False)
@@ -216,16 +191,6 @@ def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
     assert effect == EffectJudged(allowed=True, by=ONWARDS)
     assert elsewhere == ApprovalGiven("skip", by="scripted")
     assert rules.rules() == (Rule("network", "api.example.org"),)
-
-
-def test_run_all_from_here_is_nothing_where_every_block_is_to_be_shown(rules: RulesFile) -> None:
-    person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True), ApprovalGiven("stop")])
-    ruled = RuleBasedApprover(person, rules, onwards=ApproveAll(offered=False), tell=print)
-
-    ruled.approve(asked(WRITE, always=True))
-
-    assert ruled.approve(asked(WRITE, always=True)) == ApprovalGiven("stop")
-    assert [each.onwards for each in person.seen if isinstance(each, ApprovalAsked)] == [False, False]
 
 
 def test_an_agent_that_says_always_is_asked_about_all_the_same(rules: RulesFile) -> None:
@@ -245,15 +210,6 @@ def test_an_agent_that_says_always_is_asked_about_all_the_same(rules: RulesFile)
     assert again == ApprovalGiven("stop")
     assert effect == EffectJudged(allowed=False, by="you")
     assert other == ApprovalGiven("run", by=ONWARDS)
-
-
-def test_skip_is_no_run_all(rules: RulesFile) -> None:
-    person = Attentive(approvals=[ApprovalGiven("skip", onwards=True), ApprovalGiven("stop")])
-    ruled = RuleBasedApprover(person, rules, tell=print)
-
-    ruled.approve(asked(WRITE))
-
-    assert ruled.approve(asked(WRITE)) == ApprovalGiven("stop")
 
 
 def test_rules_that_cannot_be_used_are_none(rules: RulesFile) -> None:

@@ -2,9 +2,7 @@
 
 import json
 import os
-import stat
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,28 +21,6 @@ def file(tmp_path: Path) -> RulesFile:
     return RulesFile(tmp_path / "settings" / "rules.json")
 
 
-def test_rules_last(file: RulesFile) -> None:
-    before = file.rules()
-    added = file.add(NET, DISK, NET)
-    again = file.add(DISK)
-    found = RulesFile(file.path).kept()
-    removed = file.remove(NET, Rule("delete"))
-
-    assert before == ()
-    assert (added, again) == ((NET, DISK), ())
-    assert [each.rule for each in found] == [NET, DISK]
-    assert all(timedelta(0) <= datetime.now(UTC) - each.made < timedelta(hours=1) for each in found)
-    assert removed == (NET,)
-    assert file.rules() == (DISK,)
-
-
-def test_only_the_person_can_read_and_write_it(file: RulesFile) -> None:
-    file.add(NET)
-
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (file.path.parent, *file.path.parent.iterdir())}
-    assert modes == {"settings": 0o700, "rules.json": 0o600, "rules.lock": 0o600}
-
-
 def test_notebooks_lose_nothing_of_each_other(file: RulesFile) -> None:
     rules = [Rule("network", f"host{number}") for number in range(24)]
 
@@ -55,16 +31,6 @@ def test_notebooks_lose_nothing_of_each_other(file: RulesFile) -> None:
 
     assert kept == set(rules)
     assert file.rules() == (rules[0],)
-
-
-def test_usual_place_is_in_the_persons_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-    path = RulesFile().path
-
-    assert tmp_path in path.parents
-    assert path.parts[-2:] == ("autogen_nb", "rules.json")
 
 
 def _text(*rules: str, version: int = 1, made: str = "2026-01-02T03:04:05") -> str:
@@ -100,21 +66,6 @@ def test_broken_file_is_no_rules(file: RulesFile, text: str, said: str) -> None:
     assert "is not used" in str(refused.value)
     assert "\n" not in str(refused.value)
     assert file.path.read_text() == text
-
-
-def test_file_that_others_can_write_is_refused(file: RulesFile) -> None:
-    file.add(NET)
-
-    file.path.chmod(0o620)
-    with pytest.raises(ConfigError, match=r"is not used: others may write it \(chmod 600 "):
-        file.rules()
-    file.path.chmod(0o600)
-    file.path.parent.chmod(0o707)
-    with pytest.raises(ConfigError, match=r"of its folder .* others may write it \(chmod 705 "):
-        file.rules()
-    file.path.parent.chmod(0o700)
-
-    assert file.rules() == (NET,)
 
 
 def test_file_with_another_name_is_refused(file: RulesFile, tmp_path: Path) -> None:

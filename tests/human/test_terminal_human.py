@@ -15,7 +15,6 @@ from autogen_nb.events import (
     CodeInputGiven,
     EffectAsked,
     HumanInputAsked,
-    HumanInputGiven,
 )
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import CodeBlock
@@ -47,35 +46,6 @@ def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> TerminalHuman:
 )
 def test_what_an_answer_means(monkeypatch: pytest.MonkeyPatch, lines: list[str], given: ApprovalGiven) -> None:
     assert typing(monkeypatch, *lines).approve(ApprovalAsked("user", BLOCK)) == given
-
-
-def test_what_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ApprovalAsked("user", BLOCK, 1, 3, ("imports os", "writes a file"))
-
-    typing(monkeypatch, "r").approve(asked)
-
-    shown = capsys.readouterr().out
-    assert "print(x)" in shown
-    assert "2 of 3" in shown
-    assert "imports os; writes a file" in shown
-    assert shown.index("print(x)") < shown.index("[r]un")
-
-
-def test_control_characters_are_not_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    hidden = CodeBlock("python", "bad()\x1b[1A\x1b[2K\rgood()")
-
-    typing(monkeypatch, "r").approve(ApprovalAsked("user", hidden))
-
-    shown = capsys.readouterr().out
-    assert "\x1b" not in shown
-    assert "\r" not in shown
-    assert "bad()" in shown
-
-
-def test_words_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = HumanInputAsked("user", "assistant", "Your words: ")
-
-    assert typing(monkeypatch, " exit ").input(asked) == HumanInputGiven(" exit ", by="terminal")
 
 
 def test_an_input_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,13 +146,3 @@ def test_rule_for_what_running_code_does(monkeypatch: pytest.MonkeyPatch) -> Non
     assert typing(monkeypatch, "w", "y").allow(EffectAsked("user", Effect("unknown"))) == EffectJudged(
         allowed=True, by="terminal"
     )
-
-
-@pytest.mark.parametrize(("line", "said"), [("2", "blue"), (" 1 ", "red"), ("3", "3"), ("green", "green"), ("", "")])
-def test_choice_by_its_number(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, said: str
-) -> None:
-    asked = HumanInputAsked("user", "assistant", "Which? ", choices=("red", "blue"))
-
-    assert typing(monkeypatch, line).input(asked) == HumanInputGiven(said, by="terminal")
-    assert "1. red\n    2. blue" in capsys.readouterr().out

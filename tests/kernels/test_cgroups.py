@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -36,18 +35,6 @@ def hierarchy(folder: Path, own: str, *folders: str) -> tuple[Path, Path]:
     return folder / "own", mounted
 
 
-def test_version_1_has_a_folder_for_each_controller(tmp_path: Path) -> None:
-    own, mounted = hierarchy(tmp_path, "8:pids:/\n4:memory:/a\n3:cpuset:/\n0::/\n", "memory/a", "pids", "cpuset")
-
-    cgroup = Cgroup.made(LIMITS, own, mounted)
-
-    assert cgroup is not None
-    pids, memory = cgroup.folders
-    assert (pids.parent, memory.parent) == (mounted / "pids", mounted / "memory" / "a")
-    assert (pids / "pids.max").read_text() == "75"
-    assert (memory / "memory.limit_in_bytes").read_text() == str(500 * MB)
-
-
 @pytest.mark.parametrize("below", [True, False], ids=["below", "beside"])
 def test_version_2_has_one_folder_where_controllers_are_handed_on(tmp_path: Path, below: bool) -> None:
     own, mounted = hierarchy(tmp_path, "0::/user/app\n", "user/app")
@@ -77,28 +64,6 @@ def test_where_none_can_be_made_there_is_none(tmp_path: Path, own: str, handed: 
 
     assert Cgroup.made(LIMITS, file, mounted) is None
     assert [path.name for path in mounted.rglob("autogen_nb-*")] == []
-
-
-def test_without_limits_there_is_none() -> None:
-    assert Cgroup.made(Limits(cpu=1, output=1)) is None
-
-
-@pytest.mark.parametrize(
-    ("counter", "told"), [("memory.events", "memory limit of 400 MB"), ("pids.events", "processes limit of 60")]
-)
-def test_what_was_met_is_told_in_words(tmp_path: Path, counter: str, told: str) -> None:
-    own, mounted = hierarchy(tmp_path, "0::/\n", ".")
-    (mounted / "cgroup.subtree_control").write_text("memory pids")
-    (mounted / "cgroup.procs").write_text("")
-    cgroup = Cgroup.made(LIMITS, own, mounted)
-    assert cgroup is not None
-    (folder,) = cgroup.folders
-
-    (folder / counter).write_text("low 0\nmax 1\noom_kill 1\n")
-    met = cgroup.met()
-    cgroup.begin()
-
-    assert (met, cgroup.met()) == (told, "")
 
 
 def test_a_counter_that_is_none_counts_as_nothing() -> None:
@@ -182,29 +147,6 @@ class TestForReal:
         assert ran.finished.exit_code == LIMITED
         assert "processes limit of 60" in ran.finished.note
         assert agent.execute("print(kept)").stdout == "5\n"
-
-    def test_it_goes_with_the_kernel(self, agent: SharedKernel) -> None:
-        launched = agent.kernel._life.launched
-        assert launched is not None
-        assert launched.cgroup is not None
-        folders = set(launched.cgroup.folders)
-        there = [folder.exists() for folder in folders]
-
-        agent.do(agent.kernel.shutdown())
-
-        assert all(there)
-        assert gone(folders)
-
-    def test_the_wall_alone_holds(self, tmp_path: Path) -> None:
-        async def main() -> tuple[int, str]:
-            job = await LOCAL.spawn([sys.executable, "-c", AT_ONCE], tmp_path, dict(os.environ), LIMITS)
-            code = await job.exited
-            met = await job.met()
-            os.close(job.pipe)
-            job.close()
-            return code, met
-
-        assert asyncio.run(main()) == (-signal.SIGKILL, "memory limit of 400 MB")
 
     @pytest.mark.slow
     @pytest.mark.parametrize("place", ["local", "bwrap"])

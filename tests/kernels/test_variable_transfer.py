@@ -76,40 +76,6 @@ def test_a_missing_variable_is_named(agent: SharedKernel) -> None:
         agent.do(agent.kernel.get("nowhere"))
 
 
-def test_objects_do_not_come_back(agent: SharedKernel) -> None:
-    agent.execute("class Model:\n    pass\nmodel = {'best': [Model()]}")
-
-    with pytest.raises(TransferError, match=r"`model\['best'\]\[0\]` is a Model; only data comes back"):
-        agent.do(agent.kernel.get("model"))
-
-
-def test_a_pickle_trap_is_not_sprung(agent: SharedKernel, tmp_path: Path) -> None:
-    trap = tmp_path / "sprung"
-    agent.execute(f"""
-import numpy as np
-class Trap:
-    def __reduce__(self): return (open, ({str(trap)!r}, 'w'))
-trap = np.array([Trap()], dtype=object)
-""")
-
-    with pytest.raises(TransferError, match=r"`trap\[0\]` is a Trap"):
-        agent.do(agent.kernel.get("trap"))
-    assert not trap.exists()
-
-
-def test_variables_are_listed(agent: SharedKernel) -> None:
-    agent.execute("%reset -f")
-    agent.execute("import os, pandas as pd\nfrom os import path\ndef f(): pass\nclass C: pass\n_hidden = 1\n1 + 1")
-    agent.execute("df = pd.DataFrame({'a': [1.0] * 10, 'b': 2}); words = ['a']; text = 'abc'; n = 3; pd.np = 1")
-
-    assert agent.do(agent.kernel.variables()) == (
-        HandedVariable("df", "DataFrame", "10 rows x 2 columns", 292),
-        HandedVariable("words", "list", "1 item", None),
-        HandedVariable("text", "str", "3 characters", sys.getsizeof("abc")),
-        HandedVariable("n", "int", "", None),
-    )
-
-
 @pytest.mark.slow
 def test_what_is_listed_as_data_comes_back(agent: SharedKernel) -> None:
     agent.execute("%reset -f")

@@ -5,16 +5,15 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, ModelRequest
-from autogen_nb.errors import ConfigError, ModelUnavailable
-from autogen_nb.messages import Message, Usage
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Usage
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import FILE, Cache, cached, key_of
@@ -22,7 +21,7 @@ from autogen_nb.models.wrappers.fallback import Fallback
 from autogen_nb.models.wrappers.recording import Recording
 from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
-from tests.models.asking import HELLO, ask, error_of
+from tests.models.asking import HELLO, ask
 
 KEY = "sk-a-key-that-must-not-be-kept-0123456789"
 
@@ -31,17 +30,6 @@ KEY = "sk-a-key-that-must-not-be-kept-0123456789"
 def cache(tmp_path: Path) -> Cache:
     """A cache of seed 42."""
     return Cache.disk(42, tmp_path)
-
-
-def test_known_reply_comes_without_asking_the_model(cache: Cache) -> None:
-    whole = Completion(Message(content="Two words."), "gpt-x", Usage(7, 2), "stop", 0.5, note="It was long.")
-    first = ask(cached(ScriptedModel([whole]), cache))
-    again = ask(cached(ScriptedModel([]), cache))
-
-    assert first.pieces == ("Two ", "words.")
-    assert first.completion == whole
-    assert again.pieces == ("Two words.",)
-    assert again.completion == replace(whole, cached=True)
 
 
 def test_calls_of_tools_are_kept_too(cache: Cache) -> None:
@@ -98,14 +86,6 @@ def test_parameters_and_place_decide_but_not_who_asks(changed: dict[str, Any], s
     assert (keys[0] == keys[1]) is same
 
 
-def test_fallback_is_known_by_all_its_models(cache: Cache) -> None:
-    model = Fallback([ScriptedModel([ModelUnavailable("down")], "a"), ScriptedModel(["ok"], "b")])
-    ask(cached(model, cache))
-    known = ask(cached(Fallback([ScriptedModel([], "a"), ScriptedModel([], "b")]), cache)).completion
-
-    assert (known.message.content, known.model, known.cached) == ("ok", "b", True)
-
-
 def test_replayed_conversation_is_not_cached(cache: Cache, tmp_path: Path) -> None:
     path = tmp_path / "talk.jsonl"
     recording = Recording(ScriptedModel(["one", "two"]), path)
@@ -115,11 +95,6 @@ def test_replayed_conversation_is_not_cached(cache: Cache, tmp_path: Path) -> No
 
     assert cached(model, cache) is model
     assert cached(both, cache) is both
-
-
-def test_model_that_raised_is_asked_again(cache: Cache) -> None:
-    assert isinstance(error_of(cached(ScriptedModel([ModelUnavailable("down")]), cache)), ModelUnavailable)
-    assert ask(cached(ScriptedModel(["up"]), cache)).completion.message.content == "up"
 
 
 def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
@@ -241,14 +216,6 @@ def test_locked_file_loses_no_reply(cache: Cache, monkeypatch: pytest.MonkeyPatc
 
     assert (reply.message.content, reply.cached) == ("asked", False)
     assert "database is locked" in reply.note
-
-
-def test_values_of_ones_own_are_json(cache: Cache) -> None:
-    assert cache.get("a", "none") == "none"
-    cache.set("a", {"b": [1, None]})
-
-    assert cache.get("a") == {"b": [1, None]}
-    assert cache.get("c") is None
 
 
 def _work(root: str, base_url: str, number: int, begin: Any, results: Any) -> None:

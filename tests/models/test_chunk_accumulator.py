@@ -1,4 +1,3 @@
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -8,7 +7,6 @@ from hypothesis import strategies as st
 
 from autogen_nb.core.ports import Completion
 from autogen_nb.core.text.reasoning import OPEN
-from autogen_nb.messages import Message, Usage
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 
 
@@ -62,67 +60,6 @@ def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments:
     assert "".join(shown) == text
 
 
-def test_what_is_unsent_is_given_once() -> None:
-    fold = ChunkAccumulator()
-    given = []
-    for part in ("a", None, "", "b"):
-        fold.add(delta({"content": part}))
-        given.append(list(fold.unsent()))
-
-    assert given == [["a"], [], [], ["b"]]
-
-
-@pytest.mark.parametrize(
-    "chunk",
-    [
-        {"id": "x", "prompt_filter_results": []},
-        {"choices": []},
-        {"choices": None},
-        {"choices": [{"index": 0, "finish_reason": None}]},
-        {"choices": [{"index": 0, "delta": None}]},
-        {"choices": [{"index": 0, "delta": {"content": None, "tool_calls": None, "function_call": None}}]},
-        {"choices": [{"index": 0, "delta": {"tool_calls": [None, {"index": 0, "function": None}]}}]} | {"choices": []},
-        {"choices": ["not a choice"]},
-        {"model": "", "usage": None, "choices": []},
-    ],
-    ids=lambda chunk: json.dumps(chunk)[:40],
-)
-def test_chunk_without_content_changes_nothing(chunk: Any) -> None:
-    text = delta({"content": "kept"}, "stop", model="m")
-
-    assert folded(chunk, text, chunk) == folded(text)
-
-
-def test_usage_of_the_last_chunk_counts() -> None:
-    early = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
-    late = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}
-
-    assert folded(early, delta({"content": "x"}), late).usage == Usage(7, 5)
-
-
-def test_usage_is_unknown_where_the_server_does_not_tell() -> None:
-    assert folded(delta({"content": "x"}, "stop")).usage is None
-
-
-def test_model_is_the_one_that_answered() -> None:
-    assert folded(delta({"content": "x"}, model="gpt-4o-2026")).model == "gpt-4o-2026"
-    assert folded(delta({"content": "x"}, model="")).model == "asked-for"
-
-
-def test_reply_with_calls_and_no_text_has_no_content() -> None:
-    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
-
-    message = folded(delta({"content": None, "tool_calls": [call]}, "tool_calls")).message
-
-    assert message == Message(
-        tool_calls=[{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
-    )
-
-
-def test_reply_of_nothing_is_the_empty_text() -> None:
-    assert folded(delta({"content": None}, "stop")).message == Message(content="")
-
-
 def test_function_call_in_pieces_is_joined() -> None:
     pieces = [{"name": "f", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
 
@@ -158,14 +95,6 @@ def test_name_and_id_repeated_in_every_piece_are_kept_once() -> None:
     assert found == [{"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
 
 
-def test_arguments_that_are_an_object_become_json() -> None:
-    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": {"x": 1}}}
-
-    found = folded(delta({"tool_calls": [call]})).message.tool_calls
-
-    assert json.loads((found or [])[0]["function"]["arguments"]) == {"x": 1}
-
-
 def test_other_choices_are_not_mixed_in() -> None:
     other = {"choices": [{"index": 1, "delta": {"content": "other"}, "finish_reason": "length"}]}
 
@@ -178,7 +107,3 @@ def test_content_in_parts_is_text() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "other"}]
 
     assert folded(delta({"content": parts})).message.content == "ab"
-
-
-def test_refusal_stands_for_the_content() -> None:
-    assert folded(delta({"content": None, "refusal": "No."}, "stop")).message.content == "No."

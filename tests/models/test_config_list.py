@@ -52,13 +52,6 @@ def test_list_is_found_in_every_place(by: str, tmp_path: Path, monkeypatch: pyte
     assert config_list_from_json(*asked) == ENTRIES
 
 
-def test_variable_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(ENTRIES))
-    monkeypatch.setenv("OAI_CONFIG_LIST", '[{"model": "m"}]')
-
-    assert config_list_from_json("OAI_CONFIG_LIST") == [{"model": "m"}]
-
-
 def test_file_may_begin_with_a_mark(tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text('[{"model": "ä"}]', encoding="utf-8-sig")
 
@@ -188,14 +181,6 @@ def test_filter_keeps_what_meets_it(filter_dict: Any, exclude: bool, left: list[
 
 
 # From keys
-
-
-def test_entries_are_made_from_keys() -> None:
-    assert get_config_list(["a", " ", "b "], ["http://1", "http://2", "http://3"], "azure", "v") == [
-        {"api_key": "a", "base_url": "http://1", "api_type": "azure", "api_version": "v"},
-        {"api_key": "b", "base_url": "http://3", "api_type": "azure", "api_version": "v"},
-    ]
-    assert get_config_list(["a"]) == [{"api_key": "a"}]
 
 
 def test_keys_and_addresses_must_be_as_many() -> None:

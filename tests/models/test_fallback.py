@@ -3,11 +3,11 @@ import asyncio
 import pytest
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable, SessionError
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused, ModelUnavailable, SessionError
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.fallback import Fallback
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
-from tests.models.asking import HELLO, ask, error_of
+from tests.models.asking import HELLO, error_of
 
 DOWN, NO = ModelUnavailable("one is down"), ModelRefused("two says no")
 
@@ -15,20 +15,6 @@ DOWN, NO = ModelUnavailable("one is down"), ModelRefused("two says no")
 def failing(error: Exception, name: str = "failing") -> ScriptedModel:
     """A model whose only reply is this error."""
     return ScriptedModel([error], name)
-
-
-@pytest.mark.parametrize("error", [DOWN, NO], ids=["unavailable", "refused"])
-def test_next_model_answers_where_one_cannot(error: ModelError) -> None:
-    completion = ask(Fallback([failing(error), ScriptedModel(["ok"], "second")])).completion
-
-    assert (completion.message.content, completion.model) == ("ok", "second")
-
-
-def test_first_model_that_answers_is_the_only_one_asked() -> None:
-    second = ScriptedModel([])
-    ask(Fallback([ScriptedModel(["ok"]), second]))
-
-    assert not second.requests
 
 
 def test_all_causes_are_told_with_the_kind_of_the_last() -> None:

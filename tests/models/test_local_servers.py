@@ -6,23 +6,11 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.models.config.local_servers import USUAL, LocalServer, LocalServers
+from autogen_nb.models.config.local_servers import USUAL, LocalServers
 from tests.models.local import models, serving
 
 PATIENT = 20.0
 """Seconds that a server on a busy machine may take where time is not what is tested."""
-
-
-def test_a_server_is_told_with_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
-    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.org:3128")
-    with serving(models("llama3", "qwen")) as local:
-        found = LocalServers({"Ollama": local.port}, timeout=PATIENT).listening()
-
-    assert found == (LocalServer("Ollama", f"http://127.0.0.1:{local.port}/v1", ("llama3", "qwen")),)
-    ((path, headers),) = local.asked
-    assert path == "/v1/models"
-    assert "sk-1" not in str(headers)
 
 
 @pytest.mark.parametrize(
@@ -41,14 +29,6 @@ def test_a_server_is_told_with_its_models(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_is_no_server_of_models_is_left_out(says: Any, status: int) -> None:
     with serving(says, status) as local:
         assert LocalServers({"vLLM": local.port}, timeout=PATIENT).listening() == ()
-
-
-def test_what_a_server_says_is_bounded() -> None:
-    with serving(models(*("x" * 1000 for _ in range(200)))) as local:
-        (server,) = LocalServers({"vLLM": local.port}, timeout=PATIENT).listening()
-
-    assert len(server.models) == 50
-    assert {len(name) for name in server.models} == {120}
 
 
 @pytest.mark.slow

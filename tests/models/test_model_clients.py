@@ -23,7 +23,6 @@ from autogen_nb.models.client_types import (
     parts_from,
 )
 from autogen_nb.models.model_clients import (
-    AzureOpenAIChatCompletionClient,
     ChatCompletionClient,
     OpenAIChatCompletionClient,
 )
@@ -157,21 +156,6 @@ def test_what_a_client_knows() -> None:
     assert (told.model_info["family"], told.model_info["vision"]) == ("own", False)
     assert known.count_tokens([UserMessage(content="x" * 400, source="u")]) > 100
     assert "sk-secret" not in repr(known)
-
-
-def test_azure() -> None:
-    with FakeOpenAI(["hi"]) as server:
-        model = AzureOpenAIChatCompletionClient(
-            model="gpt-4o",
-            azure_deployment="mine",
-            azure_endpoint=server.base_url.removesuffix("/v1"),
-            api_version="2024-06-01",
-            api_key="key",
-        )
-        reply = asyncio.run(model.create(HELLO))
-
-    assert reply.content == "hi"
-    assert "/deployments/mine/" in server.requests[0].path
 
 
 def test_replayed_results() -> None:

@@ -7,76 +7,13 @@ from pydantic import BaseModel
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.cache import Cache
-from autogen_nb.models.wrappers.recording import Recording
-from autogen_nb.models.wrappers.replay import ReplayModel
-from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
+from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.models.asking import ask
-
-
-def test_name_is_a_model_of_the_environments_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    with FakeOpenAI(["ok"]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-
-        assert ask(model_for(" gpt-x ")).completion.model == "gpt-x"
 
 
 def test_offline_is_chosen_by_name() -> None:
     assert model_for("offline").name == "offline"
     assert model_for({"config_list": [{"model": "offline"}]}).name == "offline"
-
-
-def test_replay_is_chosen_by_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "talk.jsonl"
-    ask(Recording(ScriptedModel(["as before"]), path))
-
-    model = model_for(f"replay:{path}")
-
-    assert isinstance(model, ReplayModel)
-    assert ask(model).completion.message.content == "as before"
-
-
-@pytest.mark.parametrize("by", ["argument", "key"])
-def test_any_model_can_be_recorded(by: str, tmp_path: Path) -> None:
-    path = tmp_path / "talk.jsonl"
-    flags: Any = {"argument": ({}, path), "key": ({"record": str(path)}, None)}[by]
-    with FakeOpenAI(["ok"]) as server:
-        ask(model_for({"model": "m", "base_url": server.base_url, **flags[0]}, record=flags[1]))
-        received = server.requests[0]
-
-    assert ask(ReplayModel(path)).completion.message.content == "ok"
-    assert "record" not in received.body
-
-
-def test_entry_wins_over_the_common_settings() -> None:
-    with FakeOpenAI(["ok"]) as server:
-        entry = {"model": "m", "base_url": server.base_url, "temperature": 0.9, "tags": ["a"], "api_type": "openai"}
-        ask(model_for({"config_list": [entry], "temperature": 0.1, "timeout": 30, "top_p": 0.5, "stream": False}))
-        body = server.requests[0].body
-
-    assert {**body, "messages": []} == {
-        "model": "m",
-        "messages": [],
-        "temperature": 0.9,
-        "top_p": 0.5,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-
-
-def test_several_entries_fall_back_on_each_other() -> None:
-    with FakeOpenAI([FakeReply(status=401), "ok"]) as server:
-        entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
-        model = model_for({"config_list": entries})
-
-        assert model.name == "a, b"
-        assert ask(model).completion.model == "b"
-
-
-def test_price_of_an_entry_gives_the_cost() -> None:
-    with FakeOpenAI([FakeReply("x", usage={"prompt_tokens": 1000, "completion_tokens": 1000})]) as server:
-        model = model_for({"model": "m", "base_url": server.base_url, "price": [1, 2.5]})
-
-        assert ask(model).completion.cost == pytest.approx(3.5)
 
 
 @pytest.mark.parametrize(
@@ -127,22 +64,6 @@ def test_nothing_is_cached_unless_it_is_asked_for(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", ["beside", "entry", "object"])
-def test_seed_is_found_wherever_autogen_takes_it(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with FakeOpenAI(["once"]) as server:
-        entry = {"model": "m", "base_url": server.base_url}
-        spec: Any = {
-            "beside": {"config_list": [entry], "cache_seed": 3},
-            "entry": {"config_list": [{**entry, "cache_seed": 3}]},
-            "object": {"config_list": [entry], "cache": Cache.disk(3)},
-        }[place]
-        replies = [ask(model_for(spec)).completion for _ in range(2)]
-
-    assert [reply.cached for reply in replies] == [False, True]
-    assert (tmp_path / ".cache" / "3").is_dir()
-
-
 def test_cache_answers_for_a_list_whose_first_model_is_down(tmp_path: Path) -> None:
     with FakeOpenAI([FakeReply(status=401), "from b"]) as server:
         entries = [{"model": name, "base_url": server.base_url} for name in ("a", "b")]
@@ -151,24 +72,6 @@ def test_cache_answers_for_a_list_whose_first_model_is_down(tmp_path: Path) -> N
 
         assert len(server.requests) == 2
     assert [(reply.model, reply.cached) for reply in replies] == [("b", False), ("b", True)]
-
-
-def test_cached_reply_needs_no_key_and_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = {"model": "m", "cache": Cache(tmp_path)}
-    with FakeOpenAI(["known"]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        ask(model_for(config))
-
-    assert ask(model_for({**config, "api_key": "sk-other"})).completion.cached
-
-
-def test_recording_holds_what_the_cache_gave(tmp_path: Path) -> None:
-    with FakeOpenAI(["known"]) as server:
-        config = {"model": "m", "base_url": server.base_url, "cache": Cache(tmp_path)}
-        ask(model_for(config))
-        ask(model_for(config, record=tmp_path / "talk.jsonl"))
-
-    assert ask(ReplayModel(tmp_path / "talk.jsonl")).completion.message.content == "known"
 
 
 PICTURE = [
@@ -184,25 +87,6 @@ def test_pictures_go_to_the_server_as_they_are(tmp_path: Path) -> None:
         ask(model_for(config), message)
 
         assert server.requests[0].body["messages"] == [message]
-
-
-def test_parameters_of_reasoning_models_go_to_the_server_as_they_are() -> None:
-    parameters = {
-        "reasoning_effort": "minimal",
-        "max_completion_tokens": 2000,
-        "verbosity": "low",
-        "service_tier": "flex",
-        "prediction": {"type": "content", "content": "x"},
-        "models": ["a", "b"],
-        "response_format": {"type": "json_object"},
-    }
-    with FakeOpenAI(["ok"]) as server:
-        ask(model_for({"model": "o4-mini", "base_url": server.base_url, **parameters}))
-        body = server.requests[0].body
-
-    assert {
-        key: value for key, value in body.items() if key not in ("model", "messages", "stream", "stream_options")
-    } == (parameters)
 
 
 class Verdict(BaseModel):

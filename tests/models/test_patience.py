@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, ModelRequest, Waiting
+from autogen_nb.core.ports import ModelRequest, Waiting
 from autogen_nb.errors import ModelUnavailable
-from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.models.asking import HELLO, ask, error_of
@@ -30,44 +29,6 @@ def server() -> Iterator[FakeOpenAI]:
 async def parts_of(model: OpenAIModel) -> list[Any]:
     """All that a reply comes in."""
     return [part async for part in model.reply(ModelRequest((HELLO,)))]
-
-
-def test_a_pause_before_the_next_request_is_told(server: FakeOpenAI) -> None:
-    server.add(FakeReply(status=429, error="slow down", headers=SOON), "ok")
-
-    *before, text, completion = asyncio.run(parts_of(OpenAIModel(model="m", base_url=server.base_url)))
-
-    assert [type(part) for part in before] == [Waiting, Waiting]
-    assert "answered 429: slow down; asked again in 0 s" in before[0].why
-    assert before[1].why == ""
-    assert (text, type(completion)) == ("ok", Completion)
-
-
-@pytest.mark.parametrize("status", [408, 429, 500, 503])
-def test_a_server_is_asked_again_more_often_than_a_few_times(status: int, server: FakeOpenAI) -> None:
-    server.add(*[FakeReply(status=status, headers=SOON)] * 6, "ok")
-
-    assert ask(OpenAIModel(model="m", base_url=server.base_url)).completion.message.content == "ok"
-
-
-def test_no_request_is_sent_after_the_time_for_it(server: FakeOpenAI) -> None:
-    server.add(*[FakeReply(status=503, error="busy", headers={"Retry-After": "30"})] * 3)
-    begun = time.monotonic()
-
-    error = error_of(OpenAIModel(model="m", base_url=server.base_url, retry_seconds=20))
-
-    assert isinstance(error, ModelUnavailable)
-    assert "503: busy" in str(error)
-    assert len(server.requests) == 1
-    assert time.monotonic() - begun < 20
-
-
-def test_a_failure_that_comes_late_is_tried_again(server: FakeOpenAI) -> None:
-    server.add(FakeReply(status=504, headers=SOON, delay=0.4), "ok")
-
-    model = OpenAIModel(model="m", base_url=server.base_url, retry_seconds=0.2)
-
-    assert ask(model).completion.message.content == "ok"
 
 
 def test_a_date_is_waited_for(server: FakeOpenAI) -> None:
@@ -95,15 +56,6 @@ def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
 
     assert asyncio.run(stopped()) < 20
     assert len(server.requests) == 1
-
-
-def test_the_next_entry_of_a_list_is_not_kept_waiting(server: FakeOpenAI) -> None:
-    server.add(*[FakeReply(status=503, headers=SOON)] * 9)
-    with FakeOpenAI(["ok"]) as other:
-        entries = [{"model": "first", "base_url": server.base_url}, {"model": "second", "base_url": other.base_url}]
-        completion = ask(model_for({"config_list": entries})).completion
-
-    assert (completion.message.content, len(server.requests)) == ("ok", 3)
 
 
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])

@@ -52,19 +52,6 @@ def parts(model: Model) -> tuple[str, str, Completion]:
     return thought, "".join(piece for piece in pieces if isinstance(piece, str)), completion
 
 
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-@pytest.mark.parametrize("flush", ["whole", "each"])
-def test_a_field_of_its_own(server: FakeOpenAI, model: OpenAIModel, field: str, flush: Any) -> None:
-    server.add(FakeReply(ANSWER, reasoning=THOUGHT, reasoning_field=field, usage=USAGE, flush=flush))
-
-    thought, answer, completion = parts(model)
-
-    assert (thought, answer) == (THOUGHT, ANSWER)
-    assert completion.message.content == ANSWER
-    assert completion.reasoning is not None
-    assert (completion.reasoning.text, completion.reasoning.tokens) == (THOUGHT.strip(), 7)
-
-
 def test_the_time_of_a_thought_ends_with_its_answer_s_beginning(server: FakeOpenAI, model: OpenAIModel) -> None:
     pieces = ["<think>", "Hm.", "</think>", *("word " for _ in range(10))]
     server.add(FakeReply("x", pieces=pieces, flush="each", piece_delay=0.05))
@@ -75,20 +62,6 @@ def test_the_time_of_a_thought_ends_with_its_answer_s_beginning(server: FakeOpen
 
     assert reasoning is not None
     assert 0.1 < reasoning.seconds < whole - 0.1
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 100])
-def test_tags_across_chunks(server: FakeOpenAI, model: OpenAIModel, size: int) -> None:
-    text = f"<think>\n{THOUGHT}</think>\n\n{ANSWER}"
-    pieces = [text[start : start + size] for start in range(0, len(text), size)]
-    server.add(FakeReply(text, pieces=pieces, flush="each"))
-
-    thought, answer, completion = parts(model)
-
-    assert (thought.strip(), answer) == (THOUGHT.strip(), ANSWER)
-    assert completion.message.content == ANSWER
-    assert completion.reasoning is not None
-    assert completion.reasoning.text == THOUGHT.strip()
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -180,13 +153,6 @@ def test_a_cache_and_a_recording_keep_it(server: FakeOpenAI, tmp_path: Path) -> 
     assert first[2].reasoning == again[2].reasoning == played[2].reasoning
     assert first[2].reasoning is not None
     assert len(server.requests) == 1
-
-
-def test_a_recording_from_before_is_played(tmp_path: Path) -> None:
-    reply = {"v": 1, "asked": {"messages": 1, "last": ""}, "message": {"content": "Yes."}, "model": "m"}
-    (tmp_path / "r.jsonl").write_text(json.dumps({**reply, "usage": None, "finish_reason": "stop", "cost": None}))
-
-    assert parts(ReplayModel(tmp_path / "r.jsonl"))[2].reasoning is None
 
 
 def test_a_client_tells_it_as_the_thought(server: FakeOpenAI) -> None:

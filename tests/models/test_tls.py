@@ -13,7 +13,6 @@ import httpx2
 import pytest
 
 from autogen_nb.errors import ConfigError, ModelUnavailable
-from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.tls import context_for
 from autogen_nb.testing import FakeOpenAI
@@ -62,30 +61,6 @@ def test_unknown_authority_is_refused_with_the_way_out(server: FakeOpenAI, autho
     assert not server.requests
 
 
-@pytest.mark.parametrize("kind", [str, Path])
-def test_ca_bundle_is_trusted(kind: Any, server: FakeOpenAI, authority: Authority) -> None:
-    assert told(server, authority, ca_bundle=kind(authority.certificate)) == "ok"
-    assert "ca_bundle" not in server.requests[0].body
-
-
-def test_ca_bundle_may_begin_with_home(
-    server: FakeOpenAI, authority: Authority, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(authority.certificate.parent))
-    monkeypatch.setenv("USERPROFILE", str(authority.certificate.parent))
-
-    assert told(server, authority, ca_bundle="~/ca.pem") == "ok"
-
-
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
-def test_file_of_the_environment_is_trusted(
-    name: str, server: FakeOpenAI, authority: Authority, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(name, str(authority.certificate))
-
-    assert told(server, authority) == "ok"
-
-
 @pytest.mark.parametrize("name", ["SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"])
 def test_folder_of_the_environment_is_trusted(
     name: str, server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -110,14 +85,6 @@ def _hashed(authority: Authority, folder: Path) -> None:
     command = ["openssl", "x509", "-noout", "-hash", "-in", str(authority.certificate)]
     name = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     (folder / f"{name}.0").write_bytes(authority.certificate.read_bytes())
-
-
-def test_ca_bundle_wins_over_the_environment(
-    server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nothing.pem"))
-
-    assert told(server, authority, ca_bundle=authority.certificate) == "ok"
 
 
 def test_certificate_of_another_name_is_told_without_ca_bundle(server: FakeOpenAI, tmp_path: Path) -> None:
@@ -150,14 +117,6 @@ def test_ca_bundle_that_is_no_file_is_told_when_the_model_is_made(given: Any) ->
         OpenAIModel(model="m", ca_bundle=given)
 
 
-def test_wrong_environment_does_not_matter_to_a_server_at_home(
-    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
-
-    assert ask(OpenAIModel(model="m", base_url=server.base_url)).completion.message.text == "ok"
-
-
 @pytest.mark.parametrize("found", [True, False], ids=["built in", "searched for"])
 def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not found:
@@ -171,18 +130,6 @@ def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPat
 
 
 # A client of the user's own
-
-
-def test_http_client_of_the_user_is_used_as_it_is(server: FakeOpenAI) -> None:
-    async def run() -> bool:
-        async with httpx2.AsyncClient(headers={"X-Mine": "yes"}, trust_env=False) as client:
-            model = model_for({"model": "m", "base_url": server.base_url, "http_client": client})
-            assert [(await a_ask(model)).completion.message.text for _ in range(2)] == ["ok", "ok"]
-            return bool(client.is_closed)
-
-    assert not asyncio.run(run())
-    assert [received.headers["x-mine"] for received in server.requests] == ["yes"] * 2
-    assert "http_client" not in server.requests[0].body
 
 
 # Connections of a loop that has ended cannot be closed properly by anybody.
@@ -212,35 +159,3 @@ def test_http_client_beside_a_ca_bundle_is_told(authority: Authority) -> None:
 
 
 # Who pays, and headers
-
-
-def test_organization_project_and_headers_are_sent(server: FakeOpenAI) -> None:
-    ask(
-        OpenAIModel(
-            model="m",
-            base_url=server.base_url,
-            organization="org-1",
-            project="proj-1",
-            default_headers={"X-Team": "blue"},
-            default_query={"v": "2"},
-        )
-    )
-
-    received = server.requests[0]
-    headers = [received.headers[name] for name in ("openai-organization", "openai-project", "x-team")]
-    assert (headers, received.path) == (["org-1", "proj-1", "blue"], "/v1/chat/completions?v=2")
-    assert set(received.body) == {"model", "messages", "stream", "stream_options"}
-
-
-@pytest.mark.parametrize("named", [True, False], ids=["in code", "in the environment"])
-def test_organization_of_the_environment_is_openais(
-    named: bool, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    ask(OpenAIModel(model="m", base_url=server.base_url if named else None))
-
-    headers = server.requests[0].headers
-    expected = (None, None) if named else ("org-1", "proj-1")
-    assert (headers.get("openai-organization"), headers.get("openai-project")) == expected

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,18 +26,6 @@ def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeO
 
     assert first.about("stream") == ["2.0\n"]
     assert second.about("stream") == ["2\n"]
-
-
-def test_it_is_a_kernel_of_its_own(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("import os, sys\nprint(os.getpid(), sys.executable, 'secret_value' in globals())"), "Fine.")
-
-    notebook.run("secret_value = 1", "values")
-    cell = notebook.run("%%autogen --confirm never\nWho are you?")
-
-    pid, executable, leaked = cell.about("stream")[0].split()
-    assert int(pid) != notebook.pid
-    assert executable == sys.executable
-    assert leaked == "False"
 
 
 @pytest.mark.slow
@@ -83,60 +70,6 @@ def test_a_plot_is_a_picture_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) 
     assert pictures[0].startswith("iVBOR")
     assert "shown to the person: image/png" in str(model.requests[1].body["messages"][-1]["content"])
     assert pictures[0][:50] not in str(model.requests[1].body)
-
-
-def test_a_data_frame_is_a_table_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("import pandas as pd\npd.DataFrame({'colour': ['blue']})"), "A table.")
-
-    cell = notebook.run("%%autogen --confirm never\nTable.")
-
-    shown = [output for output in cell.outputs if output.about == "output"]
-    assert "<table" in shown[0].data["text/html"]
-    assert "blue" in shown[0].data["text/html"]
-    assert "blue" in str(model.requests[1].body["messages"][-1]["content"])
-
-
-@pytest.mark.parametrize("way", ["output", "answer"])
-def test_nothing_becomes_live(notebook: FrontEnd, model: FakeOpenAI, way: str) -> None:
-    hostile = '<script>alert(1)</script><img src="https://evil.example/x.png" onerror="alert(2)"><b>bold</b>'
-    code = f"from IPython.display import HTML, Javascript, display\ndisplay(HTML({hostile!r}), Javascript('alert(3)'))"
-    model.add(*{"output": [python(code), "Done."], "answer": [hostile]}[way])
-
-    cell = notebook.run("%%autogen --confirm never\nAttack.")
-
-    rendered = [output for output in cell.outputs if output.about in ("output", "message")]
-    html = "\n".join(str(output.data.get("text/html")) for output in rendered if output.about == "output")
-    html += "" if way == "output" else cell.html()
-    assert "bold" in html
-    assert "<script" not in html
-    assert "<img" not in html
-    assert all("application/javascript" not in output.data for output in cell.outputs)
-
-
-def test_a_failing_block_shows_its_traceback(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('before')\n1 / 0"), "Sorry.")
-
-    cell = notebook.run("%%autogen --confirm never\nDivide.")
-
-    told = str(model.requests[1].body["messages"][-1]["content"])
-    assert cell.status == "ok"
-    assert cell.about("stream") == ["before\n"]
-    assert "ZeroDivisionError" in cell.about("error")[0]
-    assert told.startswith("exitcode: 1 (execution failed)\nCode output: before")
-    assert "ZeroDivisionError" in told
-
-
-def test_output_streams_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    wait = "import os, time\nprint('first')\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('second')"
-    model.add(python(wait), "Done.")
-
-    cell = notebook.start("%%autogen --confirm never\nWait.")
-    notebook.wait(lambda: cell.about("stream") == ["first\n"], "the first line")
-    (notebook.cwd / "go").touch()
-    notebook.finish(cell)
-    (notebook.cwd / "go").unlink()
-
-    assert cell.about("stream") == ["first\nsecond\n"]
 
 
 @pytest.mark.slow

@@ -42,68 +42,6 @@ def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str
     assert file.value("__import__('autogen_nb').last.summary") == "It is 42."
 
 
-@EITHER_WAY
-def test_without_a_person_it_is_a_clear_error(file: FrontEnd, model: FakeOpenAI, call: str) -> None:
-    model.add(python("print(6 * 7)"))
-
-    cell = file.run(call, stdin=False)
-
-    assert "nobody is there" in cell.text
-    assert "--confirm never" in cell.text
-    assert "Traceback" not in cell.text
-
-
-@pytest.mark.parametrize("name", ["time", "code", "run_cell", "await"])
-def test_an_unfinished_one_stops_what_follows(file: FrontEnd, model: FakeOpenAI, name: str) -> None:
-    model.add(python("print(6 * 7)"))
-    file.answers += ["t"]
-
-    cell, queued = file.run_all(CALLS[name], "print('queued')")
-
-    assert cell.status == "error"
-    assert set(cell.error.splitlines()) == {"Stopped by you."}
-    assert queued.status == "aborted"
-
-
-def test_below_time_the_time_is_told(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.")
-
-    cell = notebook.run("%%time\n%%autogen\nGo.")
-
-    assert "Wall time" in cell.text
-    assert cell.about("message")[0].endswith("Fine.")
-
-
-def test_captured_is_not_shown(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.")
-
-    cell = notebook.run("%%capture seen\n%%autogen\nGo.")
-    shown = notebook.run("seen.show()", "show")
-
-    assert "Fine." not in cell.text
-    assert "Fine." in shown.text
-
-
-def test_the_words_of_the_person_are_asked_for(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Which colour?", "Blue it is.")
-    notebook.answers += ["blue", "exit"]
-
-    cell = notebook.run("%%time\n%%autogen --human-input always\nPaint.")
-
-    assert cell.status == "ok", cell.error
-    assert model.requests[1].body["messages"][-1]["content"] == "blue"
-
-
-def test_code_edited_in_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('wrong')"), "Fine.")
-    notebook.answers += ["e", "print('right')", "print('so')", "."]
-
-    cell = notebook.run("%%time\n%%autogen\nGo.")
-
-    assert cell.about("stream") == ["right\nso\n"]
-    assert "print('right')" in str(model.requests[1].body["messages"][-1]["content"])
-
-
 @pytest.mark.slow
 def test_after_a_nested_call_the_outermost_is_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Fine.", python("1"))

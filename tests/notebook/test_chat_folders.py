@@ -44,18 +44,6 @@ def test_a_notebook_has_a_folder_of_its_name(path: str, folder: str, tmp_path: P
     assert opened(path.format(cwd=tmp_path)).folder("main", ()) == f"autogen_files/{folder}"
 
 
-def test_names_that_look_the_same_are_two_folders(opened: Open) -> None:
-    paths = ("my data.ipynb", "my_data.ipynb", "my:data.ipynb", "my/data.ipynb", "../../x.ipynb", "x" * 300)
-
-    folders = [opened(path).folder("main", ()) for path in paths]
-
-    assert len(set(folders)) == len(paths)
-    assert folders[0].startswith("autogen_files/my_data-")
-    assert folders[1] == "autogen_files/my_data/main"
-    assert all(len(folder.split("/")) == 3 and ".." not in folder.split("/") for folder in folders)
-    assert all(len(part) < 80 for folder in folders for part in folder.split("/"))
-
-
 @pytest.mark.parametrize("path", ["sales.ipynb", ""])
 def test_a_folder_that_a_living_notebook_uses_is_not_taken(path: str, opened: Open) -> None:
     first, second = opened(path), opened(path)

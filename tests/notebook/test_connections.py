@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.model_connection import ModelConnection, choose, hosts, known_to_call
+from autogen_nb.models.config.model_connection import ModelConnection, choose, known_to_call
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 
@@ -60,33 +60,6 @@ def test_a_key_is_not_printed() -> None:
 # A list of accounts
 
 
-@pytest.mark.parametrize("place", ["environment", "working directory"])
-@pytest.mark.parametrize(
-    ("named", "given", "environ", "chosen"),
-    [
-        ("a", None, {}, [FIRST, AGAIN]),
-        ("b", None, {}, [TAGGED]),
-        ("cheap", None, {}, [TAGGED]),
-        ("x", None, {}, [TAGGED, AGAIN]),
-        ("", None, {}, [FIRST, AGAIN]),
-        ("", None, {"OPENAI_API_KEY": "sk"}, [FIRST, AGAIN]),
-        ("", None, {"AUTOGEN_NB_MODEL": "b"}, [TAGGED]),
-        ("b", None, {"AUTOGEN_NB_MODEL": "a"}, [TAGGED]),
-        ("b", KEY, {}, [TAGGED]),
-        ("b", SERVER, {"OPENAI_API_KEY": "sk"}, [TAGGED]),
-    ],
-)
-def test_name_picks_the_entries_of_the_list(
-    place: str, named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any, tmp_path: Path
-) -> None:
-    if place == "environment":
-        environ = {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}
-    else:
-        (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(LIST))
-
-    assert choose(named, given, environ) == {"config_list": chosen}
-
-
 @pytest.mark.parametrize(
     ("named", "given", "environ", "chosen"),
     [
@@ -103,11 +76,6 @@ def test_what_the_list_does_not_hold_is_as_without_it(
     named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any
 ) -> None:
     assert choose(named, given, {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}) == chosen
-
-
-@pytest.mark.parametrize("entries", ["[]", '[{"api_key": "sk"}]'])
-def test_list_without_models_names_none(entries: str) -> None:
-    assert choose("", None, {"OAI_CONFIG_LIST": entries}) is None
 
 
 def test_list_that_cannot_be_read_is_told_without_its_keys() -> None:
@@ -143,31 +111,6 @@ def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOp
     assert "OAI_CONFIG_LIST" in broken.error
     shown = cell.text + cell.html() + str(cell.outputs) + broken.text + str(broken.outputs) + str(fresh.widgets)
     assert SECRET not in shown
-
-
-@pytest.mark.parametrize(
-    ("spec", "environ", "found"),
-    [
-        ("offline", {}, ()),
-        ("replay:talk.jsonl", {}, ()),
-        ("gpt-4o", {}, ("api.openai.com",)),
-        ("gpt-4o", {"OPENAI_BASE_URL": "http://key@localhost:11434/v1"}, ("localhost",)),
-        ({"model": "m", "base_url": "https://models.example/v1"}, {}, ("models.example",)),
-        (
-            {"config_list": [{"model": "a"}, {"model": "b", "base_url": "https://b.example"}]},
-            {},
-            ("api.openai.com", "b.example"),
-        ),
-        (
-            {"config_list": [{"model": "a", "api_type": "azure"}]},
-            {"AZURE_OPENAI_ENDPOINT": "https://z.example"},
-            ("z.example",),
-        ),
-        ({"config_list": [{"model": "offline"}]}, {}, ()),
-    ],
-)
-def test_the_hosts_that_are_asked(spec: object, environ: dict[str, str], found: tuple[str, ...]) -> None:
-    assert hosts(spec, environ) == found
 
 
 @pytest.mark.parametrize(

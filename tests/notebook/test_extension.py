@@ -62,18 +62,6 @@ def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> 
     fresh.run("%load_ext autogen_nb")
 
 
-def test_reloading_doubles_nothing(fresh: FrontEnd) -> None:
-    once = fresh.value(f"(exec({_STATE!r}), state)[1]")
-
-    fresh.run("%reload_ext autogen_nb")
-    again = fresh.value(f"(exec({_STATE!r}), state)[1]")
-
-    assert once.startswith("(['cell', 'line'], True, ")
-    assert once.endswith(", 1)")
-    assert again == once
-    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the first kernel to end", within=10)
-
-
 @pytest.mark.slow
 def test_config_reaches_the_magics_after_a_reload(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('unasked')"), "Fine.")
@@ -82,31 +70,6 @@ def test_config_reaches_the_magics_after_a_reload(fresh: FrontEnd, model: FakeOp
     cell = fresh.run("%%autogen\nGo.", "task")
 
     assert cell.about("stream") == ["unasked\n"]
-
-
-def test_a_bad_setting_is_refused(fresh: FrontEnd) -> None:
-    cell = fresh.run("%config AutogenMagics.confirm = 'perhaps'")
-
-    assert "'always', 'risky', 'never'], not the str 'perhaps'" in cell.text
-    assert fresh.run("%config AutogenMagics.confirm").text == "''"
-
-
-def test_the_extension_gone_the_magic_is_unknown(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    fresh.run("%unload_ext autogen_nb")
-    cell = fresh.run("%%autogen\nGo.")
-    fresh.run("%load_ext autogen_nb")
-
-    assert "Cell magic `%%autogen` not found" in cell.text
-    assert model.requests == []
-
-
-def test_the_options_are_documented(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    cell = notebook.run("%%autogen?")
-
-    shown = str(cell.reply)
-    options = "--model --chat --new --template --input --output --answer --human-input --confirm --max-turns"
-    assert [option for option in [*options.split(), "--block-timeout"] if option not in shown] == []
-    assert model.requests == []
 
 
 @pytest.mark.slow

@@ -47,46 +47,6 @@ def test_a_server_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> No
     assert len(cell.error.splitlines()) == 1
 
 
-def test_running_again_goes_on_at_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(COUNT, REFUSED, "Counted once.")
-
-    first = notebook.run("%%autogen --confirm never\nCount.")
-    again = notebook.run("%%autogen --confirm never\nCount.")
-
-    assert first.status == "error"
-    assert again.status == "ok", again.error
-    assert runs(notebook) == 1
-    assert len(model.requests) == 3
-    assert model.requests[2].body["messages"] == model.requests[1].body["messages"]
-    assert "the chat goes on at its open question" in again.about("note")[0]
-    assert "counted" in again.text
-    assert again.about("message")[-1].endswith("Counted once.")
-
-
-def test_running_again_with_variables_goes_on_too(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("basket.append('ham')"), REFUSED, python("print(basket)"), "Fine.")
-
-    notebook.run("basket = ['egg']", "values")
-    notebook.run("%%autogen --confirm never -i basket\nAdd ham.")
-    again = notebook.run("%%autogen --confirm never -i basket\nAdd ham.")
-
-    assert again.status == "ok", again.error
-    assert again.about("stream") == ["['egg', 'ham']\n"]
-    assert len(model.requests) == 4
-
-
-def test_another_variable_begins_anew(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(REFUSED, python("print(basket)"), "Fine.")
-
-    notebook.run("basket = ['egg']", "values")
-    notebook.run("%%autogen --confirm never -i basket\nLook.")
-    notebook.run("basket = ['nut']", "values")
-    again = notebook.run("%%autogen --confirm never -i basket\nLook.")
-
-    assert again.about("stream") == ["['nut']\n"]
-    assert "replaces the earlier one" in again.about("note")[0]
-
-
 @pytest.mark.slow
 def test_another_task_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(REFUSED, "Fine.")

@@ -316,37 +316,6 @@ def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
     assert second.error == "Stopped: the task was not run"
 
 
-def test_a_server_of_the_environment_and_a_model_of_the_cell_are_enough(unset: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.")
-
-    unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
-    cell = unset.start("%%autogen -m my-model\nGo.")
-    unset.finish(cell)
-
-    assert model.requests[0].body["model"] == "my-model"
-
-
-def test_a_named_model_without_a_key_is_kept(unset: FrontEnd) -> None:
-    cell = unset.start("%%autogen -m my-model\nGo.")
-    unset.asked("Use this server")
-    proposed = unset.field("Model")
-    unset.click("Stop")
-    unset.finish(cell)
-
-    assert proposed == "my-model"
-
-
-def test_nobody_there_to_choose(unset: FrontEnd) -> None:
-    cell = unset.run("%%autogen\nGo.", stdin=False)
-
-    assert cell.status == "error"
-    assert len(cell.error.splitlines()) == 1
-    assert "OPENAI_API_KEY" in cell.error
-    assert "-m offline" in cell.error
-    assert not (unset.cwd / "autogen_files").exists()
-    assert [output.about for output in cell.outputs] == [""]
-
-
 @pytest.mark.slow
 def test_the_same_in_words(unset: FrontEnd, model: FakeOpenAI) -> None:
     model.add(FakeReply(status=401, error="wrong key"), "Yes.", "Fine.")

@@ -84,16 +84,6 @@ def test_what_was_declined_is_not_asked_for_again(fresh: FrontEnd, model: FakeOp
     assert question.startswith("`long_one`")
 
 
-def test_stop_at_the_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    notebook.run("long_one = [1]", "values")
-    cell = notebook.start("%%autogen\nLook at long_one.")
-    notebook.click("Stop")
-    notebook.finish(cell)
-
-    assert cell.error == "Stopped: the task was not run"
-    assert model.requests == []
-
-
 @pytest.mark.slow
 def test_no_question_for_words_and_for_what_is_handed_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Fine.", "Fine.")
@@ -125,16 +115,6 @@ def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
     assert fresh.prompts[0].endswith("Copy it? [y/n] ")
     assert cell.about("stream") == ["[1]\n"]
-
-
-def test_what_cannot_be_copied(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    notebook.run("stream_one = (each for each in [])", "values")
-    cell = notebook.run("%%autogen -i stream_one\nLook.")
-
-    assert cell.status == "error"
-    assert "stream_one" in cell.error
-    assert len(cell.error.splitlines()) == 1
-    assert model.requests == []
 
 
 @pytest.mark.slow

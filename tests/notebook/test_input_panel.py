@@ -29,21 +29,6 @@ def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> N
     assert list(either.visible()) == []
 
 
-def test_password_is_in_no_output_and_goes_to_no_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("from getpass import getpass\nprint(len(getpass('Code? ')))"), "Done.")
-
-    cell = notebook.start("%%autogen --confirm never\nAsk me.")
-    notebook.asked("Send")
-    notebook.type("hunter2", SECRET)
-    notebook.click("Send")
-    notebook.finish(cell)
-
-    assert cell.about("stream") == ["7\n"]
-    assert "a password" in cell.about("decision")[0]
-    assert "hunter2" not in cell.text
-    assert "hunter2" not in str([request.body for request in model.requests])
-
-
 @pytest.mark.slow
 def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")

@@ -31,39 +31,12 @@ def test_no_bundle_raises_and_every_bundle_can_be_sent(data: dict[str, Any], met
     assert problems(kept.get("text/html", "")) == []
 
 
-@pytest.mark.parametrize("data", [None, 3, [], "x", {1: 2}])
-def test_what_is_no_bundle_is_an_empty_one(data: object) -> None:
-    assert safe(data) == ({"text/plain": ""}, {})
-
-
-def test_a_picture_passes_with_its_size() -> None:
-    metadata = {"image/png": {"width": 400, "height": True, "isolated": True}, "isolated": True}
-
-    assert safe({"image/png": PNG, "text/plain": "<Figure>"}, metadata) == (
-        {"image/png": PNG, "text/plain": "<Figure>"},
-        {"image/png": {"width": 400}},
-    )
-
-
 @pytest.mark.parametrize("value", ["not base64!", base64.b64encode(b"<svg>").decode(), 3, [3], None, ""])
 def test_what_is_no_picture_is_said(value: object) -> None:
     data, _ = safe({"image/png": value, "text/plain": "<Figure>"})
 
     assert data["text/plain"] == "A PNG image is not shown here."
     assert text_of(data["text/html"]) == "A PNG image is not shown here."
-
-
-def test_split_lines_are_joined() -> None:
-    data, _ = safe({"image/png": [PNG[:4] + "\n", PNG[4:]], "text/plain": ["a\n", "b"]})
-
-    assert data == {"image/png": PNG, "text/plain": "a\nb"}
-
-
-def test_svg_is_shown_as_an_image() -> None:
-    data, _ = safe({"image/svg+xml": SVG})
-
-    assert "image/svg+xml" not in data
-    assert base64.b64encode(SVG.encode()).decode() in data["text/html"]
 
 
 def test_svg_gives_way_to_a_picture() -> None:
@@ -83,40 +56,10 @@ def test_tex_passes_when_harmless() -> None:
     assert safe({"text/latex": "$x^2$", "text/plain": "x**2"})[0] == {"text/latex": "$x^2$", "text/plain": "x**2"}
 
 
-def test_tex_that_acts_is_shown_as_text() -> None:
-    data, _ = safe({"text/latex": r"$\href{x}{y}$", "text/plain": "<IPython.core.display.Latex object>"})
-
-    assert data == {"text/plain": r"$\href{x}{y}$"}
-
-
 def test_json_passes() -> None:
     data, _ = safe({"application/json": {"a": [1, "\ud800"]}, "text/plain": "{}"})
 
     assert data["application/json"] == {"a": [1, "\ufffd"]}
-
-
-def test_text_stands_in_for_what_is_dropped() -> None:
-    data, _ = safe({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(value=3)"})
-
-    assert data == {"text/plain": "IntSlider(value=3)"}
-
-
-def test_what_only_a_placeholder_is_left_of_is_said() -> None:
-    data, _ = safe({"application/javascript": "x()", "text/plain": "<IPython.core.display.Javascript object>"})
-
-    assert text_of(data["text/html"]) == "A script is not shown here."
-
-
-def test_a_page_of_live_parts_only_is_said() -> None:
-    data, _ = safe({"text/html": "<div></div><script>draw()</script>", "text/plain": "<x>"})
-
-    assert data["text/plain"] == "HTML is not shown here."
-
-
-def test_long_text_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mime, "TEXT_LIMIT", 3)
-
-    assert safe({"text/plain": "abcdef"})[0]["text/plain"] == "abc\n\u2026 3 more characters are not shown."
 
 
 def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,12 +110,6 @@ def test_a_message_without_words_has_no_empty_bubble(page: Page) -> None:
     assert page.texts == ['assistant:\ncalls add({"a": 1})']
 
 
-def test_a_call_says_that_it_is_on_its_way(page: Page) -> None:
-    page.show(Said("assistant", "user", asks(ADD)), FunctionsAsked("user", (ADD,)))
-
-    assert page.texts == ['assistant:\ncalls add({"a": 1})\ncalling \u2026']
-
-
 def test_a_chat_that_was_stopped_in_a_call(page: Page) -> None:
     page.show(Said("assistant", "user", asks(ADD)), FunctionsAsked("user", (ADD,)))
     page.view.close()
@@ -134,28 +128,6 @@ def test_calls_of_an_earlier_message(page: Page) -> None:
     page.show(FunctionsAsked("user", (READ,)), FunctionsReturned(("text",)))
 
     assert page.texts == ["user:\ncalls read()\nread returned: text"]
-
-
-def test_a_streamed_message_keeps_its_place(page: Page) -> None:
-    page.show(
-        ModelAsked("assistant", "user", 1),
-        ModelDelta("assistant", "Let me see."),
-        ModelReplied(asks(ADD, text="Let me see."), "m"),
-        Said("assistant", "user", asks(ADD, text="Let me see.")),
-    )
-
-    assert page.kinds == ["calls"]
-    assert page.texts[0].startswith("assistant (m \u00b7 < 0.1 s):\nLet me see.\ncalls add")
-
-
-def test_words_that_differ_from_the_results_are_shown(page: Page) -> None:
-    page.show(
-        FunctionsAsked("user", (READ,)),
-        FunctionsReturned(("text",)),
-        Said("user", "assistant", Message("only a part", role="tool")),
-    )
-
-    assert page.texts[1] == "user:\nonly a part"
 
 
 def test_a_member_that_calls_on_the_way(page: Page) -> None:
@@ -287,21 +259,6 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
     page.view.tick()
 
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
-
-
-def test_a_model_that_is_silent_for_long_is_told(published: list[dict[str, Any]]) -> None:
-    now = [100.0]
-    page = Page(NotebookView(clock=lambda: now[0]), published)
-    page.show(ModelAsked("assistant", "user", 1))
-    now[0] += 29
-    page.view.tick()
-    before = page.texts[-1]
-    now[0] += 2
-    page.view.tick()
-
-    assert before.startswith("assistant is thinking \u2026 \u00b7 29 s \u00b7")
-    assert page.texts[-1].startswith("assistant is thinking \u2026 \u00b7 no answer for 31 s \u00b7")
-    assert "stops it" in page.texts[-1]
 
 
 def test_a_model_that_thinks_for_long_is_not_called_silent(published: list[dict[str, Any]]) -> None:

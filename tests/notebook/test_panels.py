@@ -82,37 +82,6 @@ def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None
     assert cell.about("stream") == []
 
 
-def test_code_is_edited_and_skipped_from_the_turn(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('wrong')"), python("print('no')"), "Fine.")
-
-    cell = notebook.start("%%autogen --human-input always\nGo.")
-    notebook.type("half a word", WORDS)
-    notebook.click("Edit")
-    notebook.type("print('right')", "The code to run")
-    notebook.click("Back")
-    notebook.asked("Send")
-    kept = notebook.field(WORDS)
-    notebook.click("Edit")
-    notebook.type("print('right')", "The code to run")
-    notebook.click("Run edited")
-    notebook.wait(lambda: len(cell.about("decision")) == 1, "the first decision")
-    notebook.click("Skip")
-    notebook.type("not this", REASON)
-    notebook.click("Skip")
-    notebook.wait(lambda: any("Fine." in text for text in cell.about("message")), "the last reply")
-    notebook.click("Exit")
-    notebook.finish(cell)
-
-    assert kept == "half a word"
-    assert cell.about("stream") == ["right\n"]
-    assert [line.splitlines()[0].rsplit(" · ", 1)[0] for line in cell.about("decision")] == [
-        "Edited and run · by you",
-        "Skipped (not this) · by you",
-        "Ended the chat · by you",
-    ]
-    assert "not this" in told(model)
-
-
 @pytest.mark.slow
 def test_choices_are_buttons(notebook: FrontEnd) -> None:
     question = 'HumanInputAsked("user", "assistant", "Which colour?", choices=("red", "blue"))'

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
+from autogen_nb.notebook.rendering.sanitize import clean_html
 from tests.notebook.corpus import HOSTILE
 from tests.notebook.markup import live_tex, problems, text_of
 
@@ -53,13 +53,3 @@ def test_colours_of_a_styled_table_move_into_its_cells() -> None:
 
     assert '<td style="background-color:#fff7fb;color:#000000">1</td>' in cleaned
     assert '<td style="font-weight:bold">2</td>' in cleaned
-
-
-def test_preformatted_text_keeps_its_first_lines() -> None:
-    assert clean_html("<pre>\n\nx</pre>") == "<pre>\n\nx</pre>"
-
-
-def test_markup_without_text_has_no_content() -> None:
-    assert not has_content(clean_html("<div id='plot'> </div><script>draw()</script>"))
-    assert has_content(clean_html("<div><b>x</b></div>"))
-    assert has_content("x")

@@ -9,13 +9,6 @@ from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
 
 
-def test_the_defaults() -> None:
-    found = cell_settings(CellOptions("go"), Defaults(), attended=True)
-
-    assert (found.confirm, found.human_input, found.max_turns, found.block_timeout) == ("always", "NEVER", 20, None)
-    assert found.remark == ""
-
-
 def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_memory, "memory", lambda: 8 * 2**30)
     assert Defaults().preimports == ("numpy", "pandas", "matplotlib.pyplot")
@@ -45,14 +38,6 @@ def test_a_limit_that_was_set(attended: bool) -> None:
 
     assert cell_settings(CellOptions("go"), defaults, attended=attended).block_timeout == 7
     assert cell_settings(CellOptions("go", block_timeout=1), defaults, attended=attended).block_timeout == 1
-
-
-def test_patience_with_the_person() -> None:
-    defaults = Defaults(human_timeout=60)
-
-    assert cell_settings(CellOptions("go"), Defaults(), attended=True).human_timeout is None
-    assert cell_settings(CellOptions("go"), defaults, attended=True).human_timeout == 60
-    assert cell_settings(CellOptions("go", human_timeout=5), defaults, attended=True).human_timeout == 5
 
 
 @pytest.mark.parametrize(
@@ -86,24 +71,6 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
         cell_settings(CellOptions("go"), Defaults(), attended=True)
 
 
-@pytest.mark.parametrize(
-    ("option", "environment", "setting", "budget"),
-    [
-        (None, None, "", None),
-        (None, None, "0.50", "0.50"),
-        (None, "9 tokens", "0.50", "9 tokens"),
-        ("1", "9 tokens", "0.50", "1"),
-        (None, "", "0.50", "0.50"),
-    ],
-)
-def test_the_budget(
-    monkeypatch: pytest.MonkeyPatch, option: str | None, environment: str | None, setting: str, budget: str | None
-) -> None:
-    monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_BUDGET": environment})
-
-    assert cell_settings(CellOptions("go", budget=option), Defaults(budget=setting), attended=True).budget == budget
-
-
 def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"%config AutogenMagics.budget: the budget is 'much'"):
         cell_settings(CellOptions("go"), Defaults(budget="much"), attended=True)
@@ -135,10 +102,3 @@ def test_the_network_of_no_sandbox() -> None:
         target_of(CellOptions("go", sandbox="bwrap", kernel="bash"), ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
         _ = Defaults(sandbox="bwrap", kernel="bash").where
-
-
-def test_an_address_is_told_without_its_token() -> None:
-    where = ExecutionTarget(kernel="https://hub.example/user/ada/?token=secret")
-
-    assert where.text == "kernel on hub.example"
-    assert "secret" not in repr(where) + repr(CellOptions("go", kernel=where.kernel))

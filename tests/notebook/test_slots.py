@@ -18,14 +18,6 @@ def _shown(slots: Slots, *texts: str) -> None:
         slots.next().show({"text/plain": text}, {})
 
 
-def test_few_places_are_left_as_they_are(published: list[dict[str, Any]]) -> None:
-    slots = Slots()
-    _shown(slots, "a", "b")
-
-    assert slots.tidy() is False
-    assert _page(published) == ["a", "b"]
-
-
 def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) -> None:
     slots = Slots()
     numbers = [str(number) for number in range(40)]

@@ -152,17 +152,6 @@ def test_an_agent_that_says_always_offers_no_run_all(team: Callable[[str], Front
     assert "".join(ran.about("stream")) == "one\ntwo\n"
 
 
-def test_each_member_has_a_colour(team: Callable[[str], FrontEnd]) -> None:
-    notebook = team('trio = RoundRobinGroupChat([says(n, *"abc") for n in ("ann", "bob", "cid")], max_turns=3)')
-
-    first, second = (notebook.run("%%autogen --team trio\nGo.", cell) for cell in ("one", "two"))
-
-    assert list(colours(first)) == ["ann", "bob", "cid"]
-    assert len(set(colours(first).values())) == 3
-    assert colours(second) == colours(first)
-    assert "It remembers 4 messages; `await trio.reset()` begins afresh." in second.about("note")[0]
-
-
 @pytest.mark.slow
 def test_a_person_is_asked_by_a_panel(team: Callable[[str], FrontEnd]) -> None:
     notebook = team(coding(CODE, confirm="always"))

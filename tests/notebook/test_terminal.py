@@ -67,60 +67,6 @@ def test_a_skipped_block(terminal: Terminal, model: FakeOpenAI) -> None:
     assert after.count("Then not.") == 1
 
 
-def test_a_block_edited_in_the_persons_editor(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("print('abc'.upper())"), "Fine.")
-
-    terminal.cell("%%autogen Shout, please.")
-    terminal.until(CHOICES)
-    terminal.type("e")
-    after = terminal.prompt()
-
-    assert "ABC, EDITED" in after
-
-
-def test_stop_in_words(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("1"))
-
-    terminal.cell("%%autogen Go.")
-    terminal.until(CHOICES)
-    terminal.type("t")
-    after = terminal.prompt()
-
-    assert "Stopped by you." in after
-    assert "Traceback" not in after
-
-
-def test_ctrl_c_at_the_question(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Fine.")
-
-    terminal.cell("%%autogen Ask me.")
-    terminal.until(CHOICES)
-    terminal.interrupt()
-    stopped = terminal.prompt()
-    terminal.cell("%%autogen Ask me.")
-    terminal.until(CHOICES)
-    terminal.type("r")
-    after = terminal.prompt()
-
-    assert stopped.splitlines()[-1].endswith("Stopped.")
-    assert "Traceback" not in stopped
-    assert "ran" in after
-    assert len(model.requests) == 2
-
-
-def test_ctrl_c_while_the_model_thinks(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add({"content": "late", "delay": 30})
-
-    terminal.cell("%%autogen Think.")
-    assert model.wait_requests(1, 10)
-    terminal.interrupt()
-    after = terminal.prompt()
-
-    assert "Stopped." in after
-    assert "Traceback" not in after
-    assert model.wait_aborted(5)
-
-
 @pytest.mark.slow
 def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
     model.add(python("kept = 'still here'\nprint('looping')\nwhile True: pass"), python("print(kept)"), "Fine.")
@@ -137,36 +83,3 @@ def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
     assert "Traceback" not in stopped
     assert "still here" in after
     assert time.monotonic() - pressed < 5
-
-
-def test_first_run_in_a_terminal(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add("Yes.", "From the server.")
-
-    terminal.cell("del os.environ['AUTOGEN_NB_MODEL'], os.environ['OPENAI_BASE_URL']")
-    terminal.prompt()
-    terminal.cell("%%autogen Go.")
-    terminal.until("No model is configured.*stop[?] ")
-    terminal.type("s")
-    terminal.until("Base URL.*: ")
-    terminal.type(model.base_url)
-    terminal.until("API key .*: ")
-    terminal.type("")
-    terminal.until("Model .*: ")
-    terminal.type("local")
-    after = terminal.prompt()
-    # The server that was named belongs to this test.
-    terminal.cell("%reload_ext autogen_nb")
-    terminal.prompt()
-
-    assert after.count("From the server.") == 1
-    assert model.requests[0].body["model"] == "local"
-
-
-def test_below_time(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add("Timed.")
-
-    terminal.cell("%%time", "%%autogen --confirm never Go.")
-    after = terminal.prompt()
-
-    assert after.count("Timed.") == 1
-    assert "Wall time" in after

@@ -69,9 +69,5 @@ def test_what_is_left_can_be_saved(text: str) -> None:
     assert only_colours(shown) == shown
 
 
-def test_only_colours_keeps_newlines() -> None:
-    assert only_colours("a\n\x1b[32mb\x1b[0m\x1b[2J\tc\x08") == "a\n\x1b[32mb\x1b[0m\tc"
-
-
 def test_colours_can_be_left_out() -> None:
     assert without_colours(only_colours("\x1b[1;31mred\x1b[0m \x1b[2Jtext")) == "red text"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.executors.handed_functions import HandedFunctions
-from autogen_nb.trusted.held_folder import HeldFolder, clear
+from autogen_nb.trusted.held_folder import HeldFolder
 
 SWAPPING = """
 import os, sys
@@ -70,18 +70,6 @@ def untouched(outside: Path) -> bool:
     return [(path.name, path.read_text()) for path in outside.iterdir()] == [("kept.txt", "the person's")]
 
 
-def test_a_file_is_saved_and_read(held: HeldFolder) -> None:
-    held.save("a/b/c.sh", b"1")
-    with held.open("a/b/c.sh") as file:
-        os.fchmod(file.fileno(), 0o755)
-    held.save("a/b/c.sh", b"2")
-
-    with held.folder("a") as inner, inner.open("b/c.sh") as file:
-        assert file.read() == b"2"
-        assert os.fstat(file.fileno()).st_mode & 0o777 == 0o755
-        assert inner.folder("b").names() == ["c.sh"]
-
-
 @pytest.mark.parametrize("name", ["link/kept.txt", "file-link", "../outside/kept.txt", "pipe", "hard", "inner"])
 def test_only_plain_files_below_are_opened(held: HeldFolder, tmp_path: Path, outside: Path, name: str) -> None:
     work = tmp_path / "work"
@@ -110,44 +98,6 @@ def test_saving_replaces_links(held: HeldFolder, tmp_path: Path, outside: Path) 
     assert refused.value.errno == errno.ELOOP
     assert (work / "soft").read_text() == (work / "hard").read_text() == "new"
     assert untouched(outside)
-
-
-def test_clearing_ends_well(held: HeldFolder, tmp_path: Path, outside: Path) -> None:
-    work, depth = tmp_path / "work", 1_100
-    here = os.open(work / "inner", os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir("d", dir_fd=here)
-        below = os.open("d", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    os.symlink(outside, "link", dir_fd=here)
-    os.close(here)
-    (work / "closed" / "in").mkdir(parents=True)
-    (work / "closed").chmod(0)
-    (work / "link").symlink_to(outside)
-    clear(work / "link")
-    assert (work / "link").is_symlink()
-    clear(work)
-
-    assert not work.exists()
-    assert untouched(outside)
-
-
-def test_a_deep_tree_is_cleared_without_a_list_for_each_level(tmp_path: Path) -> None:
-    listed = []
-
-    class Counted(HeldFolder):
-        def names(self) -> list[str]:
-            listed.append(super().names())
-            return listed[-1]
-
-    (tmp_path / "/".join("d" * 100)).mkdir(parents=True)
-    (tmp_path / "file").touch()
-    with Counted(tmp_path) as held:
-        held.empty()
-
-    assert [sorted(names) for names in listed] == [["d", "file"], []]
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_is_swapped_while_blocks_are_saved(tmp_path: Path, outside: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.client_types import Image
 from autogen_nb.models.wrappers.replay import ReplayModel
-from autogen_nb.trusted import plain_file
 
 
 @pytest.mark.parametrize("read", [ReplayModel, Image.from_file])
@@ -19,13 +18,3 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, read: Callable[[Path], object]
 
     with pytest.raises(ConfigError, match="it is no plain file"):
         read(tmp_path / "named.png")
-
-
-def test_a_link_leads_to_a_device_or_a_file(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"kept")
-    (tmp_path / "link").symlink_to("file")
-    (tmp_path / "endless").symlink_to("/dev/zero")
-
-    assert plain_file.read(tmp_path / "link") == b"kept"
-    with pytest.raises(OSError, match="plain"):
-        plain_file.read(tmp_path / "endless")

@@ -37,12 +37,6 @@ def message(*urls: Any) -> Message:
     return Message([{"type": "text", "text": "Look."}, *({"type": "image_url", "image_url": each} for each in urls)])
 
 
-def test_addresses_of_a_message() -> None:
-    assert message({"url": HELD}, ELSEWHERE, {"url": 3}, None, "").pictures == (HELD, ELSEWHERE)
-    assert Message("text").pictures == ()
-    assert Message(["no part", {"image_url": 1}]).pictures == ()
-
-
 def test_picture_in_words() -> None:
     assert picture_in_words(HELD) == f"[picture, image/png, {len(TEXT) * 3 // 4:,} bytes]"
     assert picture_in_words(ELSEWHERE) == f"[picture at {ELSEWHERE}]"

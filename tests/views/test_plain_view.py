@@ -1,7 +1,5 @@
 """A chat as plain text: each thing once, in order, and nothing that a terminal would act on."""
 
-import pytest
-
 from autogen_nb.events import (
     CodeAsked,
     CodeRan,
@@ -35,18 +33,6 @@ def written(*events: Event) -> str:
     view.tick()
     view.close()
     return "".join(texts)
-
-
-def test_a_message() -> None:
-    assert written(Said("user", "assistant", Message("Hello."))) == f"{RULE}\nuser (to assistant):\n\nHello.\n"
-
-
-def test_a_streamed_message_is_written_once() -> None:
-    text = written(
-        ModelDelta("assistant", "Hel"), ModelDelta("assistant", "lo."), Said("assistant", "user", Message("Hello."))
-    )
-
-    assert text == f"{RULE}\nassistant:\n\nHello.\n"
 
 
 def test_a_streamed_message_says_to_whom() -> None:
@@ -141,19 +127,6 @@ def test_calls_that_no_message_named() -> None:
     assert text == f'>>> calls add({{"a": 1}})\n>>> add returned: 3\n{RULE}\nuser (to bob):\n\n4\n'
 
 
-def test_who_answered_and_what_is_to_be_told_of_it() -> None:
-    text = written(
-        ModelDelta("assistant", "Hello."),
-        ModelReplied(Message("Hello."), "large", cached=True, note="Shortened."),
-        Said("assistant", "user", Message("Hello.")),
-        Said("user", "assistant", Message("Hi.")),
-    )
-
-    assert text == (
-        f"{RULE}\nassistant:\n\nHello.\n(large, from the cache)\n(Shortened.)\n{RULE}\nuser (to assistant):\n\nHi.\n"
-    )
-
-
 def test_whom_a_model_chose_to_speak() -> None:
     asked = SpeakerAsked("manager", "ann", ("bob",), "auto")
 
@@ -165,16 +138,6 @@ def test_how_it_ended() -> None:
 
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07b\x9b1m\x08c\r"
-
-
-@pytest.mark.parametrize(
-    "event", [ModelDelta("assistant", HOSTILE), OutputAdded("user", Stream("stdout", HOSTILE))], ids=["model", "code"]
-)
-def test_control_characters_are_left_out(event: Event) -> None:
-    text = written(event)
-
-    assert [letter for letter in text if ord(letter) < 32 and letter != "\n"] == []
-    assert "\x9b" not in text
 
 
 def test_tabs_and_lines_stay() -> None:

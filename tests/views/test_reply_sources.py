@@ -2,17 +2,8 @@
 
 import pytest
 
-from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
-from autogen_nb.messages import Message
-from autogen_nb.views.in_words import answered_by, chosen
-
-
-@pytest.mark.parametrize(
-    ("model", "cached", "text"),
-    [("m", False, "m"), ("m", True, "m, from the cache"), ("", True, "from the cache"), ("", False, "")],
-)
-def test_who_answered(model: str, cached: bool, text: str) -> None:
-    assert answered_by(ModelReplied(Message("x"), model, cached=cached)) == text
+from autogen_nb.events import SpeakerAsked, SpeakerGiven
+from autogen_nb.views.in_words import chosen
 
 
 @pytest.mark.parametrize(

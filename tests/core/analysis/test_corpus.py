@@ -48,17 +48,3 @@ def test_risky_code_is_asked_about_for_the_right_reason() -> None:
 
 def test_harmless_effects_are_seen_too() -> None:
     assert [each.name for each in SNIPPETS if not each.risky and not kinds(each) >= set(each.kinds)] == []
-
-
-def test_words_name_what_is_known() -> None:
-    code = "import requests\nrequests.get('https://api.example.org/x')\ndf.to_csv('../out.csv')\n!pip install thing"
-    code += "\nopen('../a\\u202egnp.exe', 'w')"
-
-    read = effects(CodeBlock("python", code), GROUND)
-
-    assert [(effect.kind, effect.target, effect.words) for effect in read] == [
-        ("network", "api.example.org", "connects to api.example.org"),
-        ("write", "../out.csv", "writes ../out.csv"),
-        ("write", "../a\u202egnp.exe", "writes ../a[U+202E]gnp.exe"),
-        ("install", "thing", "installs thing"),
-    ]

@@ -1,6 +1,5 @@
 """What Python code, with IPython's own syntax, is read to do: kinds and targets."""
 
-import sys
 from dataclasses import replace
 
 import pytest
@@ -368,23 +367,5 @@ def test_database_that_is_read_may_be_opened() -> None:
     assert [(effect.kind, effect.target) for effect in let] == [("read", "shop.db"), ("write", "shop.db")]
 
 
-def test_shell_code_starts_nothing_in_the_kernel() -> None:
-    assert permissions(CodeBlock("sh", "ls")).effects == effects(CodeBlock("sh", "ls"))
-
-
-def test_magics_hide_no_import() -> None:
-    read = effects(CodeBlock("python", "%load_ext theirs\nimport helpers"), GROUND)
-
-    assert [effect.words for effect in read] == ["imports helpers, which is not known", "loads the extension theirs"]
-
-
 def test_code_within_code_ends() -> None:
     assert ("unknown", "") in read("%%time\n" * 10 + "x = 1")
-
-
-@pytest.mark.parametrize(
-    "depth",
-    [pytest.param(3_000, marks=pytest.mark.skipif(sys.version_info >= (3, 13), reason="it can be walked")), 30_000],
-)
-def test_deep_code_is_unknown(depth: int) -> None:
-    assert ("unknown", "") in read("x = " + "+".join(["1"] * depth))
