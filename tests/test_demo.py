@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from autogen_nb.cli.transcript import Transcript
-from tests.cli.commands import TIMEOUT, ran, started, wait_gone
+from tests.cli.commands import TIMEOUT, ran, started
 
 pytestmark = pytest.mark.xdist_group("demo")
 
@@ -88,9 +88,6 @@ class TestOnItsOwnTable:
         assert " is thinking" not in penguins.out
         assert "(writing)" not in penguins.out
 
-    def test_shows_a_picture_as_a_line(self, penguins: Ran) -> None:
-        assert re.search(r"^\[picture: image/png, \d+ x \d+ pixels\] <Figure", penguins.out, re.MULTILINE)
-
     def test_leaves_the_executed_notebook(self, penguins: Ran) -> None:
         path = penguins.build / "01_quickstart.ipynb"
 
@@ -112,28 +109,6 @@ class TestOnItsOwnTable:
 
 
 # On a person's table
-
-
-@pytest.mark.kernel
-@pytest.mark.slow
-def test_takes_a_table_with_semicolons_and_dates_that_do_not_parse(tmp_path: Path) -> None:
-    days = [f"{day:02}.{month:02}.2024" for month in (1, 2, 3) for day in range(1, 26)]
-    days[30] = "unbekannt"
-    places = ("Köln", "Köln", "Ulm")
-    rows = [f"{day};{10 + number // 7},{number % 7};{places[number % 3]}" for number, day in enumerate(days)]
-    text = "\n".join(["Tag;Wärme;Ort", *rows])
-    (tmp_path / "mein ordner").mkdir()
-    (tmp_path / "mein ordner" / "wärme 1.csv").write_text(text, encoding="cp1252")
-
-    ran = demo(tmp_path / "build", "--data", "mein ordner/wärme 1.csv", cwd=tmp_path)
-
-    assert (ran.code, ran.err) == (0, "")
-    assert "`table` has 75 rows and 3 columns (1 of numbers, 1 of dates, 1 of text or categories)" in ran.out
-    assert "`Tag` came as text and is now date." in ran.out
-    assert "Of `Tag`, 1 value could not be taken as a date and became missing." in ran.out
-    assert "in 2024-01" in ran.out
-    assert "in 2024-03" in ran.out
-    assert 'src="data:image/png;base64' in ran.page
 
 
 def missing(_folder: Path) -> None:
@@ -177,19 +152,6 @@ def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Pa
     assert not ran.build.exists()
 
 
-@pytest.mark.slow
-def test_a_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # An import of a name that is None in `sys.modules` fails as if it were not installed.
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules.update(pyarrow=None, fastparquet=None)")
-    (tmp_path / "table.parquet").write_bytes(b"PAR1 \0 PAR1")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-
-    ran = demo(tmp_path / "build", "--data", str(tmp_path / "table.parquet"))
-
-    assert (ran.code, ran.out) == (2, "")
-    assert re.fullmatch(r"autogen-nb: .* needs pyarrow to be read: .* -m pip install pyarrow\n", ran.err)
-
-
 # When it does not go well
 
 
@@ -223,22 +185,6 @@ def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_
     assert "Traceback" not in rest
     with pytest.raises(ProcessLookupError):
         os.kill(kernel, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.kernel
-def test_a_cell_that_does_not_yield_is_killed(tmp_path: Path) -> None:
-    stubborn = "while True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        pass"
-    path = book(tmp_path / "n.ipynb", f"import os, time\nprint('kernel', os.getpid(), flush=True)\n{stubborn}")
-    with started("demo", "--out", str(tmp_path / "build"), "--notebook", str(path), cwd=tmp_path) as process:
-        assert process.stdout is not None
-        kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=TIMEOUT)
-
-    assert process.returncode == 130
-    assert (out.strip(), err) == ("", "autogen-nb demo: stopped\n")
-    wait_gone(kernel)
 
 
 # The transcript

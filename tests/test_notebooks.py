@@ -109,20 +109,3 @@ def test_it_shows_what_it_teaches(executed: Any, request: pytest.FixtureRequest)
     shown = "\n".join(map(str, texts))
 
     assert [text for text in SHOWN[request.node.callspec.id] if text not in shown] == []
-
-
-@pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
-def test_outputs_are_not_kept(path: Path) -> None:
-    book = nbformat.read(path, as_version=4)
-    nbformat.validate(book)
-
-    assert outputs(book) == []
-    assert {cell.execution_count for cell in book.cells if cell.cell_type == "code"} == {None}
-
-
-@pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
-def test_it_says_what_it_is_for_and_what_comes_next(path: Path) -> None:
-    book = nbformat.read(path, as_version=4)
-
-    assert "you can" in book.cells[0].source
-    assert "## What to read next" in book.cells[-1].source

@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.cli.commands import ran
-from tests.pages import PAGES, PROJECT, README, code, has_magics, text
+from tests.pages import PAGES, README, code, has_magics, text
 
 CELLS = [cell for page in PAGES if has_magics(page) for cell in code(page)]
 
@@ -79,11 +79,3 @@ def test_the_command_answers(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert "`Gentoo` has the highest mean `body_mass_g`" in done.out
     assert (tmp_path / "report.ipynb").exists()
-
-
-def test_it_is_read_in_five_minutes() -> None:
-    assert len(text(README).split()) <= 1200
-
-
-def test_the_picture_is_light() -> None:
-    assert (PROJECT / "docs" / "images" / "quickstart.png").stat().st_size < 200_000

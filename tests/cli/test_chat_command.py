@@ -8,7 +8,7 @@ from typing import Any
 import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
 import pytest
 
-from autogen_nb.testing import FakeOpenAI, FakeReply
+from autogen_nb.testing import FakeOpenAI
 from tests.cli.commands import TIMEOUT, command, hears_interrupts, ran, wait_gone
 from tests.notebook.scripts import python
 
@@ -69,17 +69,6 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
 
 
 @pytest.mark.slow
-def test_a_task_that_fails_ends_what_comes_from_a_pipe(tmp_path: Path, model: FakeOpenAI) -> None:
-    model.add(FakeReply(status=401), "Never.")
-
-    done = ran("chat", cwd=tmp_path, typed="One.\nTwo.\n", **asked(model))
-
-    assert done.code == 4
-    assert len(model.requests) == 1
-    assert "Traceback" not in done.err
-
-
-@pytest.mark.slow
 def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOpenAI) -> None:
     model.add(python("open('ran', 'w')"))
 
@@ -88,14 +77,6 @@ def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOp
     assert done.code == 5
     assert "open('ran', 'w')" in done.out
     assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.slow
-def test_without_a_model_it_does_not_begin(tmp_path: Path) -> None:
-    done = ran("chat", cwd=tmp_path, typed="Go.\n")
-
-    assert (done.code, done.out) == (2, "")
-    assert "no model is configured" in done.err
 
 
 @pytest.mark.slow

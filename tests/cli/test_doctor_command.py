@@ -45,13 +45,6 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str
 
 
 @pytest.mark.slow
-def test_it_tells_what_is_installed(findings: Mapping[tuple[str, str], Any]) -> None:
-    assert {"click", "ipykernel", "nbclient", "openai"} <= {name for area, name in findings if area == "libraries"}
-    assert findings["front ends", "JupyterLab"]["state"] == "ok"
-    assert "hears a click" in findings["clicks", "buttons"]["text"]
-
-
-@pytest.mark.slow
 def test_it_starts_the_agents_kernel(findings: Mapping[tuple[str, str], Any]) -> None:
     assert findings["kernel", "agent's kernel"]["text"].startswith("starts in ")
 
@@ -62,11 +55,6 @@ def test_a_missing_engine_is_told_with_what_to_do(findings: Mapping[tuple[str, s
     assert docker["state"] == "note"
     assert "no container engine answers" in docker["text"]
     assert "systemctl start docker" in docker["mend"]
-
-
-def test_models_are_told_by_name_and_host(findings: Mapping[tuple[str, str], Any]) -> None:
-    assert findings["models", "big"]["text"] == "in OAI_CONFIG_LIST; asks models.example.org"
-    assert findings["models", "small"]["text"] == "in OAI_CONFIG_LIST; asks localhost"
 
 
 def test_a_model_that_the_list_has_not_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,17 +95,6 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
     assert "note  none: no model is configured; a cell asks which one to take" in done.out
     assert "set OPENAI_API_KEY" in done.out
     assert "Traceback" not in done.out
-
-
-@pytest.mark.slow
-def test_a_list_that_cannot_be_read_is_to_be_mended(tmp_path: Path) -> None:
-    (tmp_path / "OAI_CONFIG_LIST").write_text(f'[{{"api_key": "{KEY}"')
-
-    done = ran("doctor", cwd=tmp_path)
-
-    assert done.code == 1
-    assert "MEND  OAI_CONFIG_LIST" in done.out
-    assert KEY not in done.out + done.err
 
 
 def test_a_probe_tells_what_this_machine_serves() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from nbformat.sign import NotebookNotary
 
-from autogen_nb.testing import FakeOpenAI, FakeReply
+from autogen_nb.testing import FakeOpenAI
 from tests.cli.commands import TIMEOUT, book, ran, started, texts, wait_gone
 from tests.notebook.scripts import python
 
@@ -63,18 +63,6 @@ def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenA
 
 
 @pytest.mark.slow
-def test_quiet_prints_the_answer_alone(folder: Path, model: FakeOpenAI) -> None:
-    model.add("It is 42.")
-
-    done = ran(
-        "run", "-", "-q", "-o", "r.ipynb", "--confirm", "never", cwd=folder, typed="What is it?\n", **asked(model)
-    )
-
-    assert (done.code, done.out, done.err) == (0, "It is 42.\n", "")
-    assert book(folder / "r.ipynb").cells[-1].source.endswith("\nWhat is it?")
-
-
-@pytest.mark.slow
 def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
     model.add(python("import shutil; shutil.rmtree('sales')"))
 
@@ -103,26 +91,6 @@ def test_a_limit_of_turns_is_unfinished(folder: Path, model: FakeOpenAI) -> None
 
     assert done.code == 3
     assert "the limit of 1 turns was met" in done.err
-
-
-@pytest.mark.slow
-def test_a_model_that_refuses_is_an_error_of_the_model(folder: Path, model: FakeOpenAI) -> None:
-    model.add(FakeReply(status=401))
-
-    done = ran("run", "Hello.", "-o", "r.ipynb", "--confirm", "never", cwd=folder, **asked(model))
-
-    assert done.code == 4
-    assert done.err.count("\n") == 1
-    assert "Traceback" not in done.out + done.err
-
-
-@pytest.mark.slow
-def test_without_a_model_nothing_is_written(folder: Path) -> None:
-    done = ran("run", "Hello.", "-q", "-o", "r.ipynb", "--confirm", "never", cwd=folder)
-
-    assert done.code == 2
-    assert "no model is configured" in done.err
-    assert [path.name for path in folder.iterdir()] == ["sales.csv"]
 
 
 @pytest.mark.slow

@@ -1,15 +1,12 @@
 """What a person typed wrong is told in one line on the standard error, before anything starts."""
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from autogen_nb import __version__
 from autogen_nb.cli.main import main
-from tests.cli.commands import command
 
 RUN = ["run", "Which is it?"]
 NEVER = ["--confirm", "never"]
@@ -79,13 +76,3 @@ def test_without_a_word_it_shows_its_help(capsys: pytest.CaptureFixture[str]) ->
 def test_debug_shows_where_an_error_came_from(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--debug", *RUN]) == 2
     assert "Traceback (most recent call last)" in capsys.readouterr().err
-
-
-def test_the_shell_completes_commands(tmp_path: Path) -> None:
-    asked = {"_AUTOGEN_NB_COMPLETE": "bash_complete", "COMP_WORDS": "autogen-nb do", "COMP_CWORD": "1"}
-
-    said = subprocess.run(
-        command(), env={**os.environ, **asked}, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
-    )
-
-    assert said.stdout.split() == ["plain,doctor"]

@@ -129,21 +129,3 @@ def test_the_demo_is_in_it(installed: Environment, folder: Path) -> None:
 
     assert (done.code, done.err) == (0, "")
     assert book(folder / "autogen-nb-demo" / "01_quickstart.ipynb").cells[-2].outputs
-
-
-def test_doctor_without_widgets_docker_and_key(installed: Environment, folder: Path) -> None:
-    gone = {path: path.readlink() for path in installed.packages.glob("ipywidgets*")}
-    assert installed.packages / "ipywidgets" in gone
-    for path in gone:
-        path.unlink()
-    try:
-        done = installed.ran("doctor", cwd=folder)
-    finally:
-        for path, target in gone.items():
-            path.symlink_to(target)
-
-    assert (done.code, done.err) == (1, "")
-    assert "MEND  ipywidgets: is not installed" in done.out
-    assert "note  docker: is not installed; it is for --sandbox docker" in done.out
-    assert "note  none: no model is configured" in done.out
-    assert "note  none: no JupyterLab or Notebook is in this environment" in done.out

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from autogen_nb.core.chats.human_input import MODES, Ask, Mode, Move
+from autogen_nb.core.chats.human_input import Ask, Mode, Move
 from autogen_nb.core.chats.reply_steps import (
     ConversationState,
     Reply,
@@ -38,12 +38,6 @@ TABLE: dict[tuple[Mode, bool, bool, bool], Move] = {
 }
 ANSWERS = ("", "exit", "EXIT", " exit", "go on")
 CASES = list(product(TABLE.items(), ANSWERS))
-
-
-def test_table_is_whole() -> None:
-    possible = product(MODES, (False, True), ((False, False), (True, False), (True, True)))
-
-    assert set(TABLE) == {(mode, terminated, met, zero) for mode, terminated, (met, zero) in possible}
 
 
 def test_never_stops_at_the_limit() -> None:

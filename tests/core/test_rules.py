@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.policy.rules import ALIASES, RULED, Rule, covered, parse, proposed
+from autogen_nb.core.policy.rules import Rule, covered, parse, proposed
 from autogen_nb.effects import KINDS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
 
@@ -72,11 +72,6 @@ def test_text_that_is_no_rule_is_refused(text: str, said: str) -> None:
         parse(text)
 
     assert said in str(refused.value)
-
-
-def test_aliases_name_what_rules_can_be_about() -> None:
-    assert set(ALIASES.values()) <= set(RULED)
-    assert set(ALIASES).isdisjoint(set(RULED))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What belongs to one chat: packages it installs, blocks it can run again, variables it is denied."""
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,14 +64,6 @@ def test_packages_are_installed_for_this_chat_only(chat: Chat, tmp_path: Path, c
 
 
 @pytest.mark.slow
-def test_what_the_notebook_has_counts_as_installed(chat: Chat) -> None:
-    said, end = chat.run("%pip install --no-index ipykernel")
-
-    assert "already satisfied: ipykernel" in said
-    assert end.exit_code == 0
-
-
-@pytest.mark.slow
 def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
     chat.run("a = [1]; print('first')")
     chat.run("1 / 0")
@@ -84,39 +75,6 @@ def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
     assert end.exit_code == 3
     assert end.note.endswith("its variables are lost. What had succeeded was run again: 2 blocks.")
     assert chat.run("print(a, b)")[0] == "[1, 2] 5\n"
-
-
-@pytest.mark.slow
-def test_a_replay_before_a_block(chat: Chat) -> None:
-    chat.run("a = 7")
-    pid = chat.executor.pid
-    assert pid is not None
-    os.kill(pid, 9)
-
-    deadline = time.monotonic() + 10
-    while chat.executor.alive:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    text, end = chat.run("print(a)")
-
-    assert text.endswith("\n7\n")
-    assert "SIGKILL" in end.note
-
-
-@pytest.mark.slow
-def test_a_replay_that_fails_is_told(chat: Chat) -> None:
-    chat.run("import pathlib\npathlib.Path('once').mkdir()")
-    _, end = chat.run("import os\nos._exit(3)")
-
-    assert "Block 1 of 1 failed when it was run again." in end.note
-
-
-@pytest.mark.slow
-def test_a_restart_on_purpose_replays_nothing(chat: Chat) -> None:
-    chat.run("a = 7")
-    chat.loop.run(chat.executor.restart())
-
-    assert "NameError" in str(chat.loop.run(all_of(chat.executor.run([CodeBlock("python", "a")]))))
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import pytest
 
 import autogen_nb
 from autogen_nb.coding import CodeBlock, DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
-from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.handed_functions import with_requirements
 from autogen_nb.run import CancellationToken
@@ -82,21 +82,6 @@ def test_awaiting(make: Make, tmp_path: Path) -> None:
 
     assert [result.output for result in asyncio.run(ran())] == ["1", "2", "3"]
     assert len(beats) > 3
-
-
-@pytest.mark.slow
-@EITHER
-def test_what_was_begun_and_not_awaited_comes_first(make: Make, tmp_path: Path) -> None:
-    async def ran() -> CodeResult:
-        executor = make(work_dir=tmp_path)
-        executor.start()
-        executor.restart()
-        found: CodeResult = executor.execute_code_blocks([block("print(1)")])
-        executor.stop()
-        await executor.stop()
-        return found
-
-    assert asyncio.run(ran()).output == "1"
 
 
 @EITHER
@@ -223,14 +208,6 @@ def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) ->
 
     assert found.output == "from the wheel"
     assert executor.execute_code_blocks(blocks[1:]).exit_code == 1
-
-
-@pytest.mark.slow
-def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
-    needing = with_requirements(python_packages=[str(tmp_path / "none.whl")])(greeting)
-
-    with pytest.raises(ExecutionError, match=r"none\.whl could not be installed for the code: .*ERROR"):
-        LocalCommandLineCodeExecutor(work_dir=tmp_path, functions=[needing]).execute_code_blocks([block("pass")])
 
 
 def test_a_virtual_environment(tmp_path: Path) -> None:

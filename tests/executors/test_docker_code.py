@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor
 from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor
 from autogen_nb.executors.jupyter_servers import KERNEL_IMAGE, DockerJupyterServer
@@ -72,15 +72,6 @@ def test_what_is_left(
     assert named() == left
 
 
-def test_a_name_that_is_taken(named: Callable[[], list[str]], tmp_path: Path) -> None:
-    with DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path):
-        other = DockerCommandLineCodeExecutor(image(), NAME, work_dir=tmp_path)
-        with pytest.raises(ExecutionError, match=f"docker rm --force {NAME}"):
-            other.execute_code_blocks([NETWORK])
-
-    assert named() == []
-
-
 def test_an_image_that_cannot_be_had(engine: Any, tmp_path: Path) -> None:
     executor = DockerCommandLineCodeExecutor("localhost:1/not/there:1", work_dir=tmp_path)
 
@@ -105,47 +96,6 @@ def test_no_network_unless_asked_for(kind: str, engine: Any, tmp_path: Path) -> 
     assert len(found[1]) > len(found[0])
 
 
-def test_functions_and_another_path(engine: Any, tmp_path: Path) -> None:
-    work, seen = tmp_path / "work", tmp_path / "seen"
-    seen.mkdir()
-    code = "# filename: here.sh\npwd; touch made"
-    # It is one directory, under two paths: to this process, and to the engine.
-    (seen / "here.sh").write_text(code)
-    with DockerCommandLineCodeExecutor(image(), work_dir=work, bind_dir=seen) as executor:
-        elsewhere = executor.execute_code_blocks([CodeBlock("sh", code)])
-    with DockerCommandLineCodeExecutor(image(), work_dir=work, functions=[greeting]) as executor:
-        greeted = executor.execute_code_blocks(
-            [CodeBlock("python", "from functions import greeting\nprint(greeting('Ada'))")]
-        )
-
-    assert elsewhere.output == str(work)
-    assert (seen / "made").exists()
-    assert greeted.output == "Hello, Ada!"
-
-
-def test_before_the_first_block(engine: Any, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "table.csv").write_text("a,b")
-    settings: dict[str, Any] = {
-        "extra_volumes": {str(other): {"bind": "/data", "mode": "ro"}},
-        "extra_hosts": {"warehouse": "192.0.2.1"},
-    }
-    block = CodeBlock("sh", "cat /data/table.csv prepared; grep -o warehouse /etc/hosts; touch /data/x || echo no")
-    with DockerCommandLineCodeExecutor(
-        image(), work_dir=tmp_path / "work", init_command="echo . >>prepared", net=True, **settings
-    ) as executor:
-        found = [executor.execute_code_blocks([block]).output for _ in range(2)]
-    failing = DockerCommandLineCodeExecutor(image(), work_dir=tmp_path, init_command="echo wrong >&2; exit 3")
-
-    assert found[0].startswith("a,b.\nwarehouse\n")
-    assert found[0].endswith("\nno")
-    assert found[1] == found[0]
-    with pytest.raises(ExecutionError, match="exit 3' failed before the code could run: wrong"):
-        failing.execute_code_blocks([block])
-    _ = failing.stop()
-
-
 def test_a_kernel_in_an_image_that_is_made(engine: Any, tmp_path: Path) -> None:
     server = DockerJupyterServer(base_image=image(), docker_env={"ASKED": "yes"}, work_dir=tmp_path)
 
@@ -159,27 +109,3 @@ def test_a_kernel_in_an_image_that_is_made(engine: Any, tmp_path: Path) -> None:
         assert server.image.startswith(f"{KERNEL_IMAGE}:")
     finally:
         engine.images.remove(server.image, force=True)
-
-
-def test_an_image_without_a_kernel(engine: Any, tmp_path: Path) -> None:
-    gone = engine.containers.create(image(), ["sh", "-c", "rm -rf /usr/lib/python3/dist-packages/ipykernel"])
-    try:
-        gone.start()
-        gone.wait()
-        without = gone.commit(f"{NAME}-without")
-    finally:
-        gone.remove(force=True)
-    try:
-        executor = DockerJupyterCodeExecutor(
-            DockerJupyterServer(custom_image_name=f"{NAME}-without"), work_dir=tmp_path
-        )
-        with pytest.raises(ExecutionError, match=r"has no ipykernel: .*base_image.*DockerCommandLineCodeExecutor"):
-            executor.execute_code_blocks([CodeBlock("python", "1")])
-        _ = executor.stop()
-    finally:
-        engine.images.remove(without.id, force=True)
-
-
-def test_another_kernel(engine: Any) -> None:
-    with pytest.raises(ConfigError, match="kernel_name is 'ir'"):
-        DockerJupyterCodeExecutor(DockerJupyterServer(custom_image_name=image()), kernel_name="ir")

@@ -49,18 +49,6 @@ def test_in_a_program(tmp_path: Path) -> None:
     assert gone([pid])
 
 
-@pytest.mark.slow
-def test_without_being_started(tmp_path: Path) -> None:
-    async def ran() -> list[Any]:
-        executor = JupyterCodeExecutor(output_dir=tmp_path / "deep" / "er")
-        found = [executor.list_files(), executor.pid]
-        result = await executor.execute_code_blocks([CodeBlock("python", "print(1)")])
-        await executor.stop()
-        return [*found, result.output, executor.pid, executor.held, "deep" in repr(executor)]
-
-    assert asyncio.run(ran()) == [[], None, "1", None, False, True]
-
-
 @pytest.mark.parametrize(
     ("output", "told"),
     [
@@ -122,15 +110,6 @@ def test_names_are_where_autogen_has_them(door: str) -> None:
 
     assert sorted(module.__all__) == sorted(DOORS[door].split())
     assert all(getattr(module, name) is getattr(autogen_nb, name) for name in module.__all__)
-
-
-@pytest.mark.slow
-def test_embedded(tmp_path: Path) -> None:
-    with autogen_nb.EmbeddedIPythonCodeExecutor(30, "python3", tmp_path) as executor:
-        found = executor.execute_code_blocks([CodeBlock("python", "import os\nos.getcwd()")])
-
-    assert found == CodeResult(0, repr(str(tmp_path)))
-    assert executor.timeout == 30
 
 
 @pytest.mark.places

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output, Result, Stream
+from autogen_nb.outputs import Output, Stream
 from tests.kernels.looping import Loop, all_of
 
 pytestmark = pytest.mark.kernel
@@ -44,40 +43,6 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     yield shared
     shared.loop.run(shared.executor.stop())
     shared.loop.close()
-
-
-@pytest.mark.slow
-def test_blocks_share_their_state(agent: Shared) -> None:
-    assert agent.run(("python", "a = 20"), ("py", "a += 1")) == ([], RunEnded(0, 2))
-    assert agent.run(("python", "a * 2")) == ([Result({"text/plain": "42"})], RunEnded(0, 1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("code", ["echo on; sleep 99", "trap '' INT; echo on; sleep 99"], ids=["plain", "ignoring"])
-def test_a_shell_block_that_runs_out_of_time_is_ended(tmp_path: Path, code: str) -> None:
-    async def run() -> list[Output | RunEnded]:
-        return await all_of(JupyterExecutor(cwd=tmp_path, timeout=2, grace=0.5).run([CodeBlock("sh", code)]))
-
-    started = time.monotonic()
-    first, end = asyncio.run(run())
-
-    assert (first, end) == (Stream("stdout", "on\n"), RunEnded(124, 1, "The block ran out of time and was ended."))
-    assert time.monotonic() - started < 60
-
-
-@pytest.mark.slow
-def test_a_python_block_that_runs_out_of_time_is_ended(tmp_path: Path) -> None:
-    async def run() -> RunEnded:
-        executor = JupyterExecutor(cwd=tmp_path, timeout=0.5)
-        *_, end = await all_of(executor.run([CodeBlock("python", "while True: pass"), CodeBlock("python", "1")]))
-        await executor.stop()
-        assert isinstance(end, RunEnded)
-        return end
-
-    end = asyncio.run(run())
-
-    assert (end.exit_code, end.ran) == (124, 1)
-    assert "variables are kept" in end.note
 
 
 @pytest.mark.parametrize(("language", "code"), [("sh", "sleep 99"), ("python", "while True: pass")])
@@ -156,25 +121,6 @@ def test_a_link_out_of_the_directory_is_refused(agent: Shared, tmp_path: Path) -
 
     assert agent.run(("python", "# filename: way/out.py\n1"))[1] == RunEnded(1, 1)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_loss_is_in_the_note(agent: Shared) -> None:
-    end = agent.run(("python", "import os; os._exit(1)"))[1]
-
-    assert end.exit_code == 1
-    assert "its variables are lost" in end.note
-    assert agent.text(("python", "print(1)")) == "1\n"
-
-
-@pytest.mark.slow
-def test_variables_pass_both_ways(agent: Shared) -> None:
-    frame = pd.DataFrame({"a": [1, 2]})
-    agent.loop.run(agent.executor.restart())
-    agent.loop.run(agent.executor.put({"frame": frame}))
-
-    pd.testing.assert_frame_equal(agent.loop.run(agent.executor.get("frame")), frame)
-    assert [item.name for item in agent.loop.run(agent.executor.variables())] == ["frame"]
 
 
 @pytest.mark.slow

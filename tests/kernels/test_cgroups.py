@@ -1,26 +1,21 @@
 """Cgroups of an agent's kernel and of its shell blocks: made, met, and gone afterwards."""
 
-import asyncio
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.kernel import LIMITED
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup, parse_counter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.messages import CodeBlock
 from tests.contract.ways import Cannot, _bubblewrap
-from tests.kernels.looping import SharedKernel, all_of, shared_kernel
+from tests.kernels.looping import SharedKernel, shared_kernel
 
 MB = 10**6
 LIMITS = Limits(memory=400 * MB, processes=60)
@@ -97,7 +92,6 @@ def real() -> None:
 
 # It takes half as much again as it may between two looks of the watcher.
 AT_ONCE = "taken = b'x' * 900_000_000\nprint(len(taken))"
-FORKS = "import os, time\nfor _ in range(100):\n    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)\n"
 
 
 @pytest.fixture(scope="module", params=["local", "bwrap"])
@@ -140,39 +134,6 @@ class TestForReal:
         assert agent.execute("print(1)").stdout == "1\n"
 
     @pytest.mark.slow
-    def test_processes_made_at_once_meet_the_wall(self, agent: SharedKernel) -> None:
-        agent.execute("kept = 5")
-        ran = agent.execute(FORKS)
-
-        assert ran.finished.exit_code == LIMITED
-        assert "processes limit of 60" in ran.finished.note
-        assert agent.execute("print(kept)").stdout == "5\n"
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("place", ["local", "bwrap"])
-    def test_a_shell_block_has_one_of_its_own(self, tmp_path: Path, place: str) -> None:
-        async def main() -> tuple[RunEnded, list[Any], set[Path]]:
-            there = _bubblewrap() if place == "bwrap" else LOCAL
-            executor = JupyterExecutor(cwd=tmp_path, limits=LIMITS, place=there)
-            before = ours()
-            first = await all_of(executor.run([CodeBlock("sh", f'exec python -c "{AT_ONCE}"')]))
-            second = await all_of(executor.run([CodeBlock("sh", "echo 1")]))
-            left = ours() - before
-            await executor.stop()
-            assert isinstance(first[-1], RunEnded)
-            return first[-1], second, left
-
-        try:
-            end, second, left = asyncio.run(main())
-        except Cannot as cannot:
-            pytest.skip(str(cannot))
-
-        assert end.exit_code == LIMITED
-        assert "memory limit of 400 MB" in end.note
-        assert second[0].text == "1\n"
-        assert gone(left)
-
-    @pytest.mark.slow
     def test_it_goes_with_an_owner_that_is_killed(self, tmp_path: Path) -> None:
         program = (
             "import asyncio, os, signal\n"
@@ -191,25 +152,3 @@ class TestForReal:
 
         assert folders
         assert gone(folders)
-
-    @pytest.mark.slow
-    def test_it_goes_with_an_owner_that_leaves_it_running(self, tmp_path: Path) -> None:
-        program = (
-            "import asyncio\n"
-            "from autogen_nb.executors.jupyter_executor import JupyterExecutor\n"
-            "from autogen_nb.messages import CodeBlock\n"
-            "async def main():\n"
-            f"    executor = JupyterExecutor(cwd={str(tmp_path)!r})\n"
-            "    blocks = [CodeBlock('python', '1'), CodeBlock('sh', 'sleep 500 &')]\n"
-            "    found = [item async for item in executor.run(blocks)]\n"
-            "    print(*executor.kernel._life.launched.cgroup.folders)\n"
-            "    print(*[folder for job in executor._shell._left for folder in job.cgroup.folders])\n"
-            "asyncio.run(main())\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=120, check=False
-        )
-        folders = [{Path(folder) for folder in line.split()} for line in done.stdout.splitlines()]
-
-        assert [len(each) for each in folders] == [2, 2]
-        assert gone(folders[0] | folders[1])

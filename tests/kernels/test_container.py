@@ -301,22 +301,6 @@ def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
             decode(HeldFolder(folder))
 
 
-@pytest.mark.slow
-@given(seed=st.integers(0, 2**32))
-@settings(max_examples=120)
-def test_no_array_file_does_harm(seed: int) -> None:
-    chance = random.Random(seed)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        save(np.arange(4), name)
-        data = bytearray((folder / "0.npy").read_bytes())
-        for _ in range(chance.randint(1, 5)):
-            data[chance.randrange(len(data))] = chance.randrange(256)
-        (folder / "0.npy").write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
-        with suppress(TransferError):
-            decode(HeldFolder(folder))
-
-
 @pytest.mark.parametrize(
     "text",
     [

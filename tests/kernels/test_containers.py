@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.errors import ConfigError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places import container
@@ -85,17 +85,6 @@ class TestForReal:
     """With an engine."""
 
     pytestmark = places
-
-    def test_no_image_is_an_error_that_says_how(self, engine: Any, tmp_path: Path) -> None:
-        executor = contained(tmp_path, "localhost:1/not/there:1")
-
-        with pytest.raises(ExecutionError, match=r"no image can be had .*docker pull localhost:1/not/there:1"):
-            ran(executor, "1")
-
-    def test_the_first_image_that_can_be_had_is_taken(self, engine: Any, tmp_path: Path) -> None:
-        executor = contained(tmp_path, "localhost:1/not/there:1", os.environ[IMAGE])
-
-        assert ran(executor, "print(1)").text == "1\n"
 
     def test_there_is_no_network_and_no_home(self, engine: Any, tmp_path: Path) -> None:
         code = f"import os, socket\nprint(os.path.exists({str(Path(__file__))!r}), socket.if_nameindex())"

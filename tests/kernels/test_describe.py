@@ -109,16 +109,6 @@ def test_a_polars_frame_is_described() -> None:
     assert rows == ["    a,b", "    1,x", "    2,"]
 
 
-@pytest.mark.slow
-def test_a_fitted_model_is_described() -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    model = linear_model.LinearRegression()
-    assert describe("m", model) == "`m`: LinearRegression, not fitted"
-
-    model.fit(pd.DataFrame({"mass": [1.0, 2], "length": [2.0, 3]}), [1, 2])
-    assert describe("m", model) == "`m`: LinearRegression, fitted on 2 features: mass, length"
-
-
 @pytest.mark.parametrize(
     ("size", "text"),
     [

@@ -83,13 +83,6 @@ def test_a_loop_that_swallows_interrupts_is_killed(agent: SharedKernel) -> None:
     assert agent.kernel.pid != pid
 
 
-@pytest.mark.slow
-def test_a_loss_is_told_once(agent: SharedKernel) -> None:
-    agent.execute(SWALLOWS, timeout=1)
-
-    assert agent.execute("1").finished.note == ""
-
-
 def test_time_for_an_answer_does_not_count(agent: SharedKernel) -> None:
     async def ask(prompt: str, password: bool) -> str:
         await asyncio.sleep(1.5)
@@ -111,24 +104,6 @@ def test_time_for_a_later_answer_does_not_count_either(agent: SharedKernel) -> N
         return "late"
 
     assert agent.execute(code, timeout=1, ask=ask).stdout == "late\n"
-
-
-@pytest.mark.slow
-def test_code_that_asks_again_after_an_interrupt_is_left_alone(agent: SharedKernel) -> None:
-    code = "caught = 0\nwhile True:\n    try:\n        print(input(), caught)\n        break\n"
-    code += "    except KeyboardInterrupt:\n        caught += 1"
-    asked = []
-
-    async def ask(prompt: str, password: bool) -> str:
-        asked.append(prompt)
-        if len(asked) == 1:
-            await agent.kernel.interrupt()
-            await asyncio.sleep(60)
-        # Longer than the grace.
-        await asyncio.sleep(4)
-        return "typed"
-
-    assert agent.execute(code, ask=ask).stdout == "typed 1\n"
 
 
 def test_the_time_before_and_after_an_answer_counts(agent: SharedKernel) -> None:
@@ -241,22 +216,6 @@ def test_a_cancelled_run_that_does_not_yield_is_killed(agent: SharedKernel) -> N
 
 
 @pytest.mark.slow
-def test_a_restart_ends_what_runs(agent: SharedKernel) -> None:
-    async def restarted() -> tuple[str, str]:
-        # One write is one output; `print` makes two of a line.
-        code = "x = 1; print('on\\n', end='', flush=True)\nwhile True: pass"
-        async with aclosing(agent.kernel.execute(code)) as items:
-            first = await anext(items)
-            task = asyncio.ensure_future(agent.kernel.restart())
-            *_, last = [item async for item in items]
-            await task
-        return getattr(first, "text", ""), getattr(last, "note", "")
-
-    assert agent.do(restarted()) == ("on\n", "The kernel was restarted; its variables are lost.")
-    assert agent.execute("x").failures == ["NameError"]
-
-
-@pytest.mark.slow
 def test_children_end_with_the_kernel(tmp_path: Path) -> None:
     with shared_kernel(tmp_path) as agent:
         code = "import subprocess as s; print(*[s.Popen(['sleep', '99'], start_new_session=n).pid for n in (0, 1)])"
@@ -284,16 +243,6 @@ asyncio.run(main())
     ran = subprocess.run([sys.executable, "-c", owner], cwd=tmp_path, stdout=subprocess.PIPE, check=False)
 
     wait_until_gone(int(ran.stdout))
-
-
-@pytest.mark.slow
-def test_the_private_folder_is_removed(tmp_path: Path) -> None:
-    with shared_kernel(tmp_path) as agent:
-        folder = Path(agent.execute("import os; print(os.environ['IPYTHONDIR'])").stdout.strip()).parent
-        mode = folder.stat().st_mode & 0o777
-
-    assert mode == 0o700
-    assert not folder.exists()
 
 
 def test_a_run_that_is_given_up_does_not_ask_for_limits(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,19 +44,6 @@ def test_a_kernel_of_another_language_keeps_its_state(bash: Agent) -> None:
     assert ran.exit_code == 0
 
 
-@pytest.mark.slow
-def test_a_block_that_fails_there_is_a_failure(bash: Agent) -> None:
-    assert bash.run(("bash", "false"), ("bash", "echo no")).ran == 1
-
-
-@pytest.mark.slow
-def test_an_interrupt_reaches_it(bash: Agent) -> None:
-    ran = bash.run(("bash", "echo on; sleep 99"), timeout=3)
-
-    assert ran.exit_code == 124
-    assert bash.run(("bash", "echo 1")).text == "1\n"
-
-
 def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
     ran = bash.python("print(1)")
 

@@ -32,20 +32,6 @@ Kernel.shell_channel_thread_main = forgets
 """
 
 
-@pytest.mark.slow
-def test_requests_that_a_starting_kernel_forgets_are_repeated(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(DEAF)
-    environ = {**scrub_environment({}), "PYTHONPATH": str(tmp_path)}
-
-    async def main() -> bool:
-        launched = await launch(LOCAL, LaunchSpec(tmp_path, environ))
-        alive = launched.alive
-        await launched.end(grace=0)
-        return alive
-
-    assert asyncio.run(main())
-
-
 def test_a_deleted_folder_is_told_with_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(
         ExecutionError, match=r"the folder that the code was to run in, '.*gone', was deleted; go to .*%cd"

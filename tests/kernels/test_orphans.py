@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.processes.lifeline import _SUPERVISOR, Lifeline
-from tests.kernels.looping import collected, shared_kernel
+from autogen_nb.kernels.processes.lifeline import Lifeline
+from tests.kernels.looping import shared_kernel
 
 pytestmark = [
     pytest.mark.kernel,
@@ -79,23 +78,6 @@ def stat(pid: int) -> tuple[str, str, int]:
     return "", "", 0
 
 
-def seconds_of_twenty(folder: Path) -> float:
-    """How long it takes to shut twenty kernels down together."""
-
-    async def main() -> tuple[float, list[int | None]]:
-        kernels = [Kernel(cwd=folder) for _ in range(20)]
-        for kernel in kernels:
-            await collected(kernel, "x = 1")
-        pids = [kernel.pid for kernel in kernels]
-        started = time.monotonic()
-        await asyncio.gather(*[kernel.shutdown() for kernel in kernels])
-        return time.monotonic() - started, pids
-
-    seconds, pids = asyncio.run(main())
-    assert not any(alive(pid) for pid in pids if pid is not None)
-    return seconds
-
-
 def wait_until_gone(pids: list[int], folder: Path, seconds: float) -> None:
     """Returns when the processes have ended and the folder is removed."""
     deadline = time.monotonic() + seconds
@@ -152,17 +134,6 @@ def test_all_is_gone_when_the_owner_is_killed(tmp_path: Path, kind: str) -> None
 
 
 @pytest.mark.slow
-def test_a_crash_takes_what_the_kernel_started(tmp_path: Path) -> None:
-    with shared_kernel(tmp_path) as agent:
-        *pids, _ = agent.execute(CHILDREN).stdout.split()
-        agent.execute("os._exit(3)")
-        deadline = time.monotonic() + 30
-        while any(alive(int(pid)) for pid in pids):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-
-
-@pytest.mark.slow
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["asked", "killed"])
 def test_shared_memory_is_given_back(end: str, tmp_path: Path) -> None:
@@ -189,28 +160,6 @@ def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
         assert pid is not None
         assert not alive(pid)
         assert agent.execute("print(1)").stdout == "1\n"
-
-
-@pytest.mark.slow
-def test_twenty_kernels_end_within_two_seconds(tmp_path: Path) -> None:
-    # The best of a few, and with a share of the processors only: what else this machine does is not what is measured.
-    assert any(seconds_of_twenty(tmp_path) < 2 * max(1, os.getloadavg()[0] / (os.cpu_count() or 1)) for _ in range(3))
-
-
-def test_only_the_folders_that_are_named_are_removed(tmp_path: Path) -> None:
-    kept, named = tmp_path / "kept", tmp_path / "kept\fand more"
-    for folder in (kept, named):
-        folder.mkdir()
-    with subprocess.Popen(["sleep", "321"]) as owner, Path(os.devnull).open("w") as report:
-        command = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(owner.pid), str(report.fileno()), "end"]
-        supervisor = subprocess.Popen(
-            [*command, str(named), "", "sleep", "321"], stdin=subprocess.PIPE, pass_fds=[report.fileno()]
-        )
-        owner.kill()
-        owner.wait()
-        supervisor.communicate(timeout=20)
-
-    assert [folder.exists() for folder in (kept, named)] == [True, False]
 
 
 def test_a_cgroup_is_removed_though_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:

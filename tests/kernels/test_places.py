@@ -5,15 +5,9 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.core.policy.organisation_policy import WALLS
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.places import PLACES, SANDBOXES, PlaceKind, PlaceOptions
+from autogen_nb.kernels.places import PLACES, PlaceKind, PlaceOptions
 from autogen_nb.kernels.places.local import LocalPlace
-
-
-def test_each_sandbox_has_a_rank_in_the_policy() -> None:
-    assert {name for name, kind in PLACES.items() if kind.wall} == set(WALLS[1:])
-    assert SANDBOXES == WALLS
 
 
 def test_a_row_makes_a_place_that_can_be_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,18 +88,6 @@ def test_nothing_of_an_import_that_failed_half_way_is_left(tmp_path: Path) -> No
 
 
 @pytest.mark.kernel
-@pytest.mark.slow
-def test_modules_that_cannot_be_imported_keep_no_other_one_back(tmp_path: Path) -> None:
-    modules(tmp_path, failing="1/0", leaving="raise SystemExit", dying="import os; os._exit(3)", good="")
-
-    with shared_kernel(tmp_path, imports=["failing", "leaving", "dying", "no_such_module", "good"]) as kernel:
-        has_come(tmp_path / "good")
-        ran = kernel.execute(HERE.format(names=("good",)))
-
-    assert (ran.stdout, ran.finished.note) == ("True\n", "")
-
-
-@pytest.mark.kernel
 def test_a_module_that_is_imported_ahead_shows_nothing(tmp_path: Path) -> None:
     modules(tmp_path, loud="import sys; print('loud'); sys.stderr.write('louder')")
 

@@ -9,7 +9,7 @@ import pytest
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.kernel import Kernel
-from tests.kernels.looping import collected, shared_kernel
+from tests.kernels.looping import shared_kernel
 
 pytestmark = pytest.mark.kernel
 
@@ -73,23 +73,6 @@ def test_a_missing_working_directory_is_explained(tmp_path: Path) -> None:
         asyncio.run(start())
 
 
-@pytest.mark.slow
-def test_many_may_start_at_once(tmp_path: Path) -> None:
-    async def start() -> tuple[int | None, str]:
-        kernel = Kernel(cwd=tmp_path)
-        first = asyncio.ensure_future(kernel.start())
-        ran = await collected(kernel, "import os; print(os.getpid())")
-        await asyncio.gather(first, kernel.start())
-        pid = kernel.pid
-        await kernel.shutdown()
-        await kernel.shutdown()
-        return pid, ran.stdout
-
-    pid, told = asyncio.run(start())
-
-    assert int(told) == pid
-
-
 def test_a_shutdown_during_the_start_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
@@ -103,14 +86,3 @@ def test_a_shutdown_during_the_start_leaves_nothing(tmp_path: Path, monkeypatch:
     with pytest.raises(ExecutionError, match="shut down while it started"):
         asyncio.run(start())
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_long_temporary_folder_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    long = tmp_path / ("x" * 90)
-    long.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(long))
-    with shared_kernel(tmp_path) as agent:
-        ran = agent.execute("print(1)")
-
-    assert ran.stdout == "1\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.effects import Effect, EffectJudged, Permissions
+from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
@@ -124,29 +124,6 @@ os.symlink(os.path.abspath('.'), temp)
     assert kernel.asked[0][0].target == str(kernel.folder / "made")
     assert kernel.kinds(back) == []
     assert kernel.kinds("open(temp + '/made', 'w').close()") == []
-
-
-@pytest.mark.slow
-def test_link_that_an_earlier_kernel_left_in_its_place(tmp_path: Path) -> None:
-    target, work = tmp_path / "target", tmp_path / "work"
-    target.mkdir()
-    loop, executor, inquirer = Loop(), JupyterExecutor(cwd=work), Refusing()
-    replace = f"""
-import os, tempfile
-private = os.path.dirname(tempfile.gettempdir())
-os.rename(private, private + '2')
-os.symlink({str(target)!r}, private)
-"""
-    write = CodeBlock("python", f"open({str(target / 'made')!r}, 'w')")
-
-    loop.run(all_of(executor.run([CodeBlock("python", replace)])))
-    loop.run(executor.restart())
-    loop.run(all_of(executor.attended([write], inquirer, Permissions())))
-    loop.run(executor.stop())
-    loop.close()
-
-    assert inquirer.asked == [str(target / "made")]
-    assert list(target.iterdir()) == []
 
 
 def test_the_folder_itself_is_not_theirs_to_move(kernel: GuardedKernel) -> None:

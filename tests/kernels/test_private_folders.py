@@ -111,43 +111,6 @@ def test_only_folders_of_ours_are_cleared(tmp_path: Path) -> None:
     assert (kept / "sub").is_dir()
 
 
-def test_a_forked_child_takes_nothing_away(tmp_path: Path) -> None:
-    code = (
-        "import os, sys; from autogen_nb.kernels.processes import private_folders as p; folder = p.make()\n"
-        "child = os.fork()\nif not child: sys.exit()\nos.waitpid(child, 0)\n"
-        "p.clear(folder.parent); print(folder.is_dir())"
-    )
-
-    said = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert said.stdout == "True\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_another_process_clears_as_it_is_made_is_made_again(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from autogen_nb.kernels.processes import private_folders as p\n"
-        "folder, cleared = Path(sys.argv[1]), []\n"
-        "def clear(event, values):\n"
-        "    if event == 'open' and values[0] == str(folder) and not cleared:\n"
-        "        cleared.append(folder.is_dir()); p.clear(folder.parent); cleared.append(folder.exists())\n"
-        "sys.addaudithook(clear); print(p.hold(folder), folder.is_dir(), cleared)"
-    )
-
-    said = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / f"{PREFIX}x")], capture_output=True, text=True, check=True
-    )
-
-    assert said.stdout == "True True [True, False]\n"
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_what_a_killed_kernel_on_a_server_left_goes_with_the_next_one(tmp_path: Path) -> None:
     code = "from autogen_nb.kernels.inside import remote_side; print(remote_side.make(), flush=True); input()"
     environ = {**os.environ, "TMPDIR": str(tmp_path)}

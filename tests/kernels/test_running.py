@@ -58,19 +58,3 @@ def test_a_question_that_fails_ends_the_block(agent: SharedKernel) -> None:
     with pytest.raises(LookupError, match="nobody"):
         agent.execute("input()", ask=ask)
     assert agent.execute("print(1)").stdout == "1\n"
-
-
-@pytest.mark.slow
-def test_ten_megabytes_arrive_whole(agent: SharedKernel) -> None:
-    ran = agent.execute("for i in range(100_000): print('x' * 99)")
-
-    assert len(ran.stdout) == 10_000_000
-
-
-@pytest.mark.slow
-def test_many_displays_arrive(agent: SharedKernel) -> None:
-    ran = agent.execute("for i in range(5_000): display({'text/plain': str(i)}, raw=True)")
-
-    assert [item.data["text/plain"] for item in ran.outputs if isinstance(item, Display)] == [
-        str(number) for number in range(5_000)
-    ]

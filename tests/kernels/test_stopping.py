@@ -98,18 +98,6 @@ def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) 
 
 
 @pytest.mark.slow
-def test_what_does_not_yield_is_waited_for(agent: SharedKernel) -> None:
-    person = Person("wait", "wait")
-    pid = agent.kernel.pid
-    finished = agent.do(stopped(agent, person))
-
-    assert len(person.asked) == 2
-    assert not finished.lost
-    assert agent.kernel.pid == pid
-    assert agent.execute("print(kept)").stdout == "x\n"
-
-
-@pytest.mark.slow
 def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> None:
     person = Person("wait")
 
@@ -163,41 +151,6 @@ time.sleep(99)
     finished = agent.do(run())
 
     assert (finished.exit_code, finished.lost) == (INTERRUPTED, False)
-
-
-@pytest.mark.slow
-def test_what_a_kernel_cannot_tell_is_not_known(agent: SharedKernel) -> None:
-    person = Person("kill")
-
-    async def run() -> BlockOutcome:
-        agent.kernel.on_stuck = person
-        # The pause is for ipykernel's own thread, which sends what was printed.
-        code = "import time\nprint('on', flush=True)\ntime.sleep(0.3)\nsum(range(10**12))"
-        async with aclosing(agent.kernel.execute(code)) as items:
-            await anext(items)
-            await asyncio.sleep(1)
-            await agent.kernel.interrupt()
-            *_, last = [item async for item in items]
-        assert isinstance(last, BlockOutcome)
-        return last
-
-    code = agent.do(run())
-
-    assert code.exit_code == INTERRUPTED
-    assert [stuck.variables for stuck in person.asked] == [None]
-
-
-@pytest.mark.slow
-def test_the_state_of_a_kernel(agent: SharedKernel) -> None:
-    agent.execute("x = 1")
-
-    async def status() -> tuple[str, int, bool, bool]:
-        found = agent.kernel.status
-        return found.state, found.blocks, found.pid == agent.kernel.pid, (found.memory or 0) > 10**6
-
-    assert agent.do(status()) == ("idle", 1, True, True)
-    agent.do(agent.kernel.shutdown())
-    assert agent.do(status())[0] == "off"
 
 
 def test_whoever_ends_a_kernel_that_does_not_yield_is_asked_of_no_variables(tmp_path: Path) -> None:

@@ -146,18 +146,6 @@ def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None
     assert grid.sum() == 250_004
 
 
-@pytest.mark.slow
-def test_a_fitted_model_goes_in(agent: SharedKernel) -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    features = np.arange(20.0).reshape(10, 2)
-    model = linear_model.LinearRegression().fit(features, features @ [1, 2])
-    agent.do(agent.kernel.put({"model": model, "features": features}))
-
-    assert agent.execute("print(model.predict(features).round(3).tolist())").stdout == (
-        f"{model.predict(features).round(3).tolist()}\n"
-    )
-
-
 def test_an_arrow_table_goes_in(agent: SharedKernel) -> None:
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"a": np.arange(50_000), "b": ["x"] * 50_000})

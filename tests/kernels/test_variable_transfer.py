@@ -1,9 +1,6 @@
 """Variables on their way into a real kernel and back."""
 
-import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -135,41 +132,6 @@ def test_nothing_is_left_in_the_folder(agent: SharedKernel) -> None:
     listed = agent.execute("import os; print(sorted(os.listdir(os.path.dirname(os.environ['IPYTHONDIR']))))").stdout
     assert "hand-" not in listed
     assert "reply-" not in listed
-
-
-WITHOUT_ARROW = """
-import asyncio, pandas as pd
-from autogen_nb.kernels.kernel import Kernel
-
-async def main():
-    frame = pd.DataFrame({"number": [1, 2], "text": ["a", "b"]}, index=["x", "y"])
-    kernel = Kernel()
-    try:
-        await kernel.put({"frame": frame})
-        async for _ in kernel.execute("frame = frame[frame.number > 0]"):
-            pass
-        print((await kernel.get("frame")).equals(frame))
-    finally:
-        await kernel.shutdown()
-    try:
-        import pyarrow
-    except ImportError as error:
-        print(error)
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.slow
-def test_plain_frames_need_no_arrow(tmp_path: Path, project: Path) -> None:
-    (tmp_path / "pyarrow.py").write_text("raise ImportError('there is none')")
-    environ = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{project}"}
-
-    ran = subprocess.run(
-        [sys.executable, "-c", WITHOUT_ARROW], env=environ, capture_output=True, text=True, check=False, timeout=60
-    )
-
-    assert ran.stdout == "True\nthere is none\n", ran.stderr
 
 
 def test_module_that_is_being_imported_is_no_hindrance(agent: SharedKernel) -> None:

@@ -132,14 +132,6 @@ def test_file_of_another_encoding_is_told(tmp_path: Path) -> None:
         config_list_from_json()
 
 
-@pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="nothing is forbidden here")
-def test_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
-    (tmp_path / "OAI_CONFIG_LIST").touch(mode=0)
-
-    with pytest.raises(ConfigError, match=r"OAI_CONFIG_LIST cannot be read: Permission"):
-        config_list_from_json()
-
-
 def test_filter_that_leaves_nothing_is_told_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
 

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import sys
 from typing import Any
 
 import pytest
@@ -60,15 +59,6 @@ def test_wide_pictures_are_scaled(kind: str) -> None:
 )
 def test_all_else_goes_as_it_is(given: dict[str, Any]) -> None:
     assert fitted(given) == given
-
-
-@pytest.mark.slow
-def test_without_pillow_a_picture_goes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    wide, large = part(1536), part(2000, 1500, noise=True)
-    monkeypatch.setitem(sys.modules, "PIL", None)
-
-    assert fitted(wide) == wide
-    assert fitted(large)["text"] == "[a picture is left out here: it is too large to be sent]"
 
 
 def test_a_broken_picture_that_is_too_large_is_left_out() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.models.config.local_servers import USUAL, LocalServers
+from autogen_nb.models.config.local_servers import LocalServers
 from tests.models.local import models, serving
 
 PATIENT = 20.0
@@ -49,7 +49,3 @@ def test_nobody_listens() -> None:
 
     assert LocalServers({"Ollama": port}, timeout=PATIENT).listening() == ()
     assert LocalServers({}).listening() == ()
-
-
-def test_the_usual_ports() -> None:
-    assert USUAL == {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "LM Studio": 1234}

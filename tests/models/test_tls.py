@@ -1,7 +1,6 @@
 """Which certificates are trusted, shown by a server with certificates of an authority of its own."""
 
 import asyncio
-import gc
 import ssl
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from autogen_nb.errors import ConfigError, ModelUnavailable
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.tls import context_for
 from autogen_nb.testing import FakeOpenAI
-from tests.models.asking import a_ask, ask
+from tests.models.asking import a_ask
 from tests.models.tls import Authority, in_tls, made
 
 VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -133,19 +132,6 @@ def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPat
 
 
 # Connections of a loop that has ended cannot be closed properly by anybody.
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_http_client_of_the_user_outlives_a_loop(server: FakeOpenAI) -> None:
-    client = httpx2.AsyncClient(trust_env=False)
-    model = OpenAIModel(model="m", base_url=server.base_url, http_client=client)
-
-    async def last() -> str:
-        text = (await a_ask(model)).completion.message.text
-        await client.aclose()
-        return text
-
-    assert [ask(model).completion.message.text, asyncio.run(last())] == ["ok", "ok"]
-    gc.collect()
 
 
 def test_http_client_that_cannot_be_awaited_is_told() -> None:

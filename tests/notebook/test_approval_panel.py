@@ -51,21 +51,6 @@ user.initiate_chat(AssistantAgent("assistant", llm_config="scripted"), message="
 
 
 @pytest.mark.slow
-def test_the_environment_that_never_asks_is_shown_all_the_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add({"content": python("print('ran')"), "delay": 0.6}, "Fine.")
-
-    notebook.run("import os\nos.environ['AUTOGEN_NB_CONFIRM'] = 'never'", "environ")
-    cell = notebook.start("%%autogen\nGo.")
-    notebook.wait(lambda: bool(cell.about("status")), "a status line")
-    statuses = cell.about("status")
-    notebook.finish(cell)
-
-    assert cell.about("stream") == ["ran\n"]
-    assert all("AUTOGEN_NB_CONFIRM=never" in status for status in statuses)
-    assert "AUTOGEN_NB_CONFIRM=never" in cell.about("end")[0]
-
-
-@pytest.mark.slow
 def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add({"content": "Fine.", "delay": 1.6})
 

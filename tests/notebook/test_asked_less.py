@@ -5,9 +5,6 @@ import pytest
 from autogen_nb.events import ApprovalGiven, Ended, Recorded
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.notebook.asking.person import lets_all_run
-from autogen_nb.testing import FakeOpenAI
-from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 RUN = ApprovalGiven("run", by="you")
 
@@ -30,22 +27,3 @@ def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool
     events: list[Recorded] = [each for given in decisions for each in (given, Ended("answered"))]
 
     assert lets_all_run(events) is found
-
-
-@pytest.mark.slow
-def test_offer_is_made_once_in_a_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("1"), python("2"), "Done.", python("3"), python("4"), "Done.")
-
-    first = notebook.start("%%autogen --new\nGo.")
-    for number in range(2):
-        notebook.wait(lambda done=number: len(first.about("decision")) == done, "the decision before")  # type: ignore[misc]  # the default binds the number
-        notebook.click("Run")
-    notebook.finish(first)
-    second = notebook.start("%%autogen\nGo on.", "second")
-    for number in range(2):
-        notebook.wait(lambda done=number: len(second.about("decision")) == done, "the decision before")  # type: ignore[misc]  # as above
-        notebook.click("Run")
-    notebook.finish(second)
-
-    assert first.about("offer") == []
-    assert ["--confirm risky" in line for line in second.about("offer")] == [True]

@@ -43,20 +43,6 @@ def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str
 
 
 @pytest.mark.slow
-def test_after_a_nested_call_the_outermost_is_awaited_again(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.", python("1"))
-
-    notebook.run(CALLS["code"])
-    notebook.run("this is no python", "broken")
-    notebook.run("1 / 0", "failing")
-    cell = notebook.start("%%autogen\nGo.", "last")
-    notebook.click("Stop")
-    notebook.finish(cell)
-
-    assert notebook.prompts == []
-
-
-@pytest.mark.slow
 def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
     cell = notebook.run("text = \"get_ipython().run_cell_magic('autogen', '', 'x')\"\nprint(text.count('autogen'))")
 

@@ -1,8 +1,5 @@
 """What `--budget` does in a notebook."""
 
-import re
-from typing import Any
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
@@ -50,24 +47,6 @@ def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "usage", ["none", {"prompt_tokens": "many", "completion_tokens": 0}], ids=["no counts", "no numbers"]
-)
-def test_what_a_server_does_not_count_is_estimated_for_the_whole_chat(
-    usage: Any, fresh: FrontEnd, model: FakeOpenAI
-) -> None:
-    model.add(*(FakeReply(content=text, usage=usage) for text in ("One.", "Two.")))
-    first = fresh.run("%%autogen --budget 9000tokens\nFirst.", "one")
-    told = re.search(r"([\d,]+) of 9,000 tokens spent", first.about("end")[0])
-    spent = int(told[1].replace(",", "")) if told else 0
-    second = fresh.run(f"%%autogen --budget {spent + 1}tokens\nSecond.", "two")
-
-    assert spent > 0
-    assert f"{spent:,} of {spent + 1:,} tokens are spent" in second.error
-    assert len(model.requests) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
     ("options", "said"),
     [
         ("--budget much", "%%autogen: the budget is 'much'; give '0.50' for dollars or '20000 tokens'"),
@@ -80,14 +59,3 @@ def test_one_that_cannot_be_kept_starts_nothing(fresh: FrontEnd, model: FakeOpen
 
     assert said in cell.error
     assert model.requests == []
-
-
-@pytest.mark.slow
-def test_a_notebooks_own_default(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(reply("One.", 2_000))
-    fresh.run("%config AutogenMagics.budget = '2001 tokens'", "config")
-    first = fresh.run("%%autogen\nFirst.", "one")
-    second = fresh.run("%%autogen\nSecond.", "two")
-
-    assert first.about("end")[0].endswith("2,000 of 2,001 tokens spent")
-    assert "2,000 of 2,001 tokens are spent" in second.error

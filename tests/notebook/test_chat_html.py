@@ -1,8 +1,5 @@
 """Messages and lines."""
 
-import subprocess
-import sys
-
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.chat_html import code, folded, question
 from tests.notebook.markup import code_of, problems, text_of
@@ -12,17 +9,6 @@ def test_code_stands_under_its_label() -> None:
     assert text_of(code(CodeBlock("python", "x"))) == "pythonx"
     assert text_of(code(CodeBlock("python", "x"), label="block 1 of 2")) == "block 1 of 2x"
     assert text_of(code(CodeBlock("", "x"))) == "x"
-
-
-def test_importing_loads_nothing_heavy() -> None:
-    source = (
-        "import sys, autogen_nb.notebook.rendering.mime;"
-        "print(sorted({'nh3', 'markdown_it', 'pygments', 'IPython'} & set(sys.modules)))"
-    )
-
-    shown = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-
-    assert shown.stdout.strip() == "[]"
 
 
 def test_folded_text_stands_behind_its_summary() -> None:

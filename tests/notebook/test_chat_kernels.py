@@ -1,21 +1,18 @@
 """How many kernels the chats of a notebook may have, and how one that nobody uses ends."""
 
 import asyncio
-import re
 from contextvars import copy_context
 from pathlib import Path
 
 import pytest
 
-from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.chat_kernels import ChatKernels
-from autogen_nb.testing import FakeOpenAI, FakeReply
+from autogen_nb.testing import FakeOpenAI
 from tests.kernels.looping import all_of
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
-from tests.notebook.test_extension import agents_kernels
 
 pytestmark = pytest.mark.kernel
 
@@ -37,20 +34,6 @@ def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> N
 
 
 @pytest.mark.slow
-def test_a_chat_that_nobody_can_reach_takes_no_room(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(FakeReply(status=401, error="revoked"), python("print('computed')"), "Fine.")
-    fresh.run("%config AutogenMagics.kernel_limit = 1", "config")
-    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the kernel of the first chat")
-
-    dropped = fresh.run("%%autogen --confirm never\nGo.", "one")
-    new = fresh.run("%%autogen --new --confirm never\nGo on.", "two")
-    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the end of the other kernel")
-
-    assert "revoked" in dropped.error
-    assert new.about("stream") == ["computed\n"], new.error
-
-
-@pytest.mark.slow
 def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("x = 1"), "Done.", python("print('x' in globals())"), "Gone.")
     fresh.run("%config AutogenMagics.kernel_idle = 0.2", "config")
@@ -66,20 +49,6 @@ def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) ->
     assert " off " in after.text
     assert again.about("stream") == ["False\n"]
     assert "ended after 12 s without use; its variables are lost" in str(model.requests[-1].body)
-
-
-@pytest.mark.slow
-def test_the_state_of_a_kernel_says_when_it_ends(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "Done.", python("x = 2"), "Done.")
-
-    fresh.run("%%autogen --confirm never\nGo.", "one")
-    usual = fresh.run("%autogen kernel status", "status")
-    fresh.run("%config AutogenMagics.kernel_idle = 0", "config")
-    fresh.run("%%autogen --confirm never\nGo on.", "two")
-    never = fresh.run("%autogen kernel status", "status")
-
-    assert re.search(r"in (119|120) min", usual.text)
-    assert not re.search(r"in \d", never.text)
 
 
 class Named(JupyterExecutor):
@@ -121,24 +90,6 @@ def test_a_kernel_that_works_is_not_idle(tmp_path: Path) -> None:
 
     assert ["resting" in line for line in told] == [True, True]
     assert "is idle. In 0 s it ends" in told[0]
-
-
-@pytest.mark.slow
-def test_a_kernel_that_has_ended_makes_room(tmp_path: Path) -> None:
-    async def main() -> None:
-        kernels = ChatKernels()
-        kernels.set_limits(0, 1)
-        first, second = Named("first", tmp_path), Named("second", tmp_path)
-        kernels.admit(first)
-        await first.start()
-        kernels.admit(first)
-        with pytest.raises(ExecutionError, match="'first'"):
-            kernels.admit(second)
-        await first.stop()
-        kernels.admit(second)
-        await kernels.rest()
-
-    asyncio.run(main())
 
 
 class Idle:

@@ -58,17 +58,6 @@ def test_a_question_in_words(console: Terminal, model: FakeOpenAI) -> None:
     assert "VBox" not in before + after
 
 
-def test_a_block_edited_in_the_persons_editor(console: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("print('abc'.upper())"), "Fine.")
-
-    console.cell("%%autogen Shout, please.")
-    console.until(CHOICES)
-    console.type("e")
-    after = console.prompt()
-
-    assert "ABC, EDITED" in after
-
-
 def test_ctrl_c_at_the_question(console: Terminal, model: FakeOpenAI) -> None:
     model.add(python("1"))
 
@@ -81,18 +70,3 @@ def test_ctrl_c_at_the_question(console: Terminal, model: FakeOpenAI) -> None:
     assert "Stopped." in stopped
     assert "Traceback" not in stopped
     assert "42" in console.prompt()
-
-
-def test_a_chat_of_the_persons_own(console: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("print('abc'.upper())"), "It is done.")
-
-    console.cell(CHAT)
-    console.prompt()
-    console.cell("result = me.initiate_chat(bot, message='Go.')")
-    before = console.until(r"\[r\]un, \[e\]dit, \[s\]kip, s\[t\]op\? ")
-    console.type("r")
-    after = console.prompt()
-
-    assert before.count("You are asked in words here") == 1
-    assert "ABC" in after
-    assert "It is done." in after

@@ -15,15 +15,7 @@ from tests.notebook.scripts import python
 
 AGENTS = CHAT.partition("if __name__")[0]
 TALK = "result = user.initiate_chat(assistant, message='Go.')"
-CALLBACK = "get_ipython().kernel.shell_stream._recv_callback.__qualname__"
 IN_WORDS = "You are asked in words here"
-LEFT_ALONE = """
-import ipywidgets
-clicks = []
-mine = ipywidgets.Button(description="mine")
-mine.on_click(lambda _: clicks.append(1))
-mine
-"""
 
 
 def kernel(**more: Any) -> Any:
@@ -70,26 +62,6 @@ def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpen
 
 
 @pytest.mark.slow
-def test_the_persons_own_widgets_are_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("1"), "TERMINATE")
-    notebook.run(AGENTS, "agents")
-    notebook.run(LEFT_ALONE, "mine")
-    before = notebook.value(CALLBACK)
-
-    cell = notebook.start(f"{TALK}\nprint('clicks:', clicks)")
-    notebook.asked("Run")
-    notebook.click("mine")
-    tapped = cell.text
-    notebook.click("Run")
-    notebook.finish(cell)
-
-    assert "clicks" not in tapped
-    assert "clicks: []" in cell.text
-    notebook.wait(lambda: notebook.value("clicks") == "[1]", "the click on the person's own button")
-    assert notebook.value(CALLBACK) == before
-
-
-@pytest.mark.slow
 def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('it', 'ran')"), python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")
@@ -119,32 +91,6 @@ def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOp
 
     assert cell.status == "error"
     assert list(notebook.visible()) == []
-
-
-@pytest.mark.slow
-def test_who_wants_words_gets_them_in_plain_cells_too(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('it', 'ran')"), "TERMINATE")
-    fresh.run("%config AutogenMagics.ask = 'text'", "config")
-    fresh.run(AGENTS, "agents")
-    fresh.answers.append("r")
-
-    cell = fresh.run(TALK)
-
-    assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
-    assert IN_WORDS not in cell.text
-
-
-@pytest.mark.slow
-def test_a_front_end_that_knows_no_cells_is_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("1"), "Fine.", python("1"), "Fine.")
-    fresh.answers += ["r", "r"]
-
-    first = fresh.finish(fresh.start("%%autogen\nGo.", "one", origin=False))
-    second = fresh.finish(fresh.start("%%autogen\nGo on.", "two", origin=False))
-
-    assert first.text.count(f"{IN_WORDS}: this front end shows no buttons.") == 1
-    assert IN_WORDS not in second.text
-    assert {output.kind for output in first.outputs} == {"stdout"}
 
 
 @pytest.mark.slow

@@ -24,9 +24,6 @@ from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(3) as pool:
     print(*pool.map(write, ['../beside-1', '../beside-2', '../beside-3']))
 """
-AFTER = f"""{WRITE}
-print(*[write(f'../after-{{number}}') for number in range(3)])
-"""
 LATE = f"""{WRITE}
 import os, threading, time
 threading.Thread(target=write, args=['../late'], daemon=True).start()
@@ -75,35 +72,6 @@ def test_threads_ask_in_one_list(either: FrontEnd, model: FakeOpenAI) -> None:
     assert list(either.visible()) == []
 
 
-def test_stop_in_a_list_stops_all(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    cell = started(notebook, model, BESIDE)
-    listed(notebook, 3)
-    notebook.click("Stop")
-    notebook.finish(cell)
-
-    assert cell.error == "Stopped by you."
-    assert decided(cell)[0].endswith("the chat is stopped")
-    assert "Allowed" not in cell.text
-    assert list(notebook.visible()) == []
-
-
-def test_what_is_decided_in_a_row_is_one_line(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    cell = started(notebook, model, AFTER)
-    for number in range(3):
-        name = f"after-{number} next. Allow it?"
-        notebook.wait(lambda name=name: any(name in panel for panel in cell.about("panel")), name)  # type: ignore[misc]  # the default binds the name
-        notebook.click("Allow" if number < 2 else "Deny")
-    notebook.type("no", "Why? The assistant reads it (may be empty)")
-    notebook.click("Deny")
-    notebook.finish(cell)
-    paths = [notebook.cwd.parent / f"after-{number}" for number in range(3)]
-    for path in paths[:2]:
-        path.unlink()
-
-    assert decided(cell) == [f"Allowed: writes {paths[0]}; writes {paths[1]} · Denied (no): writes {paths[2]}"]
-    assert cell.about("stream") == ["written written denied\n"]
-
-
 def test_question_of_code_that_has_ended_goes(either: FrontEnd, model: FakeOpenAI) -> None:
     cell = started(either, model, LATE)
     either.asked("Allow")
@@ -137,27 +105,3 @@ def test_an_install_is_one_question(fresh: FrontEnd, model: FakeOpenAI, confirm:
     assert cell.done
     assert cell.about("stream")[-1].endswith("1.0\n")
     assert [line.split(" · ")[0] for line in cell.about("decision")] == ["Run", "Run"]
-
-
-@pytest.mark.parametrize("confirm", ["risky", "always"])
-def test_a_rule_made_while_code_runs_holds_in_each_mode(fresh: FrontEnd, model: FakeOpenAI, confirm: str) -> None:
-    path = fresh.cwd.parent / "ruled-while-it-runs"
-    code = f"{WRITE}\nprint(write({str(path)!r}))"
-    model.add(*[python(code), "Done."] * 2)
-
-    cells = []
-    for name in ("one", "two"):
-        cell = fresh.start(f"%%autogen --confirm {confirm}\nGo.", name)
-        fresh.click("Run")
-        if name == "one":
-            fresh.click("Always allow …")
-            fresh.tick(f"Always allow writing {path}")
-            fresh.click("Allow from now on")
-        cells.append(fresh.finish(cell))
-    path.unlink()
-    fresh.run(f"%autogen rules remove write {path}", "rules")
-
-    assert [cell.about("stream") for cell in cells] == [["written\n"]] * 2
-    assert decided(cells[0]) == [f"Allowed: writes {path} · from now on: always allow writing {path}"]
-    (line,) = cells[1].about("decision")[1:]
-    assert line.startswith(f"Allowed: writes {path} · by your rule: write {path}")

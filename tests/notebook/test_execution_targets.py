@@ -44,44 +44,6 @@ def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
-@WALLS
-@pytest.mark.kernel
-def test_where_a_cell_behind_walls_writes(tmp_path: Path, model: FakeOpenAI) -> None:
-    write = "open('autogen_files/main/{0}', 'w').close()\nopen('{0}', 'w').close()"
-    model.add(python(write.format("a.py")), "No.", python("1"), "Fine.", python(write.format("b.py")), "No.")
-    model.add(python(write.format("c.py")), "Yes.")
-    home, work = tmp_path / "home", tmp_path / "work"
-    work.mkdir()
-    home.mkdir()
-
-    environ = environment(home, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
-    with FrontEnd(work, environ) as front:
-        front.run("%load_ext autogen_nb", "load")
-        cell = front.run("%%autogen --sandbox bwrap --confirm never\nWrite.", "one")
-        front.run("%%autogen --confirm never\nCompute.", "two")
-        front.run("%%autogen --confirm never\nWrite.", "three")
-        front.run("%autogen rules add write ./", "rule")
-        front.run("%autogen kernel restart", "restart")
-        front.run("%%autogen --confirm never\nWrite.", "four")
-        front.run("%autogen kernel stop main", "stop")
-
-    assert "Read-only file system" in cell.about("error")[0]
-    assert "`%autogen rules add write ./`" in str(model.requests[1].body["messages"][-1]["content"])
-    assert sorted(str(path.relative_to(work)) for path in work.rglob("*.py")) == [
-        "autogen_files/main/a.py", "autogen_files/main/b.py", "autogen_files/main/c.py", "c.py",
-    ]  # fmt: skip
-
-
-@pytest.mark.slow
-@WALLS
-def test_a_notebook_in_the_home_folder(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    cell = fresh.run("%%autogen --sandbox bwrap\nGo.")
-
-    assert "holds the home folder" in cell.error
-    assert not model.requests
-
-
-@pytest.mark.slow
 def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print(6 * 7)"), "Done.", "Fine.")
 
@@ -129,26 +91,6 @@ def bash(notebook: FrontEnd) -> Iterator[str]:
     (folder / "kernel.json").write_text(json.dumps(spec))
     yield folder.name
     shutil.rmtree(folder)
-
-
-@pytest.mark.slow
-@pytest.mark.kernel
-def test_a_kernel_of_another_language(fresh: FrontEnd, model: FakeOpenAI, bash: str) -> None:
-    model.add("Look.\n\n```bash\nnumber=41\n```", "Good.", "Then.\n\n```bash\necho $((number + 1))\n```", "Done.")
-
-    first = fresh.run(f"%%autogen --kernel {bash} --confirm never\nGo.", "one")
-    second = fresh.run("%%autogen --confirm never\nGo on.", "two")
-    listed = fresh.run("%autogen kernel vars", "vars")
-    handed = fresh.run("answer = 42\n%autogen push answer", "push")
-
-    assert first.error == ""
-    assert "This kernel runs bash: only a Python kernel can stop code at what it was not let through" in first.text
-    assert "This kernel runs bash" in str(model.requests[1].body)
-    assert second.about("stream") == ["42\n"]
-    assert "This kernel runs" not in second.text
-    for refused in (listed, handed):
-        assert "runs bash: only a Python kernel has variables that can be handed over" in refused.error
-        assert refused.error.count("\n") == 0
 
 
 @pytest.mark.kernel

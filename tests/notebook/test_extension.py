@@ -63,16 +63,6 @@ def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> 
 
 
 @pytest.mark.slow
-def test_config_reaches_the_magics_after_a_reload(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('unasked')"), "Fine.")
-
-    fresh.run("%reload_ext autogen_nb\n%config AutogenMagics.confirm = 'never'")
-    cell = fresh.run("%%autogen\nGo.", "task")
-
-    assert cell.about("stream") == ["unasked\n"]
-
-
-@pytest.mark.slow
 @pytest.mark.kernel
 def test_a_killed_notebook_takes_the_agents_kernel_with_it(tmp_path: Path) -> None:
     with FrontEnd(tmp_path, environment(tmp_path)) as front:

@@ -48,18 +48,6 @@ def test_a_server_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> No
 
 
 @pytest.mark.slow
-def test_another_task_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(REFUSED, "Fine.")
-
-    fresh.run("%%autogen\nGo.")
-    again = fresh.run("%%autogen\nGo elsewhere.")
-
-    assert again.status == "ok"
-    assert model.requests[1].body["messages"][-1]["content"] == "Go elsewhere."
-    assert "Go." not in [message["content"] for message in model.requests[1].body["messages"]]
-
-
-@pytest.mark.slow
 def test_the_next_cell_after_a_failure(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(REFUSED, "Fine.")
 
@@ -68,17 +56,3 @@ def test_the_next_cell_after_a_failure(fresh: FrontEnd, model: FakeOpenAI) -> No
 
     assert second.status == "ok"
     assert [message["content"] for message in model.requests[1].body["messages"][1:]] == ["First.", "Second."]
-
-
-@pytest.mark.slow
-def test_a_new_chat_after_a_first_request_that_failed(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(REFUSED, "Fine.")
-
-    fresh.run("%%autogen\nFirst task.", "one")
-    second = fresh.run("%%autogen --new\nSecond.", "two")
-    chats = fresh.run("%autogen chats", "chats")
-
-    assert second.status == "ok", second.error
-    assert "dropped, for no model had answered it: First task." in second.about("note")[0]
-    assert [message["content"] for message in model.requests[1].body["messages"][1:]] == ["Second."]
-    assert chats.text.splitlines() == ["main: 1 run(s), files in autogen_files/main"]

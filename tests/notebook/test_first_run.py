@@ -2,7 +2,6 @@
 
 import re
 import socket
-import threading
 from pathlib import Path
 
 import pytest
@@ -168,94 +167,6 @@ def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
 
 
 @pytest.mark.slow
-def test_a_password_in_an_address_is_sent_and_never_shown(unset: FrontEnd) -> None:
-    secret, proof = "pass-never-to-be-seen", "Basic bWU6cGFzcy1uZXZlci10by1iZS1zZWVu"
-
-    def open_to_me(asked: Received) -> str | FakeReply:
-        told = asked.headers["authorization"]
-        return "Fine." if told == proof else FakeReply(status=401, error=f"who is {told}?")
-
-    with FakeOpenAI([open_to_me, open_to_me, FakeReply(status=400, error=f"{secret} {proof}"), open_to_me]) as server:
-        address = server.base_url.replace("//", f"//me:{secret}@")
-        hidden = server.base_url.replace("//", "//me:****@")
-        unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {address!r}")
-        begun = len(unset.messages)
-        cell = unset.start("%%autogen\nGo.")
-        unset.asked("Use this server")
-        shown = unset.field("Base URL")
-        fill(unset, hidden)
-        unset.finish(cell)
-        table = unset.run("%autogen model", "model")
-        failed = unset.start("%%autogen\nAgain.", "again")
-        unset.asked("Use this server")
-        fill(unset, hidden.replace("127.0.0.1", "localhost"))
-        unset.wait(lambda: "The hidden password goes to no other server" in words(unset), "the error")
-        fill(unset, hidden.replace("me:****@", ""))
-        unset.wait(lambda: "answered 401" in words(unset), "the refusal")
-        unset.click("Stop")
-        unset.finish(failed)
-        unset.run("%autogen models", "models")
-        unset.run("%autogen audit --sent", "audit")
-        unset.run("print(__import__('autogen_nb').last.log)", "log")
-
-    assert shown == hidden
-    assert cell.status == "ok", cell.error
-    assert address.partition("@")[2] in table.text
-    assert failed.status == "error"
-    assert [each.headers["authorization"] for each in server.requests] == [proof] * 3 + ["Bearer no-key"]
-    assert [each for each in unset.messages[begun:] if secret in each or proof.split()[1] in each] == []
-
-
-@pytest.mark.slow
-def test_a_late_answer_is_not_for_what_was_typed_since(unset: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Yes.", "Fine.")
-    late = threading.Event()
-
-    def slow(_: Received) -> FakeReply:
-        late.wait(20)
-        return FakeReply(content="Late.")
-
-    with FakeOpenAI(slow) as silent:
-        cell = unset.start("%%autogen\nGo.")
-        fill(unset, silent.base_url, model="late")
-        unset.wait(lambda: "Asking <code" in words(unset), "the line that says who is asked")
-        assert silent.wait_requests(1, 20)
-        unset.click("Cancel")
-        unset.wait(lambda: "Not asked any further" in words(unset), "the end of the check")
-        late.set()
-        fill(unset, model.base_url)
-        unset.finish(cell)
-
-    assert cell.status == "ok", cell.error
-    assert [each.body["model"] for each in model.requests] == ["local-model", "local-model"]
-
-
-@pytest.mark.slow
-def test_a_key_is_for_its_own_server(unset: FrontEnd, model: FakeOpenAI) -> None:
-    with FakeOpenAI(["Yes.", FakeReply(status=401, error="revoked")]) as first, FakeOpenAI(["Yes.", "Fine."]) as other:
-        unset.run(f"import os\nos.environ['OPENAI_BASE_URL'] = {model.base_url!r}", "environ")
-        cell = unset.start("%%autogen\nGo.")
-        fill(unset, first.base_url, KEY)
-        unset.wait(lambda: "revoked" in "".join(cell.about("panel")), "the form again")
-        unset.click("Stop")
-        unset.finish(cell)
-        again = unset.start("%%autogen\nGo.")
-        unset.asked("Use this server")
-        typed, address = (unset.field("Base URL"), unset.field("Model"), unset.field(KEY_FIELD)), first.base_url
-        fill(unset, other.base_url)
-        unset.finish(again)
-        keys = [[each.headers["authorization"] for each in server.requests] for server in (first, other)]
-
-    assert "revoked" in cell.error
-    assert "%autogen model" in cell.error
-    assert len(cell.error.splitlines()) == 1
-    assert typed == (address, "local-model", "")
-    assert again.status == "ok", again.error
-    assert keys == [[f"Bearer {KEY}"] * 2, ["Bearer no-key"] * 2]
-    assert model.requests == []
-
-
-@pytest.mark.slow
 def test_the_chat_goes_on_where_the_server_failed(unset: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Yes.", python("print('once')"), FakeReply(status=401, error="revoked"), "Yes.", "Fine.")
 
@@ -269,51 +180,6 @@ def test_the_chat_goes_on_where_the_server_failed(unset: FrontEnd, model: FakeOp
     assert cell.about("stream") == ["once\n"]
     assert len(cell.about("message")) == 2
     assert model.requests[4].body["messages"] == model.requests[2].body["messages"]
-
-
-@pytest.mark.slow
-def test_what_is_set_later_is_heeded_at_once(unset: FrontEnd, model: FakeOpenAI) -> None:
-    with FakeOpenAI(["Yes.", "One.", "Two.", FakeReply(status=401, error="revoked")]) as first:
-        cell = unset.start("%%autogen\nGo.", "one")
-        fill(unset, first.base_url, KEY)
-        unset.finish(cell)
-        named = unset.run("%%autogen -m other\nGo on.", "two")
-        failed = unset.start("%%autogen\nAnd on.", "three")
-        unset.asked("Use this server")
-        unset.click("Stop")
-        unset.finish(failed)
-        asked = [each.body["model"] for each in first.requests]
-    model.add("Three.", "Four.")
-    unset.run(f"%env OPENAI_BASE_URL={model.base_url}\n%env OPENAI_API_KEY=sk-of-the-environment", "environ")
-    again = unset.run("%%autogen -m third\nAnd on.", "three")
-    last = unset.run("%%autogen --new\nAnew.", "four")
-
-    assert named.status == "ok", named.error
-    assert asked == ["local-model", "local-model", "other", "local-model"]
-    assert again.status == "ok", again.error
-    assert "Set after the model form was filled in: `OPENAI_API_KEY`, `OPENAI_BASE_URL`." in again.about("note")[0]
-    assert [each.headers["authorization"] for each in model.requests] == ["Bearer sk-of-the-environment"] * 2
-    assert [each.body["model"] for each in model.requests] == ["third", "gpt-4o-mini"]
-    assert last.status == "ok", last.error
-    assert [each["content"] for each in model.requests[1].body["messages"][1:]] == ["Anew."]
-
-
-@pytest.mark.slow
-def test_offline_runs_the_task_once(unset: FrontEnd) -> None:
-    cell = unset.start("%%autogen\nHello there.")
-    unset.click("Run with offline")
-    unset.asked("Run")
-    unset.click("Stop")
-    unset.finish(cell)
-    second = unset.start("%%autogen\nHello again.", "second")
-    unset.asked("Use this server")
-    panel = second.about("panel")[0]
-    unset.click("Stop")
-    unset.finish(second)
-
-    assert "offline" in cell.about("message")[0]
-    assert panel.startswith(ASKED)
-    assert second.error == "Stopped: the task was not run"
 
 
 @pytest.mark.slow

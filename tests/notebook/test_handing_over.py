@@ -33,69 +33,6 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
 
 
 @pytest.mark.slow
-def test_several_are_one_question(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.")
-
-    notebook.run("long_one, long_two = 1, 2", "values")
-    cell = notebook.start("%%autogen\nCompare long_one with long_two.")
-    question = asking(notebook, cell)
-    notebook.click("Copy")
-    notebook.finish(cell)
-
-    assert question.startswith("`long_one` (28 bytes), `long_two` (28 bytes) live in your notebook;")
-    assert question.endswith("Copy them?")
-
-
-@pytest.mark.slow
-def test_what_was_copied_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.", "Fine.", "Fine.")
-
-    fresh.run("long_one = [1]", "values")
-    first = fresh.start("%%autogen\nLook at long_one.", "one")
-    fresh.click("Copy")
-    fresh.finish(first)
-    second = fresh.run("%%autogen\nLook at long_one.", "two")
-    fresh.run("long_one = [2]", "values")
-    third = fresh.start("%%autogen\nLook at long_one.", "three")
-    question = asking(fresh, third)
-    fresh.click("Copy")
-    fresh.finish(third)
-
-    assert second.status == "ok"
-    assert question.startswith("`long_one`")
-
-
-@pytest.mark.slow
-def test_what_was_declined_is_not_asked_for_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('long_one' in globals())"), "Fine.", "Fine.", "Fine.")
-
-    fresh.run("long_one = [1]", "values")
-    first = fresh.start("%%autogen --confirm never\nLook at long_one.", "one")
-    fresh.click("Do not copy")
-    fresh.finish(first)
-    second = fresh.run("%%autogen\nLook at long_one.", "two")
-    third = fresh.start("%%autogen --new\nLook at long_one.", "three")
-    question = asking(fresh, third)
-    fresh.click("Do not copy")
-    fresh.finish(third)
-
-    assert first.about("stream") == ["False\n"]
-    assert second.status == "ok"
-    assert question.startswith("`long_one`")
-
-
-@pytest.mark.slow
-def test_no_question_for_words_and_for_what_is_handed_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.", "Fine.")
-
-    fresh.run("mean = 3\ntext = 'a'\nlong_one = [1]", "values")
-    prose = fresh.run("%%autogen\nWhat is the mean of the text?", "one")
-    given = fresh.run("%%autogen -i long_one\nLook at long_one.", "two")
-
-    assert (prose.status, given.status) == ("ok", "ok")
-
-
-@pytest.mark.slow
 def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('long_one' in globals())"), "Fine.")
 
@@ -131,27 +68,6 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
     )
     assert later.about("note") == []
     assert fresh.value("list(made['a']), other") == "[1, 2] {1: (2, 3)}"
-
-
-@pytest.mark.slow
-def test_only_what_can_be_copied_is_offered(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    made = "class Thing:\n    pass\nthing = Thing()\nthings = [thing]\nnumbers = [1, 2]"
-    model.add(python(made), python("other = Thing()"), "Fine.")
-
-    cell = fresh.run("%%autogen --confirm never\nMake.", "one")
-    hint = fresh.run("thing", "hint")
-    refused = fresh.run("%autogen pull number", "near")
-    unknown = fresh.run("%autogen pull xyz", "unknown")
-
-    assert [text for text in cell.about("note") if "kernel" in text] == [
-        "In the agent's kernel: `numbers` (list, 2 items). `%autogen pull numbers` copies one here."
-    ]
-    assert hint.text.splitlines()[-1] == (
-        "'thing' is in the agent's kernel: a Thing cannot be copied here; "
-        "ask for numbers, text or a table made from it."
-    )
-    assert refused.error.strip() == "the agent's kernel has no variable `number`; did you mean `numbers`?"
-    assert unknown.error.strip() == "the agent's kernel has no variable `xyz`; it has `numbers`"
 
 
 @pytest.mark.slow
@@ -195,17 +111,6 @@ def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
-def test_pull_from_another_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("side_value = 7"), "Made.")
-
-    cell = fresh.run("%%autogen --confirm never -c side\nMake.", "one")
-    fresh.run("%autogen pull side_value -c side", "pull")
-
-    assert "`%autogen pull side_value -c side`" in cell.about("note")[-1]
-    assert fresh.value("side_value") == "7"
-
-
-@pytest.mark.slow
 def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("made_there = 1"), "Made.")
 
@@ -217,39 +122,6 @@ def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -
     hint = "'made_there' is in the agent's kernel: %autogen pull made_there copies it here."
     assert hint in missing.text.splitlines()
     assert "agent's kernel" not in unknown.text
-
-
-@pytest.mark.slow
-def test_a_changed_object_is_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.", "Fine.", python("print(values)"), "Fine.")
-
-    fresh.run("values = [1, 2]", "values")
-    fresh.run("%%autogen -i values\nLook.", "one")
-    fresh.run("values.append(3)", "change")
-    older = fresh.run("%%autogen\nGo on.", "two")
-    newer = fresh.run("%%autogen -i values --confirm never\nGo on.", "three")
-
-    assert "the agent's copy is older. `-i values` or `%autogen push values` brings the new." in older.text
-    assert newer.about("stream") == ["[1, 2, 3]\n"]
-    assert "older" not in newer.text
-
-
-@pytest.mark.slow
-def test_clashes_are_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("mine = 1\nboth = 2"), "Fine.", "Fine.")
-
-    fresh.run("%%autogen --confirm never\nGo.", "one")
-    fresh.run("mine = both = 3", "values")
-    back = fresh.run("%%autogen -i mine -o both\nGo on.", "two")
-    again = fresh.run("%autogen pull both", "pull")
-    pushed = fresh.run("%autogen push mine", "push")
-
-    assert "Replaced in the agent's kernel, where the name was taken: `mine`." in back.text
-    assert "Replaced in your notebook, where the name was taken: `both`." in back.text
-    assert (again.text, pushed.text) == (
-        "Copied here: `both` (int, 28 bytes).\n",
-        "Copied to the agent's kernel: `mine` (int, 28 bytes).\n",
-    )
 
 
 @pytest.mark.slow

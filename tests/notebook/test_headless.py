@@ -13,7 +13,6 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from autogen_nb.testing import FakeOpenAI
-from tests.human.test_pipes import CHAT
 from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 
@@ -62,29 +61,6 @@ def test_nbclient_stops_where_a_person_is_needed(tmp_path: Path, model: FakeOpen
 
 
 @pytest.mark.slow
-def test_nbclient_comes_through_where_nobody_is_asked(tmp_path: Path, model: FakeOpenAI) -> None:
-    model.add(python("print(6 * 7)"), "It is 42.")
-
-    notebook = executed(
-        tmp_path, model, LOADED, "%%autogen -a words\nGo.", "assert words == 'It is 42.'", AUTOGEN_NB_CONFIRM="never"
-    )
-
-    texts = "\n".join(str(output.get("data", {}).get("text/plain")) for output in notebook.cells[1].outputs)
-    assert "42" in texts
-    assert "code runs unasked (AUTOGEN_NB_CONFIRM=never)" in texts
-
-
-@pytest.mark.slow
-def test_a_chat_of_the_persons_own_stops_too(tmp_path: Path, model: FakeOpenAI) -> None:
-    model.add(python("print('never')"))
-
-    with pytest.raises(CellExecutionError, match="nobody is there"):
-        executed(tmp_path, model, CHAT, "open('later', 'w')")
-
-    assert not (tmp_path / "later").exists()
-
-
-@pytest.mark.slow
 def test_nbclient_stops_where_no_model_is_configured(tmp_path: Path, model: FakeOpenAI) -> None:
     with pytest.raises(CellExecutionError, match="no model is configured"):
         executed(tmp_path, model, LOADED, "%%autogen\nGo.", AUTOGEN_NB_MODEL="")
@@ -118,26 +94,6 @@ def test_a_program_stops_within_two_seconds_of_the_question(
         assert not (tmp_path / "later").exists()
 
     assert min(took) < PROMISED, took
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_comes_through_where_nobody_is_asked(
-    tmp_path: Path, model: FakeOpenAI, program: Sequence[str]
-) -> None:
-    model.add(python("print(6 * 7)"), "It is 42.")
-    nbformat.write(
-        written(LOADED, "%%autogen -a words\nGo.", "open('later', 'w').write(words)"), tmp_path / "talk.ipynb"
-    )
-    environ = environment(
-        tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted", AUTOGEN_NB_CONFIRM="never"
-    )
-
-    command = [sys.executable, *program]
-    ended = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=120)
-
-    assert ended.returncode == 0, ended.stderr
-    assert (tmp_path / "later").read_text() == "It is 42."
 
 
 @pytest.mark.slow

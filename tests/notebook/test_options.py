@@ -85,16 +85,6 @@ def test_the_limit_of_turns_ends_a_cell(fresh: FrontEnd, model: FakeOpenAI) -> N
 
 
 @pytest.mark.slow
-def test_the_default_limit_of_turns(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(*[python(f"print({number})") for number in range(25)])
-
-    cell = fresh.run("%%autogen --confirm never\nCount.")
-
-    assert "the limit of 20 turns was met" in cell.error
-    assert len(model.requests) == 20
-
-
-@pytest.mark.slow
 def test_a_block_that_takes_too_long(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('begun', flush=True)\nwhile True: pass"), "Too slow.")
 

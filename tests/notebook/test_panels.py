@@ -99,20 +99,6 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
 
 
 @pytest.mark.slow
-def test_all_that_follows_is_let_run(notebook: FrontEnd) -> None:
-    question = 'ApprovalAsked("user", CodeBlock("python", "1"))'
-    cell = notebook.start(ASK.format(method="approve", question=question))
-    notebook.asked("Run all from here")
-    hints = [state["tooltip"] for _, state in notebook.visible() if state.get("description") == "Run all from here"]
-    notebook.click("Run all from here")
-    notebook.finish(cell)
-
-    assert hints == ["Run this and all later code of this cell unasked; the next cell asks again"]
-    assert "onwards=True" in cell.text
-    assert shown(cell) == ["Run, and so will all later code of this cell be · by you"]
-
-
-@pytest.mark.slow
 def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('one')"), {"content": python("print('two')"), "delay": 2}, "Done.")
     model.add(python("print('three')"))
@@ -186,26 +172,6 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
     ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("prompt", "shown_first"),
-    [
-        ("Your words to bob (press Enter to let the agent go on by itself): ", "Your turn: a message to bob?\n"),
-        ("? ", "Your turn: a message to bob?\n"),
-        ("Who speaks next?\\n1: ann\\n2: bob\\nType a number: ", "Who speaks next?\n1: ann\n2: bob\nType a number\n"),
-    ],
-    ids=["usual", "no words", "its own"],
-)
-def test_what_is_asked_is_said(notebook: FrontEnd, prompt: str, shown_first: str) -> None:
-    cell = start(notebook, "input", f'HumanInputAsked("user", "bob", "{prompt}")')
-    notebook.asked("Send")
-    panel = cell.about("panel")[0]
-    notebook.click("Exit")
-    notebook.finish(cell)
-
-    assert panel.startswith(shown_first)
-
-
 # What running code asks
 
 
@@ -242,113 +208,6 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "asked"),
-    [
-        ("allow", 'EffectAsked("user", Effect("write", "a{0}b", "writes a{0}b"), "open(\'a{0}b\')")'),
-        ("approve", 'ApprovalAsked("user", CodeBlock("python", "a{0}b"), 0, 2, ("writes a{0}b",))'),
-        ("typed", 'CodeInputAsked("user", "a{0}b")'),
-        ("input", 'HumanInputAsked("user", "bob", "a{0}b", choices=("a{0}b",))'),
-    ],
-)
-def test_no_character_of_a_question_is_unseen(notebook: FrontEnd, method: str, asked: str) -> None:
-    answer = {"allow": "Deny", "approve": "Stop", "typed": "Send", "input": "Exit"}[method]
-    cell = start(notebook, method, asked.format(r"\u202e\u200b"))
-    notebook.asked(answer)
-    states = [state for _, state in notebook.visible()]
-    notebook.click(answer)
-    if method == "allow":
-        notebook.type("why", REASON)
-        notebook.click("Deny")
-    notebook.finish(cell)
-
-    texts = [str(state.get(key, "")) for state in states for key in ("value", "description", "tooltip")]
-    texts += [cell.text, cell.html()]
-    assert [text for text in texts if "\u202e" in text or "\u200b" in text] == []
-    assert any("a[U+202E][U+200B]b" in text for text in texts)
-
-
-@pytest.mark.slow
-def test_code_is_stopped_where_it_goes_beyond_what_was_let_through(either: FrontEnd, model: FakeOpenAI) -> None:
-    define = "def handle(text):\n    with open('../beyond.txt', 'w') as file:\n        file.write(text)"
-    call = "print('begins')\nhandle('x')\nprint('went on')"
-    model.add(python(define), *[python(call)] * 3)
-
-    cell = either.start("%%autogen --new --confirm risky\nGo.")
-    either.click("Run")
-    either.click("Deny")
-    either.type("not there", REASON)
-    either.click("Deny")
-    either.wait(lambda: len(cell.about("decision")) == 2, "the first verdict")
-    either.asked("Allow")
-    panel = cell.about("panel")[0]
-    told_of_denial = told(model)
-    either.click("Allow")
-    either.wait(lambda: len(cell.about("decision")) == 3, "the second verdict")
-    either.click("Stop")
-    either.finish(cell)
-    (either.cwd.parent / "beyond.txt").unlink()
-
-    assert "beyond.txt" in panel
-    assert "not there" in told_of_denial
-    assert [line.split(":")[0] for line in shown(cell)[1:]] == ["Denied (not there)", "Allowed", "Denied"]
-    assert cell.about("stream") == ["begins\n", "begins\n", "went on\n", "begins\n"]
-    assert cell.error == "Stopped by you."
-
-
-@pytest.mark.slow
-def test_rule_is_named_before_it_is_accepted(either: FrontEnd) -> None:
-    cell = start(either, "allow", CONNECTS)
-    either.click("Always allow …")
-    either.asked("Allow from now on")
-    boxes = [state for _, state in either.visible() if state.get("_model_name") == "CheckboxModel"]
-    either.click("Allow from now on")
-    either.finish(cell)
-
-    assert [box["description"] for box in boxes] == ["Always allow connections to api.example.org"]
-    assert "rules=('network api.example.org',)" in cell.text
-    assert shown(cell) == [
-        "Allowed: connects to api.example.org · from now on: always allow connections to api.example.org · by you"
-    ]
-
-
-@pytest.mark.slow
-def test_nothing_is_accepted_that_was_not_ticked(notebook: FrontEnd) -> None:
-    cell = start(notebook, "allow", 'EffectAsked("user", Effect("write", "/srv/data/a.csv", "writes /srv/data/a.csv"))')
-
-    def complaint() -> dict[str, object]:
-        """The layout of the row that says what is missing."""
-        texts = {str(state.get("value", "")): state for _, state in notebook.visible()}
-        row = next(state for text, state in texts.items() if "Tick at least one" in text)
-        return notebook.widgets[str(row["layout"]).removeprefix("IPY_MODEL_")]
-
-    notebook.click("Always allow …")
-    notebook.asked("Allow from now on")
-    before = complaint()["display"]
-    notebook.click("Allow from now on")
-    notebook.wait(lambda: complaint().get("display") is None, "the complaint")
-    notebook.click("Back")
-    notebook.click("Allow")
-    notebook.finish(cell)
-
-    assert before == "none"
-    assert "rules=()" in cell.text
-
-
-@pytest.mark.slow
-def test_line_for_running_code(either: FrontEnd) -> None:
-    cell = start(either, "typed", TYPED)
-    either.type("Ada", "Goes to the code")
-    panel = cell.about("panel")[0]
-    either.click("Send")
-    either.finish(cell)
-
-    assert panel.startswith("The code that runs waits for input: Your name")
-    assert "CodeInputGiven(text='Ada', by='you')" in cell.text
-    assert shown(cell) == ["Typed for the code (`Your name`): `Ada` · by you"]
-
-
-@pytest.mark.slow
 def test_enter_gives_all_that_was_typed(notebook: FrontEnd) -> None:
     cell = start(notebook, "typed", TYPED)
     notebook.asked("Send")
@@ -358,16 +217,6 @@ def test_enter_gives_all_that_was_typed(notebook: FrontEnd) -> None:
 
     assert letter_by_letter == [False]
     assert "CodeInputGiven(text='Ada Lovelace', by='you')" in cell.text
-
-
-@pytest.mark.slow
-def test_input_of_running_code_ends(notebook: FrontEnd) -> None:
-    cell = start(notebook, "typed", TYPED)
-    notebook.click("End of input")
-    notebook.finish(cell)
-
-    assert "CodeInputGiven(text=None, by='you')" in cell.text
-    assert shown(cell) == ["Typed for the code (`Your name`): nothing, the input is at its end · by you"]
 
 
 @pytest.mark.slow
@@ -394,25 +243,6 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
 
 
 # When nobody answers
-
-
-@pytest.mark.slow
-def test_question_is_given_up_and_asked_again(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Done.")
-    task = "%%autogen --human-timeout 1\nGo."
-
-    cell = either.run(task)
-    again = either.start(task.replace("1\n", "60\n"))
-    either.wait(
-        lambda: any("given up in" in str(state.get("value", "")) for _, state in either.visible()), "the warning"
-    )
-    either.click("Run")
-    either.finish(again)
-
-    assert cell.error.startswith("Not finished: nobody answered within 1 s, so nothing was decided.")
-    assert cell.about("stream") == []
-    assert again.about("stream") == ["ran\n"]
-    assert len(model.requests) == 2
 
 
 @pytest.mark.slow

@@ -39,20 +39,6 @@ def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, re
     assert after.about("message")[-1].endswith("Fine."), after.error
 
 
-def test_what_cannot_be_written_ends_no_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "a\ud800b"}, "finish_reason": "stop"}]})
-    model.add(FakeReply(events=[chunk]), FakeReply("Fine.", usage={"prompt_tokens": "many"}), "Still there.")
-
-    cells = [fresh.run(f"%%autogen\nTask {number}.", f"{number}") for number in range(3)]
-
-    assert [cell.error for cell in cells] == [""] * 3
-    assert cells[0].about("message")[-1].endswith("a\ufffdb")
-    assert [each["content"] for each in model.requests[2].body["messages"] if each["role"] == "assistant"] == [
-        "a\ufffdb",
-        "Fine.",
-    ]
-
-
 def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> None:
     with FakeOpenAI(["Mine now."]) as other:
         model.add(FakeReply(status=307, headers={"Location": f"{other.base_url}/chat/completions"}))

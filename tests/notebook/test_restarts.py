@@ -39,29 +39,3 @@ def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: Fak
     assert "This cell begins a new conversation." in followed.about("restart")[0]
     assert after.about("restart") == []
     assert [message["content"] for message in model.requests[2].body["messages"][1:]] == ["And now?"]
-
-
-@pytest.mark.slow
-@pytest.mark.kernel
-def test_what_begins_anew_is_told_nothing(front: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("One.", "Again.", "New.")
-    front.run("%%autogen\nFirst.", "one")
-    front.restart()
-    front.run("%load_ext autogen_nb", "load")
-    again = front.run("%%autogen\nFirst.", "one")
-    front.restart()
-    front.run("%load_ext autogen_nb", "load")
-    new = front.run("%%autogen --new\nSecond.", "two")
-
-    assert again.about("restart") == new.about("restart") == []
-
-
-@pytest.mark.slow
-@pytest.mark.kernel
-def test_kernel_whose_connection_file_is_gone_works(front: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("One.")
-    Path(front.manager.connection_file).unlink()
-    front.run("%reload_ext autogen_nb", "load")
-    cell = front.run("%%autogen\nFirst.", "one")
-
-    assert cell.about("message")[-1].endswith("One."), cell.error

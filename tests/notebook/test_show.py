@@ -43,40 +43,6 @@ def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> Non
 
 
 @pytest.mark.slow
-def test_shown_again_while_it_waits(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Fine.")
-    cell = fresh.start("%%autogen\nGo.")
-    fresh.asked("Run")
-    fresh.interrupt()
-    fresh.finish(cell)
-
-    first = fresh.start("%autogen show", "show")
-    fresh.asked("Run")
-    again = fresh.start("%autogen show", "show")
-    fresh.finish(first)
-    fresh.click("Run")
-    fresh.finish(again)
-
-    assert again.about("stream") == ["ran\n"]
-    assert len(model.requests) == 2
-
-
-@pytest.mark.slow
-def test_among_other_code_it_only_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"))
-    cell = fresh.start("%%autogen\nGo.")
-    fresh.asked("Run")
-    fresh.interrupt()
-    fresh.finish(cell)
-
-    shown = fresh.run("x = 1\n%autogen show", "show")
-
-    assert shown.status == "ok", shown.error
-    assert "This chat waits for your answer" in shown.text
-    assert shown.about("stream") == []
-
-
-@pytest.mark.slow
 def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
     assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error
     assert "takes the name of a chat" in fresh.run("%autogen show --all").error

@@ -7,9 +7,6 @@ from typing import Literal
 
 import pytest
 
-from autogen_nb.kernels.kernel_status import StuckBlock
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-from autogen_nb.notebook.asking.stop_question import question
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
@@ -58,40 +55,6 @@ def test_stop_while_a_panel_waits(either: FrontEnd, model: FakeOpenAI, way: Lite
 
 
 @pytest.mark.slow
-def test_stop_at_a_question_of_code_that_catches_everything(either: FrontEnd, model: FakeOpenAI) -> None:
-    unread = b"open('../x', 'w')".hex()
-    code = f"""
-import signal
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-while True:
-    try:
-        exec(bytes.fromhex('{unread}'))
-    except BaseException:
-        pass
-"""
-    model.add(python(code))
-
-    cell = either.start("%%autogen --new\nGo.")
-    either.click("Run")
-    either.asked("Allow")
-    either.click("Stop")
-    either.asked("Kill")
-    asked = either.has("Allow")
-    either.click("Kill")
-    either.finish(cell)
-
-    assert not asked
-    assert cell.error == "Stopped by you."
-    assert [line.split(" · ")[0] for line in cell.about("decision")] == [
-        "Run",
-        f"Denied: writes {either.cwd.parent / 'x'}",
-        "The code was killed, and the agent's variables with it; a fresh kernel starts.",
-    ]
-    assert "was interrupted and did not yield" in cell.text
-    assert list(either.visible()) == []
-
-
-@pytest.mark.slow
 def test_stop_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(*[{"content": "word " * 400, "piece_delay": 0.05}] * 4)
 
@@ -104,21 +67,6 @@ def test_stop_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> N
 
     assert "cut off" in cell.about("partial")[0]
     assert model.wait_aborted(5)
-
-
-@pytest.mark.slow
-def test_stop_while_the_model_thinks(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(*[{"content": "late", "delay": 30}] * 4)
-
-    def begin() -> Run:
-        count = len(model.requests)
-        run = notebook.start("%%autogen\nThink.", f"cell {count}")
-        assert model.wait_requests(count + 1, 10)
-        return run
-
-    cell = stopped(notebook, begin)
-
-    assert "late" not in cell.text
 
 
 @pytest.mark.slow
@@ -155,43 +103,6 @@ def test_stop_while_a_question_is_asked_in_words(fresh: FrontEnd, model: FakeOpe
         return run
 
     stopped(fresh, begin)
-
-
-@pytest.mark.slow
-def test_stop_at_the_first_runs_questions_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    fresh.run(
-        "%config AutogenMagics.ask = 'text'\nimport os\ndel os.environ['AUTOGEN_NB_MODEL']\nlong_name = 1", "config"
-    )
-
-    def begin() -> Run:
-        count = len(fresh.prompts)
-        run = fresh.start("%%autogen\nGo.", f"cell {count}")
-        fresh.wait(lambda: len(fresh.prompts) > count, "a question")
-        return run
-
-    def begin_with_a_variable() -> Run:
-        count = len(fresh.prompts)
-        run = fresh.start("%%autogen -m offline\nLook at `long_name`.", f"cell {count}")
-        fresh.wait(lambda: len(fresh.prompts) > count, "a question")
-        return run
-
-    stopped(fresh, begin)
-    stopped(fresh, begin_with_a_variable)
-
-    assert "Copy it?" in fresh.prompts[-1]
-
-
-@pytest.mark.slow
-def test_stop_below_time(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(*[{"content": "late", "delay": 30}] * 4)
-
-    def begin() -> Run:
-        count = len(model.requests)
-        run = notebook.start("%%time\n%%autogen\nThink.", f"cell {count}")
-        assert model.wait_requests(count + 1, 10)
-        return run
-
-    stopped(notebook, begin)
 
 
 @pytest.mark.slow
@@ -253,33 +164,3 @@ def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpen
 
     assert after.about("stream") == ["False\n"]
     assert not list(fresh.visible())
-
-
-@pytest.mark.slow
-def test_the_next_cell_asks_as_well(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    fresh.run("%config AutogenMagics.ask = 'text'", "config")
-    stubborn(fresh, model, python("print('kept' in globals())"), "Gone.")
-    fresh.answers.append("k")
-    after = fresh.run("%%autogen --confirm never\nShow it.", "after")
-
-    assert "[w]ait, [k]ill" in fresh.prompts[-1]
-    assert after.about("stream") == ["False\n"]
-    assert "killed" in after.text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("stuck", "said"),
-    [
-        (None, "cannot tell which"),
-        (StuckBlock(None), "cannot tell which"),
-        (StuckBlock(()), "no variables"),
-        (
-            StuckBlock((HandedVariable("a", "int"), HandedVariable("b", "DataFrame", "3 x 2", 5000))),
-            "`b` (DataFrame, 5.0 KB), `a` (int)",
-        ),
-        (StuckBlock(tuple(HandedVariable(f"v{number}", "int") for number in range(9))), "and 1 more"),
-    ],
-)
-def test_what_would_be_lost(stuck: StuckBlock | None, said: str) -> None:
-    assert said in question(stuck)

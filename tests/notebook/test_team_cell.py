@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
@@ -71,20 +70,6 @@ def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
 
 
 @pytest.mark.slow
-def test_the_answer_is_not_the_word_that_ended_the_run(team: Callable[[str], FrontEnd]) -> None:
-    critic = (
-        'pair = RoundRobinGroupChat([says("poet", "Rain on the roof.\\n\\nTERMINATE"), says("critic", "**APPROVE**")], '
-        'termination_condition=TextMentionTermination("APPROVE") | MaxMessageTermination(9))'
-    )
-    notebook = team(critic)
-
-    cell = notebook.run("%%autogen --team pair -a answer\nWrite a line.", "task")
-
-    assert cell.status == "ok", cell.error
-    assert notebook.value("repr(answer)") == "'Rain on the roof.'"
-
-
-@pytest.mark.slow
 def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None:
     notebook = team(coding(CODE, confirm="always"))
 
@@ -99,57 +84,6 @@ def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None
     (result,) = [output.text for output in cell.outputs if output.kind == "result"]
     assert result.startswith("<TaskResult of ")
     assert result.endswith("messages: 'It is 42. DONE', ended by TextMentionTermination: coder said 'DONE'>")
-
-
-@pytest.mark.slow
-def test_run_all_from_here_in_a_plain_cell_is_said_up_to_the_end(team: Callable[[str], FrontEnd]) -> None:
-    block = "```python\\n{}\\n```"
-    asks = "import os\\nos.system('true')"
-    waits = "import os, time\\nwhile not os.path.exists('go'): time.sleep(0.02)"
-    notebook = team(
-        'runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="risky")\n'
-        f'coder = says("coder", "{block.format(asks)}", "{block.format(waits)}", "DONE", "{block.format(asks)}")\n'
-        'pair = RoundRobinGroupChat([coder, runner], termination_condition=TextMentionTermination("DONE"))'
-    )
-
-    cell = notebook.start("await pair.run(task='Go.')", "run")
-    notebook.click("Run all from here")
-    notebook.wait(lambda: "runs without asking until this cell ends" in "".join(cell.about("status")), "the remark")
-    (notebook.cwd / "go").touch()
-    notebook.finish(cell)
-    (notebook.cwd / "go").unlink()
-    again = notebook.start("await pair.run(task='Go on.')", "again")
-    notebook.asked("Run")
-    status = again.about("status")
-    notebook.click("Stop")
-    notebook.finish(again)
-
-    assert cell.status == "ok", cell.error
-    assert "without asking" not in cell.text + "".join(status)
-
-
-def _is_in_panel(ran: Run, words: str) -> bool:
-    return words in "".join(ran.about("panel"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cell", ["await pair.run(task='Go.')", "%%autogen --team pair\nGo."])
-def test_an_agent_that_says_always_offers_no_run_all(team: Callable[[str], FrontEnd], cell: str) -> None:
-    two = "```python\\nprint('one')\\n```\\n```python\\nprint('two')\\n```"
-    notebook = team(coding(two, confirm="always"))
-
-    ran = notebook.start(cell, "run")
-    labels = []
-    for number in (1, 2):
-        notebook.wait(partial(_is_in_panel, ran, f"block {number} of 2"), "the question")
-        notebook.asked("Run")
-        labels += [state.get("description") for _, state in notebook.visible()]
-        notebook.click("Run")
-    notebook.finish(ran)
-
-    assert "Skip" in labels
-    assert "Run all from here" not in labels
-    assert "".join(ran.about("stream")) == "one\ntwo\n"
 
 
 @pytest.mark.slow
@@ -205,13 +139,3 @@ def test_what_is_not_for_a_team_is_told_in_one_sentence(line: str, error: str, t
     assert cell.status == "error"
     assert error in cell.error
     assert cell.error.count("\n") == 0
-
-
-@pytest.mark.slow
-def test_teams_are_among_the_chats(team: Callable[[str], FrontEnd]) -> None:
-    notebook = team('pair = RoundRobinGroupChat([says("ann", "one"), says("bob", "two")], max_turns=2)')
-    notebook.run("%%autogen --team pair\nGo.", "task")
-
-    chats = notebook.run("%autogen chats", "chats")
-
-    assert chats.text.splitlines()[-1] == "pair: a team of 2, 3 message(s)"

@@ -53,21 +53,6 @@ def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: 
 
 
 @pytest.mark.slow
-def test_a_skipped_block(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("1"), "Then not.")
-
-    terminal.cell("%%autogen Go.")
-    terminal.until(CHOICES)
-    terminal.type("s")
-    terminal.until(r"may be empty\)\? ")
-    terminal.type("not today")
-    after = terminal.prompt()
-
-    assert "not today" in str(model.requests[1].body["messages"][-1]["content"])
-    assert after.count("Then not.") == 1
-
-
-@pytest.mark.slow
 def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
     model.add(python("kept = 'still here'\nprint('looping')\nwhile True: pass"), python("print(kept)"), "Fine.")
 

@@ -2,10 +2,8 @@
 
 import asyncio
 import os
-import shutil
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -105,29 +103,6 @@ def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
     assert peak() - before < 100 * 2**20
 
 
-@POSIX
-def test_bytes_that_are_no_text_are_replaced(chat: Chat) -> None:
-    code = "import os, time\nos.write(1, b'a\\xff\\xfeb\\n')\ntime.sleep(0.5)"
-
-    assert "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}b" in chat.text(code)
-    assert "\N{REPLACEMENT CHARACTER}" in chat.text("!printf 'a\\377'")
-
-
-def test_half_a_character_does_no_harm(chat: Chat) -> None:
-    _, end = chat.run("print('a\\ud800b')")
-
-    assert end.exit_code == 0
-
-
-@POSIX
-def test_standard_output_closed(chat: Chat) -> None:
-    chat.run("import os\nos.close(1)")
-
-    assert (
-        chat.text("import subprocess\n_ = subprocess.run(['echo', 'heard'])\nimport time; time.sleep(0.5)") == "heard\n"
-    )
-
-
 @pytest.mark.parametrize(
     "code",
     [
@@ -150,46 +125,6 @@ def test_what_is_overwritten_is_given_back(chat: Chat, code: str) -> None:
     chat.run(code)
 
     assert chat.text("%time 1").startswith("CPU times")
-
-
-def test_a_function_named_print_stays(chat: Chat) -> None:
-    chat.run("def print(*values): __import__('sys').stdout.write('mine\\n')")
-
-    assert chat.text("print(2)") == "mine\n"
-    chat.run("del print")
-
-
-def test_the_working_directory_deleted(chat: Chat) -> None:
-    chat.run("import os, shutil\nshutil.rmtree(os.getcwd())")
-
-    assert chat.text("import os\nprint(os.getcwd())") == f"{chat.executor.cwd}\n"
-    shutil.rmtree(chat.executor.cwd)
-    assert chat.text("pwd", "sh") == f"{chat.executor.cwd}\n"
-
-
-def test_a_thread_that_prints_later_is_not_heard_by_others(chat: Chat, tmp_path: Path) -> None:
-    done = tmp_path / "done"
-    code = f"""
-import threading, time, pathlib
-def later():
-    time.sleep(0.3)
-    for _ in range(10):
-        print("late", flush=True)
-    pathlib.Path({str(done)!r}).touch()
-threading.Thread(target=later).start()
-"""
-    chat.run(code)
-    wait = f"import pathlib, time\nwhile not pathlib.Path({str(done)!r}).exists(): time.sleep(0.01)\nprint('on')"
-
-    assert chat.text(wait) == "on\n"
-
-
-@POSIX
-def test_a_process_that_outlives_its_block(chat: Chat) -> None:
-    pid = int(chat.text("import subprocess\nchild = subprocess.Popen(['sleep', '300'])\nprint(child.pid)"))
-
-    os.kill(pid, 0)
-    chat.run("child.kill(); child.wait()")
 
 
 def test_fast_interrupts_do_no_harm(chat: Chat) -> None:

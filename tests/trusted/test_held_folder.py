@@ -2,8 +2,6 @@
 
 import errno
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,41 +9,6 @@ import pytest
 
 from autogen_nb.executors.handed_functions import HandedFunctions
 from autogen_nb.trusted.held_folder import HeldFolder
-
-SWAPPING = """
-import os, sys
-from contextlib import suppress
-from pathlib import Path
-from autogen_nb.executors.command_line_executor import BlockRefused, CommandLineExecutor
-
-outside, inner, away, left = Path(sys.argv[1]), Path("inner"), Path("away"), None
-
-def swap(event, arguments):
-    global left
-    if left is not None:
-        left -= 1
-        if left < 0:
-            left = None
-            os.rename(inner, away)
-            os.symlink(outside, inner)
-
-sys.addaudithook(swap)
-executor = CommandLineExecutor(cwd=".")
-for name in ("inner/kept.txt", "inner/deep/new.txt"):
-    moments = 0
-    while True:
-        left = moments
-        with suppress(BlockRefused):
-            executor._save("planted", name)
-        if left is not None:
-            break
-        os.unlink(inner)
-        os.rename(away, inner)
-        moments += 1
-    left = None
-    print(moments)
-"""
-"""Makes a folder a link at each call of the system's by which a block is saved in there: at the first, the second, …"""
 
 
 @pytest.fixture
@@ -98,18 +61,6 @@ def test_saving_replaces_links(held: HeldFolder, tmp_path: Path, outside: Path) 
     assert refused.value.errno == errno.ELOOP
     assert (work / "soft").read_text() == (work / "hard").read_text() == "new"
     assert untouched(outside)
-
-
-def test_a_folder_that_is_swapped_while_blocks_are_saved(tmp_path: Path, outside: Path) -> None:
-    work = tmp_path / "work"
-    (work / "inner").mkdir(parents=True)
-
-    said = subprocess.run(
-        [sys.executable, "-c", SWAPPING, str(outside)], cwd=work, capture_output=True, text=True, check=True
-    )
-
-    assert untouched(outside)
-    assert all(int(moments) > 3 for moments in said.stdout.split())
 
 
 def test_functions_are_written_to_no_link(tmp_path: Path, outside: Path) -> None:
