@@ -47,18 +47,13 @@ def test_a_wrong_limit_is_named(settings: dict[str, Any], told: str) -> None:
         Limits.of(settings)
 
 
-@pytest.mark.parametrize(
-    ("line", "name", "place"),
-    [("0::/a/b\n", "memory.max", "."), ("4:memory:/a/b\n", "memory.limit_in_bytes", "memory")],
-    ids=["version 2", "version 1"],
-)
-def test_a_cgroups_limit_is_read(tmp_path: Path, line: str, name: str, place: str) -> None:
+def test_a_cgroups_limit_is_read(tmp_path: Path) -> None:
     own, mounted = tmp_path / "cgroup", tmp_path / "mounted"
-    own.write_text(f"7:cpu:/other\n{line}")
-    inner = mounted / place / "a" / "b"
+    own.write_text("7:cpu:/other\n0::/a/b\n")
+    inner = mounted / "a" / "b"
     inner.mkdir(parents=True)
-    (inner / name).write_text("max\n")
-    (inner.parent / name).write_text("123456\n")
+    (inner / "memory.max").write_text("max\n")
+    (inner.parent / "memory.max").write_text("123456\n")
 
     assert list(machine_memory.cgroup_limits(own, mounted)) == [123456]
 

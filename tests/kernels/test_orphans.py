@@ -170,7 +170,7 @@ def test_a_cgroup_is_removed_though_no_thread_can_be_started(monkeypatch: pytest
 
     async def close() -> None:
         lifeline = Lifeline(Limits())
-        lifeline.cgroup = Cgroup(Limits(), [])
+        lifeline.cgroup = Cgroup(Limits(), Path("none"), {})
         monkeypatch.setattr(lifeline.cgroup, "remove", lambda: removed.append("cgroup"))
         with monkeypatch.context() as exiting:
             exiting.setattr(threading.Thread, "start", refuse)

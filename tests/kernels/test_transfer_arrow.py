@@ -119,27 +119,3 @@ def compressed(library: str, path: Path, rows: int) -> None:
     else:
         polars = pytest.importorskip("polars")
         polars.DataFrame({"n": polars.zeros(rows, dtype=polars.Int64, eager=True)}).write_ipc(path, compression="zstd")
-
-
-@pytest.mark.parametrize("library", ["pyarrow", "polars"])
-def test_a_compressed_table_is_refused(tmp_path: Path, library: str) -> None:
-    compressed(library, tmp_path / "0.arrow", 4_000_000)
-    form = "pyarrow.Table" if library == "pyarrow" else "polars.DataFrame"
-    (tmp_path / "manifest.json").write_text(json.dumps([form, "0.arrow"]))
-    assert (tmp_path / "0.arrow").stat().st_size < 32_000
-
-    with pytest.raises(TransferError, match="its table is compressed"):
-        decode(HeldFolder(tmp_path))
-
-
-def test_a_compressed_dictionary_is_refused(tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    words = arrow.array(["a" * 100_000])
-    table = arrow.table({"w": arrow.DictionaryArray.from_arrays(arrow.array([0], arrow.int8()), words)})
-    options = arrow.ipc.IpcWriteOptions(compression="zstd")
-    with arrow.ipc.new_file(str(tmp_path / "0.arrow"), table.schema, options=options) as writer:
-        writer.write_table(table)
-    (tmp_path / "manifest.json").write_text('["pyarrow.Table", "0.arrow"]')
-
-    with pytest.raises(TransferError, match="its table is compressed"):
-        decode(HeldFolder(tmp_path))

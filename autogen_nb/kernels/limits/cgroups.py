@@ -1,7 +1,7 @@
 """A cgroup for what an agent runs: a wall against memory and processes that no code runs away from.
 
-1. It is made below the cgroup that this process is in or, where that one may hand nothing on since it holds
-   processes (version 2), beside it. Where none can be made, the watcher is alone (`limit_watch`).
+1. It is made below the cgroup (version 2) that this process is in or, where that one may hand nothing on since it
+   holds processes, beside it. Where none can be made, the watcher is alone (`limit_watch`).
 2. The watcher comes first: at the limit it interrupts, and variables are kept. The wall stands a little further out,
    for what takes more between two looks; there the system ends a process, or starts no other.
 3. It goes with what ran in it: its owner removes it, or the supervisor of an owner that died.
@@ -10,7 +10,7 @@
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,21 +35,19 @@ class Wall:
     swap: str = ""
 
 
-_PIDS = Wall("pids.max", "pids.events", "max")
-_VERSION_1 = {
-    "memory": Wall("memory.limit_in_bytes", "memory.oom_control", "oom_kill", swap="memory.memsw.limit_in_bytes"),
-    "pids": _PIDS,
+_WALLS = {
+    "memory": Wall("memory.max", "memory.events", "oom_kill", swap="memory.swap.max"),
+    "pids": Wall("pids.max", "pids.events", "max"),
 }
-_VERSION_2 = {"memory": Wall("memory.max", "memory.events", "oom_kill", swap="memory.swap.max"), "pids": _PIDS}
 
 
 class Cgroup:
-    """One cgroup, which with version 1 is a folder for each controller; `made` makes it."""
+    """A folder of cgroup version 2; `made` makes it."""
 
-    def __init__(self, limits: Limits, walls: Sequence[tuple[str, Path, Wall]]) -> None:
-        self._walls = tuple(walls)
+    def __init__(self, limits: Limits, folder: Path, walls: Mapping[str, Wall]) -> None:
+        self._walls = walls
         self._words = limits.words
-        self.folders = tuple(dict.fromkeys(folder for _, folder, _ in walls))
+        self.folder = folder
         self.begin()
 
     @classmethod
@@ -63,13 +61,13 @@ class Cgroup:
             values["memory"] = int(min(_FURTHER * limits.memory, between))
         if limits.processes is not None:
             values["pids"] = int(_FURTHER * limits.processes)
-        walls: list[tuple[str, Path, Wall]] = []
-        for known, parents in _hierarchies(own, mounted):
-            wanted = {each: wall for each, wall in known.items() if each in values}
-            made = (parent / name for parent in parents if wanted and _raised(parent / name, wanted, values))
-            if folder := next(made, None):
-                walls += [(each, folder, wall) for each, wall in wanted.items()]
-        return cls(limits, walls) if walls else None
+        here = machine_memory.own_cgroup(own, mounted)
+        wanted = {each: _WALLS[each] for each in values}
+        if here is None or not wanted:
+            return None
+        parents = [folder for folder in (here, here.parent) if _hands_on(folder, mounted)]
+        folder = next((parent / name for parent in parents if _raised(parent / name, wanted, values)), None)
+        return None if folder is None else cls(limits, folder, wanted)
 
     def begin(self) -> None:
         """What is met counts from now on."""
@@ -83,18 +81,17 @@ class Cgroup:
     def remove(self) -> None:
         """Takes it away, now that all that ran in it has ended; the system may take a moment to see that."""
         until = time.monotonic() + _PATIENCE
-        for folder in self.folders:
-            while folder.exists() and time.monotonic() < until:
-                with suppress(OSError):
-                    folder.rmdir()
-                    break
-                time.sleep(_PAUSE)
+        while self.folder.exists() and time.monotonic() < until:
+            with suppress(OSError):
+                self.folder.rmdir()
+                return
+            time.sleep(_PAUSE)
 
     def _counts(self) -> dict[str, int]:
         found = {}
-        for each, folder, wall in self._walls:
+        for each, wall in self._walls.items():
             with suppress(OSError):
-                found[each] = parse_counter((folder / wall.counter).read_text("ascii"), wall.what)
+                found[each] = parse_counter((self.folder / wall.counter).read_text("ascii"), wall.what)
         return found
 
 
@@ -104,20 +101,8 @@ def parse_counter(text: str, what: str) -> int:
     return next((int(line[1]) for line in lines if line[:1] == [what] and line[1:2] and line[1].isdigit()), 0)
 
 
-def _hierarchies(own: Path, mounted: Path) -> Iterator[tuple[Mapping[str, Wall], list[Path]]]:
-    """The controllers of each hierarchy that a process is in, and the folders in which a cgroup may be made."""
-    for controllers, place in machine_memory.own_cgroups(own):
-        if not controllers:
-            here = mounted / place
-            parents = [folder for folder in (here, here.parent) if _hands_on(folder, mounted)]
-            yield _VERSION_2, parents
-        for each in controllers.split(","):
-            if each in _VERSION_1:
-                yield {each: _VERSION_1[each]}, [mounted / each / place]
-
-
 def _hands_on(folder: Path, mounted: Path) -> bool:
-    """Whether cgroups in this folder, of version 2, have both controllers, and we may move a process there."""
+    """Whether cgroups in this folder have both controllers, and we may move a process there."""
     if not folder.is_relative_to(mounted):
         return False
     try:
@@ -125,7 +110,7 @@ def _hands_on(folder: Path, mounted: Path) -> bool:
     except (OSError, ValueError):
         return False
     # Who moves a process needs to write where its old cgroup and its new one meet.
-    return _VERSION_2.keys() <= set(handed) and os.access(folder / "cgroup.procs", os.W_OK)
+    return _WALLS.keys() <= set(handed) and os.access(folder / "cgroup.procs", os.W_OK)
 
 
 def _raised(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) -> bool:
@@ -140,8 +125,7 @@ def _raised(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) 
             if wall.swap:
                 # Memory that goes to a disk is taken all the same. Not every system counts it.
                 with suppress(OSError):
-                    total = 0 if wall.swap == "memory.swap.max" else values[each]
-                    (folder / wall.swap).write_text(str(total), "ascii")
+                    (folder / wall.swap).write_text("0", "ascii")
     except OSError:
         with suppress(OSError):
             folder.rmdir()

@@ -20,22 +20,18 @@ def memory() -> int:
 
 
 def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
-    """The memory limits of the cgroups that a process is in, from the innermost outwards; of either version."""
-    for controllers, place in own_cgroups(own):
-        if controllers in ("", "memory"):
-            top, name = (mounted / "memory", "memory.limit_in_bytes") if controllers else (mounted, "memory.max")
-            folder = top / place
-            for step in (folder, *folder.parents):
-                if step.is_relative_to(top):
-                    with suppress(ValueError):
-                        yield int(_text(step / name))
+    """The memory limits of the process's cgroup (version 2), from the innermost outwards."""
+    folder = own_cgroup(own, mounted)
+    for step in () if folder is None else (folder, *folder.parents):
+        if step.is_relative_to(mounted):
+            with suppress(ValueError):
+                yield int(_text(step / "memory.max"))
 
 
-def own_cgroups(own: Path) -> Iterator[tuple[str, str]]:
-    """The controllers, as one text, and the path of each cgroup that a process is in; "" stands for version 2."""
-    for line in _text(own).splitlines():
-        _, controllers, place = (*line.split(":", 2), "", "")[:3]
-        yield controllers, place.lstrip("/")
+def own_cgroup(own: Path, mounted: Path) -> Path | None:
+    """The folder of the process's cgroup; None where the system has none of version 2."""
+    places = [line.removeprefix("0::/") for line in _text(own).splitlines() if line.startswith("0::/")]
+    return mounted / places[0] if places else None
 
 
 def preimports(wanted: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class Lifeline:
             return list(command)
         keep = "keep" if self._keep else "end"
         folders = "\n".join(str(folder) for folder in self._folders)
-        cgroups = "\n".join(str(folder) for folder in (self.cgroup.folders if self.cgroup is not None else ()))
+        cgroups = "" if self.cgroup is None else str(self.cgroup.folder)
         # Neither the person's environment nor installed packages play a part in it.
         python = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
         return [*python, str(os.getpid()), str(self._theirs[1]), keep, folders, cgroups, *command]

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import Any
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.transfer.arrow_file import check_arrow
 from autogen_nb.kernels.transfer.value_reader import ValueReader, require
 
 UNITS = ("s", "ms", "us", "ns")
@@ -154,7 +153,7 @@ def _arrow_table(reader: ValueReader, file: Any) -> Any:
     arrow = _installed("pyarrow")
     if int(arrow.__version__.partition(".")[0]) < _SAFE:
         raise TransferError(f"pyarrow {arrow.__version__} may run code that is hidden in a table; {_SAFE} does not")
-    with arrow.ipc.open_file(arrow.py_buffer(_arrow_bytes(reader, file))) as opened:
+    with arrow.ipc.open_file(arrow.py_buffer(reader.arrow(file))) as opened:
         if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):
             raise TransferError("it has a column of a type that is no plain data")
         table = opened.read_all()
@@ -163,17 +162,10 @@ def _arrow_table(reader: ValueReader, file: Any) -> Any:
     return table
 
 
-def _arrow_bytes(reader: ValueReader, file: Any) -> bytes:
-    """The bytes of an Arrow file that is no larger unpacked than it is."""
-    data = reader.arrow(file)
-    check_arrow(data)
-    return data
-
-
 def _polars_frame(reader: ValueReader, file: Any) -> Any:
     polars = _installed("polars")
     try:
-        return polars.read_ipc(io.BytesIO(_arrow_bytes(reader, file)))
+        return polars.read_ipc(io.BytesIO(reader.arrow(file)))
     except (KeyboardInterrupt, SystemExit, TransferError):
         raise
     except BaseException as error:

@@ -16,7 +16,6 @@ from autogen_nb.errors import ConfigError, ModelUnavailable
 from autogen_nb.models.config.account import PLACEHOLDER, Account
 from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
 from autogen_nb.models.config.local_servers import MOST_BYTES, listed_names
-from autogen_nb.models.openai.bounded_response import ENCODINGS, UnreadableBody, bound
 from autogen_nb.models.openai.loop_clients import LoopClients, keep
 from autogen_nb.models.openai.server_errors import ErrorContext, ServerFailed, by_cause, by_status
 from autogen_nb.models.openai.tls import context_for
@@ -164,13 +163,7 @@ class OpenAIClients:
         verify = True if at_home and url.startswith("http:") else context_for(self._ca_bundle)
         # A proxy cannot reach this machine's own loopback.
         try:
-            return openai.DefaultAsyncHttpxClient(
-                verify=verify,
-                trust_env=not at_home,
-                follow_redirects=False,
-                headers={"Accept-Encoding": ENCODINGS},
-                event_hooks={"response": [bound]},
-            )
+            return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not at_home, follow_redirects=False)
         except Exception as error:  # noqa: BLE001 - what it cannot be made with is the environment's, a ValueError or not
             why = ErrorContext("", url).clean(str(error)).rstrip(".")
         ways = "mend or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
@@ -196,8 +189,6 @@ async def _answered(
         return by_cause(server, error.__cause__ or error)
     except openai.APIStatusError as error:
         return by_status(server, error.status_code, error.body, error.response.headers)
-    except UnreadableBody as error:
-        return server.refused(str(error))
     except openai.OpenAIError as error:
         return server.refused(f"could not be asked: {server.clean(str(error))}")
     except RuntimeError as error:

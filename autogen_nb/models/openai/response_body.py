@@ -10,7 +10,6 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from autogen_nb.messages import Reasoning
-from autogen_nb.models.openai.bounded_response import UnreadableBody
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.server_errors import ErrorContext, by_cause, by_event
 
@@ -131,8 +130,6 @@ async def _next(blocks: AsyncIterator[bytes], server: ErrorContext, until: float
     try:
         async with asyncio.timeout_at(until):
             return await anext(blocks, None)
-    except UnreadableBody as error:
-        failure = server.refused(str(error))
     # The transport is httpx or httpx2, whichever the openai library brought: any failure to read is a cut.
     except Exception as error:  # noqa: BLE001 - see above
         failure = by_cause(server, error)
