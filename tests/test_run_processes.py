@@ -80,7 +80,8 @@ def test_interrupt_lands_in_the_caller_and_leaves_a_log(way: str) -> None:
 
     assert done.stderr == ""
     told: dict[str, Any] = json.loads(done.stdout)
-    assert told["took"] < 0.3
+    # The limit that is promised for Stop and Ctrl-C.
+    assert told["took"] < 5
     assert told["broken"] == ["ChatStarted", "Said", "ModelAsked"]
     assert told["resumed"] == "Ended"
 

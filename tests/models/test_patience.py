@@ -43,32 +43,29 @@ def test_a_date_is_waited_for(server: FakeOpenAI) -> None:
 def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
     server.add(FakeReply(status=503, headers={"Retry-After": "50"}), "never asked for")
 
-    async def stopped() -> float:
+    async def stopped() -> None:
         reply = OpenAIModel(model="m", base_url=server.base_url).reply(ModelRequest((HELLO,)))
         assert isinstance(await anext(reply), Waiting)
         pause = asyncio.ensure_future(anext(reply))
         await asyncio.sleep(0.05)
-        begun = time.monotonic()
         pause.cancel()
         await asyncio.wait([pause])
         await reply.aclose()
-        return time.monotonic() - begun
 
-    assert asyncio.run(stopped()) < 20
+    asyncio.run(stopped())
+
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])
 def test_a_connection_that_is_only_kept_alive_is_given_up(content_type: str, server: FakeOpenAI) -> None:
     server.add(FakeReply(events=KEPT_ALIVE.events, piece_delay=KEPT_ALIVE.piece_delay, content_type=content_type))
-    begun = time.monotonic()
 
     error = error_of(OpenAIModel(model="m", base_url=server.base_url, timeout=0.3))
 
     assert isinstance(error, ModelUnavailable)
     assert "did not answer in time" in str(error)
     assert len(server.requests) <= 1
-    assert time.monotonic() - begun < 20
 
 
 @pytest.mark.slow

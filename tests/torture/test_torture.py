@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import time
 
 import pytest
 
@@ -147,12 +146,9 @@ def test_fast_interrupts_do_no_harm(chat: Chat) -> None:
         assert isinstance(last, RunEnded)
         return last
 
-    started = time.monotonic()
     end = chat.loop.run(pressed())
 
     assert end.exit_code == 130
-    # Its own time limit is a minute.
-    assert time.monotonic() - started < 50
 
 
 def test_a_flood_of_errors(chat: Chat) -> None:
