@@ -67,7 +67,6 @@ def _register_surface() -> None:
 
 
 def _surface() -> "Surface":
-    """Where chats are shown: in the notebook that this process serves, or in a terminal."""
     if _in_a_kernel():
         from autogen_nb.notebook.surface.notebook_surface import surface
 

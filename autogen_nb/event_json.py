@@ -43,7 +43,6 @@ def _tagged(value: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it; what JSON has no form for, in the caller's own data, becomes its text."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, list | tuple):
@@ -67,7 +66,6 @@ def _build(cls: type, value: Mapping[str, Any]) -> Any:
 
 
 def _shaped(hint: Any, value: Any) -> Any:
-    """The value in the type that the field declares; another one is refused, never guessed at."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         return _first_shape(get_args(hint), value)

@@ -111,5 +111,4 @@ class AssistantAgent(ConversableAgent):
 
 
 def _summary(template: str, call: FunctionCall, content: str) -> str:
-    """What an answer says of a call."""
     return fill_template(template, tool_name=call.name, arguments=call.arguments, result=content)

@@ -95,7 +95,6 @@ class CodeExecutorAgent(ConversableAgent):
     def _judged(
         self, asked: ApprovalAsked, context: Sequence[Mapping[str, Any]]
     ) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        """What the caller's function decides about a block."""
         assert self._approval is not None
         approve, request = self._approval, ApprovalRequest(asked.block.code, context)
 

@@ -135,7 +135,6 @@ class ConversableAgent(Participant, SoloAgent):
         request_reply: bool | None = None,
         silent: bool | None = False,
     ) -> None:
-        """Sends a message; the recipient replies if it is asked to, or does so anyway since a chat was begun."""
         checked = checked_message(self.hooked_before_send(message, recipient, bool(silent)))
         # A chat that asked for it delivers it itself.
         if call_context.takes_message("send", self, recipient, checked, request_reply):
@@ -160,7 +159,6 @@ class ConversableAgent(Participant, SoloAgent):
         request_reply: bool | None = None,
         silent: bool | None = False,
     ) -> None:
-        """Takes in a message, and replies if it is asked to, or if a chat was begun with the sender."""
         checked = checked_message(message)
         if call_context.takes_message("receive", self, sender, checked, request_reply):
             return
@@ -260,7 +258,6 @@ class ConversableAgent(Participant, SoloAgent):
         carryover: str | Sequence[Any] | None = None,
         **context: Any,
     ) -> ChatResult:
-        """Holds a chat with the recipient, which this agent opens."""
         options = ChatOptions(
             message,
             clear_history=clear_history,

@@ -262,7 +262,6 @@ class GroupChat(GroupSettings):
         )
 
     def _request(self, question: SpeakerAsked) -> ModelRequest:
-        """The conversation between what the model has to do and what it said before, with what was wrong with that."""
         members = [each for each in self.agents if each.name in question.candidates]
         names = [member.name for member in members]
         role = self.role_for_select_speaker_messages

@@ -159,7 +159,6 @@ class GroupChatManager(ConversableAgent):
         remove_termination_string: str | Callable[[str], str] | None = None,
         silent: bool | None = False,
     ) -> tuple[ConversableAgent, dict[str, Any]]:
-        """Has the group remember an earlier chat, all but its last message, which is to open the next one."""
         del waits, silent
         group = self.groupchat
         earlier = [dict(message) for message in (json.loads(messages) if isinstance(messages, str) else messages)]

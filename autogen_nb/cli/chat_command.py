@@ -43,7 +43,6 @@ def chat(**given: Any) -> int:
 
 
 def _talked(conversation: "TerminalConversation") -> int:
-    """Goes on until the person ends it; the exit code is that of the last task."""
     here = sys.stdin.isatty()
     if here:
         with suppress(ImportError):
@@ -71,7 +70,6 @@ def _talked(conversation: "TerminalConversation") -> int:
 
 
 def _done(conversation: "TerminalConversation", task: str) -> tuple[int, bool]:
-    """The exit code that a task would have by itself, and whether it was interrupted."""
     try:
         conversation.do(task)
     except KeyboardInterrupt:
@@ -84,7 +82,6 @@ def _done(conversation: "TerminalConversation", task: str) -> tuple[int, bool]:
 
 
 def _loaded(data: tuple[Path, ...]) -> dict[str, Any]:
-    """The tables by the names of their variables."""
     found = tables(data, Path())
     if not found:
         return {}

@@ -86,7 +86,6 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
 
 
 def _reading(book: Any) -> str:
-    """The source of the cell that reads the table."""
     found = (cell.source for cell in book.cells if _TABLE in cell.metadata.get("tags", []))
     source: str | None = next(found, None)
     if source is None:
@@ -95,7 +94,6 @@ def _reading(book: Any) -> str:
 
 
 def _write(book: Any, path: Path, out: Path) -> list[Path]:
-    """The executed notebook and its page, which opens without network."""
     import nbformat
 
     out.mkdir(parents=True, exist_ok=True)

@@ -190,7 +190,6 @@ def _settings() -> Iterator[Finding]:
 
 
 def _requirement(text: str) -> tuple[str, str, str]:
-    """The name, the least version and the extra of a requirement, as a wheel's metadata has it."""
     name = re.match(r"[\w.-]+", text)
     least = re.search(r">=\s*([\d.]+)", text)
     extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", text)

@@ -45,7 +45,6 @@ def _this_machine() -> Iterator[Finding]:
 
 
 def _looked(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """What a look finds; one that fails is a finding itself, since a doctor must not fall ill."""
     try:
         yield from look()
     # Whatever is wrong here is what the person wants to be told.

@@ -39,5 +39,4 @@ def code_for(classes: Collection[str]) -> int:
 
 
 def code_of(error: BaseException) -> int:
-    """The exit code for an exception."""
     return code_for([each.__name__ for each in type(error).__mro__])

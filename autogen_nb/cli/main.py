@@ -57,7 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _ended(error: BaseException) -> int:
-    """The exit code of an error, which is told in one line."""
     match error:
         case SystemExit():
             raise error

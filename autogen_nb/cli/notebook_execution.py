@@ -68,7 +68,6 @@ async def execute(
 
 
 async def _first_signal(running: asyncio.Future[Any], signals: asyncio.Queue[int], seconds: float | None) -> int:
-    """Waits for what runs, for a signal, or for the time to end; 0 where no signal came."""
     came = asyncio.ensure_future(signals.get())
     both: set[asyncio.Future[Any]] = {running, came}
     await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -112,7 +111,6 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
 
 
 async def _ended(how: Literal["done", "failed"], kernel: NotebookKernel) -> ExecutionEnd:
-    """What the kernel says of it."""
     for _ in range(_TRIES):
         reply = await kernel.client.execute(
             "", silent=True, store_history=False, user_expressions=_ASKED, reply=True, timeout=10
@@ -128,7 +126,6 @@ async def _ended(how: Literal["done", "failed"], kernel: NotebookKernel) -> Exec
 
 @contextmanager
 def _signals() -> Iterator[asyncio.Queue[int]]:
-    """The signals that end a program, in the order in which they come; one that is ignored stays so."""
     loop = asyncio.get_running_loop()
     came: asyncio.Queue[int] = asyncio.Queue()
     taken = []

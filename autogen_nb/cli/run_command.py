@@ -76,7 +76,6 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
 
 
 def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:
-    """The notebook, not yet executed: the tables are read in one cell, and handed over in the next."""
     import nbformat
 
     found = tables(options.data, folder)
@@ -92,7 +91,6 @@ def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:
 
 
 def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
-    """The options as the cell's first line has them."""
     model = options.model
     if model and model.startswith(_REPLAY):
         # The notebook's kernel works in the notebook's folder.
@@ -122,7 +120,6 @@ def _quoted(option: str, value: str) -> str:
 
 
 def _check_options(options: TaskOptions) -> TaskOptions:
-    """The options with what has to be allowed first; finds what is wrong before a kernel is started for it."""
     # Nothing that nobody has read runs unless that was chosen.
     walled = options.execution_target().walled
     confirm = options.confirm or ("risky" if walled else None)
@@ -142,7 +139,6 @@ def _check_options(options: TaskOptions) -> TaskOptions:
 
 
 def _environment() -> dict[str, str]:
-    """The notebook's environment: a list of models in this folder is found from the notebook's folder, too."""
     listed = {LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}
     return {**listed, **os.environ}
 
@@ -158,7 +154,6 @@ def _code(ending: ExecutionEnd) -> int:
 
 
 def _report(ending: ExecutionEnd, place: Path, timeout: float | None, *, quiet: bool) -> None:
-    """Says how it ended, and where the notebook is; what went wrong goes to the standard error."""
     why = {
         "late": f"not finished: the run may take {timeout or 0:g} s (--timeout sets another limit)",
         "signal": "stopped",

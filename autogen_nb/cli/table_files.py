@@ -138,7 +138,6 @@ def _encoding(path: Path) -> str:
 
 
 def _name(stem: str, taken: set[str]) -> str:
-    """A variable's name for the table of a file."""
     name = re.sub(r"\W+", "_", stem).strip("_").lower() or "table"
     if not name.isidentifier():
         name = f"table_{name}"

@@ -117,7 +117,6 @@ class TerminalConversation:
         )
 
     def _hand_over(self) -> str:
-        """What the assistant is told of the tables, which go over before the first task."""
         data, self._data = self._data, {}
         if not data:
             return ""

@@ -81,7 +81,6 @@ class Transcript:
             self.line(_described(content["data"]))
 
     def _grow(self, place: str, text: str) -> None:
-        """Shows the lines that are new; none as long as earlier ones are being written over."""
         if self._growing != place:
             if place in self._shown:
                 return

@@ -78,7 +78,6 @@ def requests(log: Iterable[Recorded]) -> list[Sent]:
 
 
 def _flat(log: Iterable[Recorded]) -> Iterator[Recorded]:
-    """The events with those within them before the answer that holds them."""
     for event in log:
         yield from _flat(getattr(event, "inner", ()))
         yield event
@@ -120,7 +119,6 @@ class _Decisions:
             self._cleared.append(row)
 
     def _begun(self, asked: CodeAsked, block: CodeBlock) -> PersonAsked:
-        """The row of a block that was let through; the others run unasked."""
         row = next((row for row in self._cleared if row.code == block.code), None)
         if row is None:
             why = "confirm is never" if asked.permissions is None else "nothing risky was read in it"
@@ -205,7 +203,6 @@ class _Requests:
         self._open.append(row)
 
     def _pass_on(self, event: Relayed) -> None:
-        """What the speaker said last is in the members' conversations with the manager too."""
         places = range(len(self._said) - 1, -1, -1)
         last = next((place for place in places if self._said[place].sender == event.speaker), None)
         if last is not None:

@@ -165,7 +165,6 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     async def _in_order(
         self, blocks: Sequence[CodeBlock], run: Callable[[CodeBlock], AsyncGenerator[Output | BlockOutcome]]
     ) -> AsyncGenerator[Output | RunEnded]:
-        """A run, once all is ready for it; its end tells what else the model should know."""
         # What was asked for earlier, a restart for example, is over first.
         async with self._turn:
             await self._prepare()
@@ -219,7 +218,6 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         """Has ready what the code needs beside the place that it runs in."""
 
     def _code_file(self, block: CodeBlock) -> Path | None:  # noqa: ARG002 - others know
-        """The file that holds a block."""
         return None
 
     async def _start(self) -> None:

@@ -145,7 +145,6 @@ class CommandLineExecutor:
     async def _in_order(
         self, blocks: Sequence[CodeBlock], run: Callable[[CodeBlock], AsyncGenerator[Output | BlockOutcome]]
     ) -> AsyncGenerator[Output | RunEnded]:
-        """What comes of the blocks, one after the other, up to the first that fails."""
         self._make_folders()
         ran, code, notes = 0, 0, list[str]()
         for block in blocks:
@@ -183,7 +182,6 @@ class CommandLineExecutor:
                 held.remove(path.name)
 
     def _save(self, code: str, name: str) -> Path:
-        """The file of this name in the working directory, which now holds the code."""
         root = self.cwd.resolve()
         place = Path(os.path.relpath(root / name, root))
         if place == Path() or ".." in place.parts:
@@ -207,7 +205,6 @@ class CommandLineExecutor:
             raise ExecutionError(f"{otherwise}: {' '.join(said.strip().splitlines()[-3:])}")
 
     async def _output_of(self, argv: Sequence[str]) -> tuple[int, str]:
-        """How a program ended, and what it said."""
         text = ""
         async with aclosing(self._shell.run(argv, None)) as items:
             async for item in items:
@@ -217,7 +214,6 @@ class CommandLineExecutor:
         raise AssertionError("a program ended without saying how")
 
     def _file_name(self, block: CodeBlock) -> str:
-        """The name of the file that a block is saved in."""
         digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
         return block_file_name(block.code) or f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
 
@@ -230,7 +226,6 @@ class CommandLineExecutor:
         raise unknown_language(language)
 
     def _make_folders(self) -> None:
-        """Makes the working directory, with its parents, and the folder for packages, where they are not there."""
         if self._place.shares_disk:
             try:
                 self.cwd.mkdir(parents=True, exist_ok=True)

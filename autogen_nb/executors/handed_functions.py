@@ -129,7 +129,6 @@ def _with_requirements(given: Any) -> FunctionWithRequirements:
 
 
 def _text(given: FunctionWithRequirements, known: set[str]) -> str:
-    """A function's source without what only says what it needs."""
     function = given.func
     name = getattr(function, "__name__", repr(function))
     try:
@@ -164,7 +163,6 @@ def _says_requirements(decorator: ast.expr) -> bool:
 
 
 def _globals(code: Any) -> set[str]:
-    """The global names that a function and those within it read."""
     import dis
 
     names = {str(step.argval) for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
@@ -172,7 +170,6 @@ def _globals(code: Any) -> set[str]:
 
 
 def _import(given: Import) -> tuple[str, list[str]]:
-    """The line that imports something, and the names that it binds."""
     match given:
         case Alias(name=name, alias=alias):
             return f"import {name} as {alias}", [alias]
@@ -185,7 +182,6 @@ def _import(given: Import) -> tuple[str, list[str]]:
 
 
 def _stub(text: str) -> str:
-    """The function's head and docstring."""
     node = ast.parse(text).body[0]
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     doc = ast.get_docstring(node, clean=True)

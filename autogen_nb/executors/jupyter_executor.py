@@ -223,7 +223,6 @@ class JupyterExecutor(CommandLineExecutor):
         yield outcome
 
     def _steps(self, block: CodeBlock, own: str, company: "_Company") -> list[AsyncGenerator[Output | BlockOutcome]]:
-        """What runs for a block, one after the other, in or beside a kernel of this language."""
         inside = block.language in _family(own)
         if not (inside or (block.language in _SHELL and (self._place.runs_programs or own == "python"))):
             raise unknown_language(block.language, own)
@@ -243,7 +242,6 @@ class JupyterExecutor(CommandLineExecutor):
         return steps
 
     async def _inside(self, code: str, company: "_Company") -> AsyncGenerator[Output | BlockOutcome]:
-        """What comes of a block in the kernel, whose lost state is restored before and after it if that is wanted."""
         notes: list[str] = []
         again = partial(self._history.again, self.kernel, notes, timeout=company.timeout, ask=company.ask)
         if self.kernel.lost:
@@ -291,7 +289,6 @@ def _typing(inquirer: Inquirer) -> Ask:
 
 
 def _family(language: str) -> frozenset[str] | set[str]:
-    """The names of blocks that a kernel of this language runs."""
     for family in (PYTHON, _SHELL):
         if language in family:
             return family

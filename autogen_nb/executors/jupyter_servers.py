@@ -164,7 +164,6 @@ class KernelContainer(ContainerPlace):
 
 
 def place_of(server: Any, cwd: Path, kernel: str) -> Place:
-    """Where a kernel for this server runs."""
     if hasattr(server, "place"):
         place: Place = server.place(cwd, kernel)
         return place

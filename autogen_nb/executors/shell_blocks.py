@@ -133,7 +133,6 @@ class Shell:
         return watch
 
     def program(self, language: str) -> str:
-        """The shell that runs blocks of a language."""
         name = "bash" if language in BASH else "sh"
         if not self._place.here:
             return name
@@ -176,7 +175,6 @@ class Shell:
 
 
 async def _interrupt(job: Job, seconds: float) -> None:
-    """Sends SIGINT until the process has ended or the time is over: a shell loses one that meets it in a fork."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while not job.exited.done() and loop.time() < deadline:
@@ -203,7 +201,6 @@ def _discard(pipe: int) -> None:
 
 
 def _read(pipe: int) -> bytes:
-    """What can be read at once; nothing at the end, or where nothing is there yet."""
     try:
         return os.read(pipe, _CHUNK)
     except BlockingIOError:

@@ -106,14 +106,12 @@ class RuleBasedApprover:
         return cast("CodeQuestionAnswerer", self._human)
 
     def _offering(self, question: ApprovalAsked) -> ApprovalAsked:
-        """The question with all that the person may be offered in it, and no more."""
         if question.always and self._onwards.always_said:
             self._onwards.excepted.add(question.agent)
         offered = self._onwards.offered and question.agent not in self._onwards.excepted
         return replace(question, effects=self._placed(question.effects), onwards=offered)
 
     def _lets(self, agent: str) -> bool:
-        """Whether the person lets all later code run unasked, and may do so for this agent's."""
         return self._onwards.chosen and agent not in self._onwards.excepted
 
     def _placed(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
@@ -135,7 +133,6 @@ class RuleBasedApprover:
         return f"{RULED}{'; '.join(map(str, used))}" if used else ""
 
     def _keep(self, given: G) -> G:
-        """The person's answer, once what it lets pass from now on is kept."""
         lets = given.allowed if isinstance(given, EffectJudged) else given.decision == "run"
         if lets and isinstance(given, ApprovalGiven):
             self._onwards.chosen |= given.onwards
@@ -149,14 +146,12 @@ class RuleBasedApprover:
         return given
 
     def _complain(self, text: str) -> None:
-        """Says it, unless it was the last that was said."""
         if text != self._told:
             self._told = text
             self._tell(text)
 
 
 def _then(answer: G | Awaitable[G], after: Callable[[G], G]) -> G | Awaitable[G]:
-    """The answer once it was looked at; one that is awaited stays one that is awaited."""
     return _later(answer, after) if isinstance(answer, Awaitable) else after(answer)
 
 

@@ -52,7 +52,6 @@ class RulesFile:
         return self._path
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules as they are now."""
         return tuple(kept.rule for kept in self.kept())
 
     def kept(self) -> tuple[KeptRule, ...]:
@@ -106,7 +105,6 @@ class RulesFile:
 
     @contextmanager
     def _alone(self) -> Generator[None, None, None]:
-        """Holds the lock; it is free again when its holder ends, however that ends."""
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         number = os.open(self.path.with_suffix(".lock"), flags, 0o600)
         try:

@@ -159,7 +159,6 @@ class SocketChannels(KernelChannels):
                 self._deliver("iopub", plain.recv_multipart(self._zmq.NOBLOCK))
 
     def close(self) -> None:
-        """Closes all sockets."""
         for pump in self._pumps:
             pump.cancel()
         self._sockets["iopub"].disable_monitor()

@@ -200,7 +200,6 @@ class Kernel(VariableExchange):
         return self._current
 
     async def _conclude(self, request: ExecuteRequest) -> BlockOutcome:
-        """What came of the request; passes the turn on, with a kernel that runs."""
         lost, self._lost = self._lost, ""
         finished = await self._outcome(request)
         if not self.alive and self._ending is None:
@@ -209,7 +208,6 @@ class Kernel(VariableExchange):
         return replace(finished, note=" ".join(note for note in (lost, finished.note) if note))
 
     async def _let_go(self, request: ExecuteRequest) -> None:
-        """Returns when the request that was given up is over, or waits for a person's word."""
         asked = asyncio.ensure_future(request.asking.wait())
         waited: list[asyncio.Future[Any]] = [self._behind(self._settle(request)), asked]
         try:
@@ -218,7 +216,6 @@ class Kernel(VariableExchange):
             asked.cancel()
 
     async def _settle(self, request: ExecuteRequest) -> None:
-        """Brings a request that was given up to its end, for the next one to find an idle kernel."""
         try:
             if request.end is None:
                 request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
@@ -234,7 +231,6 @@ class Kernel(VariableExchange):
             self._life.begin()
 
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
-        """What came of the request; a kernel that did not yield is ended."""
         # The limit at which the system itself stopped a block that failed.
         met = await request.launched.met() if request.end == "died" or request.exit_code else ""
         finished = classify(request, self._ending, met)
@@ -322,7 +318,6 @@ class Kernel(VariableExchange):
 
 
 async def _passed(request: ExecuteRequest) -> bool:
-    """Whether the request is over; an output of it goes unseen."""
     try:
         return await request.next() is None
     except Exception:  # noqa: BLE001 - what `ask` raised; whoever asked has been told

@@ -30,12 +30,10 @@ class KernelLifecycle:
 
     @property
     def alive(self) -> bool:
-        """Whether the kernel runs."""
         return self.launched is not None and self.launched.alive
 
     @property
     def starting(self) -> bool:
-        """Whether a kernel is on its way."""
         return self._starting is not None
 
     async def start(self) -> KernelHandle:
@@ -105,7 +103,6 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
 
 
 def _outbox(parent: Path) -> Path:
-    """A fresh folder, of a short name: sockets lie in it."""
     return Path(tempfile.mkdtemp(prefix="", dir=parent))
 
 

@@ -32,7 +32,6 @@ class BlockOutcome:
 
     @property
     def ok(self) -> bool:
-        """Whether the block succeeded."""
         return self.exit_code == 0
 
 

@@ -234,7 +234,6 @@ class ExecuteRequest:
         return None
 
     def _left(self, failure: Failure) -> Output | None:
-        """Code that leaves by SystemExit has not failed by it; a message is printed, as Python does."""
         code = exit_code(failure.evalue)
         self._exit = 1 if code is None else code
         return Stream("stderr", f"{failure.evalue}\n") if code is None else None
@@ -289,7 +288,6 @@ class ExecuteRequest:
         self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
 
     async def _judged(self, asked: GuardQuestion) -> EffectJudged:
-        """What the person says; that the code is stopped, as soon as they say so to another question of it."""
         if self._guarded is None or self._guarded.allow is None:
             return EffectJudged(allowed=False, reason="nobody can be asked")
         stopped = EffectJudged(allowed=False, stop=True)
@@ -307,7 +305,6 @@ class ExecuteRequest:
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        """The time limit does not run while any question is open."""
         self._open += 1
         # It runs again where this is asked in place of another question, which has just been given up.
         self._clock.pause()

@@ -175,5 +175,4 @@ def parts_from(content: Iterable[Any]) -> list[str | Image]:
 
 
 def call_on_the_wire(call: FunctionCall) -> dict[str, Any]:
-    """A call as the API has it."""
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}

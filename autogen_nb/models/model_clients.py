@@ -230,7 +230,6 @@ def result_of(completion: Completion) -> CreateResult:
 
 
 def _client_usage(usage: Usage | None) -> RequestUsage:
-    """The tokens as AgentChat has them; none where the server did not say."""
     return RequestUsage(0, 0) if usage is None else RequestUsage(usage.prompt_tokens, usage.completion_tokens)
 
 

@@ -49,7 +49,6 @@ def cost_at(usage: Usage, price: Price) -> float:
 
 
 def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | None:
-    """What the prompt and what the reply costs, by the list."""
     if not is_listed_at(url):
         return None
     import genai_prices

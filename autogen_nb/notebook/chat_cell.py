@@ -72,7 +72,6 @@ class ChatCell:
         self._asks_given = self._reply_begun = False
 
     async def run(self) -> ChatResult:
-        """What the run comes to."""
         task = self._notebook.task(self._settings)
         inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
         with closing(self._view), ticking(self._view.tick) if self._stage.waits == "async" else nullcontext():
@@ -135,7 +134,6 @@ class ChatCell:
         return notebook.model(spec or "")
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
-        """The model as the budgets let it be asked, after what the chat has spent already."""
         budgets = [Budget.parse(text) for text in (self._settings.budget, self._settings.policy_budget) if text]
         chat.count_spent(budgets)
         for budget in budgets:
@@ -147,7 +145,6 @@ class ChatCell:
     async def _offer_variables(
         self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The variables that the task names and that the person lets go over."""
         namespace = self._notebook.namespace
         open_ = [
             name
@@ -170,7 +167,6 @@ class ChatCell:
         return {}
 
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
-        """The run with an open question that the cell goes on with, if it asks for the very same."""
         if not all(chat.shared.holds(name, value) for name, value in inputs.items()):
             return None
         resumed = chat.resume(self._stage.origin, task, self._settings)
@@ -182,7 +178,6 @@ class ChatCell:
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
-        """A run of its own, with its variables handed over."""
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
@@ -204,7 +199,6 @@ class ChatCell:
         return cell_run
 
     async def _settle_stuck_code(self, chat: NotebookConversation) -> None:
-        """Asks about code of an earlier run that has not yielded to Stop."""
         chat.stop_question.withdraw()
         chat.executor.kernel.on_stuck = self._on_stuck(chat)
         if not chat.busy:
@@ -218,7 +212,6 @@ class ChatCell:
             self._view.note(stop_question.KILLED, kind="decision")
 
     def _on_stuck(self, chat: NotebookConversation) -> OnStuck | None:
-        """Who is asked when the person stops this run and its code does not yield."""
         if isinstance(self._person, AbsentPerson):
             return None
         if self._stage.aside is None or self._stage.waits == "sync":
@@ -226,7 +219,6 @@ class ChatCell:
         return chat.stop_question.ask_in_cell(self._stage.aside)
 
     async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
-        """Runs the chat; where the server that the person gave does not answer, they are asked again."""
         self._view.hide(cell_run.message)
         shown = 0
         while True:
@@ -239,7 +231,6 @@ class ChatCell:
                 shown = len(cell_run.log)
 
     async def _choose_other(self, error: ModelError) -> Model:
-        """The model that takes the place of one that failed before it said a word."""
         told = type(error)(f"{error} {_WAY_OUT}", model=error.model)
         if not self._asks_given or self._reply_begun or isinstance(self._person, AbsentPerson):
             raise told from error
@@ -252,7 +243,6 @@ class ChatCell:
     async def _run_chat(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model, shown: int
     ) -> ChatResult:
-        """Runs the chat, of whose log so many events are to be seen already."""
         user, assistant = self._agents(conversation, cell_run, model)
         chat = TwoAgentChat(
             user,
@@ -289,7 +279,6 @@ class ChatCell:
         return chat.result()
 
     def _offer_less(self, conversation: NotebookConversation) -> None:
-        """Offers, once in a chat, to be asked less, where every block is let run all the same."""
         if self._settings.confirm != "always" or conversation.offer_made:
             return
         if lets_all_run(event for cell_run in conversation.runs for event in cell_run.log):
@@ -349,7 +338,6 @@ class ChatCell:
             self._view.note(variable_choice.replaced_variables_line(taken, "your notebook"))
 
     async def _list_new_variables(self, chat: NotebookConversation) -> None:
-        """Says which variables the agent's kernel has that nobody was told of yet."""
         if not chat.alive:
             return
         # Only a Python kernel can tell.
@@ -361,7 +349,6 @@ class ChatCell:
                 self._view.note(variable_choice.new_variables_line(copied, self._name_for_commands(chat)))
 
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:
-        """The chat's name where a command must say it."""
         return chat.name if chat.name != self._notebook.conversations.current else None
 
     async def _on_engine(self, work: Coroutine[Any, Any, T]) -> T:
@@ -370,7 +357,6 @@ class ChatCell:
 
 @contextmanager
 def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
-    """The folder for a chat's files, which is there while a cell runs, and afterwards where something was written."""
     try:
         make_folder(chat.cwd, chat.folder)
     except OSError as error:

@@ -71,7 +71,6 @@ class ChatFolders:
         return next(each for each in _numbered(folder) if each not in taken and self._claimed(each))
 
     def _claimed(self, folder: str) -> bool:
-        """Whether the folder is this notebook's now, and no other one's that lives."""
         if folder in self._claims:
             return True
         digest = hashlib.sha256(os.fsencode(self._cwd.resolve() / folder)).hexdigest()[:16]

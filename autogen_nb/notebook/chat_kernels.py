@@ -120,7 +120,6 @@ class ChatKernels:
         self._watching = None
 
     async def _look(self, chat: KernelChat, use: _Use, idle: float) -> None:
-        """Tells of a kernel that is idle for too long, and ends it when it was told of in time."""
         over = _now() - use.last - idle
         if over >= -self._notice and not use.told:
             use.told = True

@@ -66,11 +66,9 @@ class CellRun:
         return self.log[-1] if self.log else None
 
     def said(self) -> Iterator[Said]:
-        """The messages of the run."""
         return (event for event in self.log if isinstance(event, Said))
 
     def replies(self) -> Iterator[ModelReplied]:
-        """What models replied in the run."""
         return (event for event in self.log if isinstance(event, ModelReplied))
 
 
@@ -229,7 +227,6 @@ class NotebookConversation:
         return run, replaced
 
     def _remove_from(self, index: int) -> list[CellRun]:
-        """The runs from there on, which the conversation has no more."""
         gone = self.runs[index:]
         del self.runs[index:]
         self._replaced += (reply for run in gone for reply in run.replies())
@@ -301,7 +298,6 @@ class Conversations:
         return chat, "" if kept is None else _KEPT.format(kept=kept)
 
     def _drop_unanswered(self, name: str) -> list[str]:
-        """The tasks of the conversation, which is gone now; none where a model has said anything, or might go on."""
         old = self._all.get(name)
         if old is None or not old.unanswered:
             return []

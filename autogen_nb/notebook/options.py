@@ -112,7 +112,6 @@ class Option:
     for_team: bool
 
     def value(self, given: Any, source: str) -> Any:
-        """The option's value."""
         try:
             return self.check(given, self.flags[-1])
         except ConfigError as error:
@@ -335,7 +334,6 @@ def read_options(line: str, cell: str | None) -> CellOptions:
 
 
 def _flags() -> Iterator[tuple[str, bool]]:
-    """Every way to write an option, and whether a value follows it."""
     for option in OPTIONS.values():
         action = option.argument.get("action", "store")
         for flag in option.flags:
@@ -348,7 +346,6 @@ _TAKES_VALUE = dict(_flags())
 
 
 def _split(line: str) -> tuple[list[str], str]:
-    """The options and their values, and the text behind them as it was typed."""
     taken: list[str] = []
     tokens = _TOKEN.finditer(line)
     for token in tokens:

@@ -233,7 +233,6 @@ class Session:
             view.note(why)
 
     def _where(self, options: CellOptions, origin: Origin) -> ExecutionTarget:
-        """Where the cell's code runs, once it is known that it can run there."""
         usual = self._defaults.where
         chat = self.conversations.find(options, origin)
         where = target_of(options, usual) if chat is None else chat.target_for(options, usual)
@@ -244,7 +243,6 @@ class Session:
 
 
 async def _ask_below(view: NotebookView, what: str) -> StopAnswer:
-    """What the person says in a panel of its own, below what the view shows."""
     from autogen_nb.notebook.asking.panels import ButtonPerson
 
     below = NotebookView(publish=view.publish)

@@ -126,7 +126,6 @@ def cell_settings(
 
 
 def _value(name: str, given: Any, defaults: Defaults) -> Any:
-    """The value of an option: what the cell gives, else the environment, else the setting."""
     option = OPTIONS[name]
     if given != option.default:
         return given
@@ -136,7 +135,6 @@ def _value(name: str, given: Any, defaults: Defaults) -> Any:
 
 
 def _never_by(options: CellOptions) -> str:
-    """What a person must change to be asked."""
     if os.environ.get("AUTOGEN_NB_CONFIRM") == "never":
         return "AUTOGEN_NB_CONFIRM=never"
     return "--confirm never" if options.confirm else "%config AutogenMagics.confirm"

@@ -24,7 +24,6 @@ from autogen_nb.notebook.options import OPTIONS, CellOptions
 
 
 def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat:
-    """The team that a cell names."""
     refused = [
         option.flags[-1]
         for name, option in OPTIONS.items()
@@ -47,7 +46,6 @@ def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat
 
 
 async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) -> TaskResult:
-    """What the team comes to."""
     notebook, view = stage.notebook, stage.view
     task, name = notebook.task(options), options.team or ""
     scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))
@@ -74,6 +72,5 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
 
 
 def _answer(texts: Iterable[str], ending_words: Sequence[str]) -> str:
-    """The first text that says more than a word that ends a run, without its lines that hold such a word alone."""
     answers = (reduce(lambda text, word: without(word, text), ending_words, each) for each in texts)
     return next(filter(None, answers), "")

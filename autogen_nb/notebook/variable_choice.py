@@ -32,7 +32,6 @@ def data_variables(namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> dict[str, Any]:
-    """The named variables."""
     found = {}
     for name in names:
         if name not in namespace:

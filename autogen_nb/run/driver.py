@@ -167,7 +167,6 @@ _Settled: TypeAlias = tuple[EffectAsked | CodeInputAsked, Inquired]
 
 
 def _settled(inquiry: Inquiry, world: World, asked: dict[int, Inquiry]) -> list[_Settled] | Awaitable[list[_Settled]]:
-    """The question, and those that came up beside it while the person was asked, each with its answer."""
     answer = _answered(inquiry, world)
     return _together(inquiry, answer, world, asked) if isinstance(answer, Awaitable) else [_give(inquiry, answer)]
 
@@ -216,7 +215,6 @@ def _answered(inquiry: Inquiry, world: World) -> Any:
 
 
 def _give(inquiry: Inquiry, answer: Any) -> _Settled:
-    """Hands the answer over; what nobody waits for any more is not said to have been let happen."""
     denied = isinstance(answer, EffectJudged) and not answer.allowed
     if inquiry.withdrawn() and not denied:
         answer = ENDED if isinstance(inquiry.question, EffectAsked) else CodeInputGiven(None)

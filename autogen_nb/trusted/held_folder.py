@@ -105,12 +105,10 @@ class HeldFolder:
             os.unlink(last, dir_fd=parent.descriptor)
 
     def remove_empty(self, name: str) -> None:
-        """Has an empty folder gone."""
         with self._parent(name) as (parent, last):
             os.rmdir(last, dir_fd=parent.descriptor)
 
     def names(self) -> list[str]:
-        """What the folder holds."""
         return [entry.name for entry in os.scandir(self.descriptor)]
 
     def clear(self, name: str) -> None:
@@ -134,7 +132,6 @@ class HeldFolder:
                     fresh += beside if len(tried) < _MOST else []
 
     def _remove_flatly(self, name: str) -> list[str]:
-        """Removes a file, or a folder whose own folders come to lie beside it; the names that they have there."""
         if not _is_folder(name, self.descriptor):
             self.remove(name)
             return []
@@ -157,7 +154,6 @@ class HeldFolder:
 
     @contextmanager
     def _parent(self, name: str, *, make: bool = False) -> Iterator[tuple["HeldFolder", str]]:
-        """The folder that a name lies in, and its last part."""
         if not (steps := _steps(name)):
             raise OSError(errno.EINVAL, "it is no name of a file", name)
         *above, last = steps
@@ -182,7 +178,6 @@ def _steps(name: str) -> tuple[str, ...]:
 
 
 def _explained(error: OSError, name: str) -> OSError:
-    """The error, in words where it may be one of a link."""
     if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
         return OSError(errno.ELOOP, "it leads through a link, which is not followed, or through a file", name)
     error.filename = name
@@ -194,7 +189,6 @@ def _is_folder(name: str, parent: int) -> bool:
 
 
 def _make_accessible(name: str, parent: int) -> None:
-    """Has us read and write a folder, where its permissions can be changed without a look at its name."""
     if hasattr(os, "O_PATH"):
         number = os.open(name, os.O_PATH | _STEP, dir_fd=parent)
         try:

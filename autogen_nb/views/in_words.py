@@ -74,7 +74,6 @@ def held_picture(url: str) -> tuple[str, str] | None:
 
 
 def picture_in_words(url: str) -> str:
-    """A picture in one line."""
     picture = held_picture(url)
     if picture is not None:
         return f"[picture, {picture[0]}, {len(picture[1]) * 3 // 4:,} bytes]"

@@ -164,7 +164,6 @@ class PlainView:
         self._write(text)
 
     def _end_stream(self) -> None:
-        """Writes what still waits, since it could have become the end word's line."""
         self._write(self._lines.end())
         self._lines, self._thinking = WordFilter(END_WORD), False
 
@@ -192,7 +191,6 @@ class PlainView:
 
 
 def _settled(asked: EffectAsked | CodeInputAsked, given: EffectJudged | CodeInputGiven) -> str:
-    """What was asked, and how it was answered; what was typed is told unless it is a password."""
     by = f" (by {given.by})" if given.by else ""
     if isinstance(asked, EffectAsked):
         what = _line(asked.effect.words or f"{asked.effect.kind} {asked.effect.target}".strip())

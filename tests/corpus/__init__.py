@@ -13,6 +13,14 @@ from autogen_nb.effects import KINDS, EffectKind
 OWN = "autogen_files/main"
 """The chat's own folder, as seen from the notebook's."""
 
+PRELUDE = """
+import numpy as np
+import pandas as pd
+import matplotlib.pyplot as plt
+df = pd.read_csv("sales.csv")
+"""
+"""What an earlier block has run."""
+
 FILES = {
     "sales.csv": "date,region,product,units,price,revenue,customer_id\n"
     + "".join(

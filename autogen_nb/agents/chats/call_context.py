@@ -37,7 +37,6 @@ class UserCodeCall:
     passed: list[tuple[Message, bool | None]] = field(default_factory=list)
 
     def takes(self, method: Method, agent: Agent, peer: Agent) -> bool:
-        """Whether it is this very method that was called."""
         return (self.method, self.agent, self.peer) == (method, agent, peer)
 
 
@@ -49,7 +48,6 @@ SHOW: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=No
 
 
 def current_call() -> UserCodeCall | None:
-    """The call in whose course the caller is."""
     return CALL.get()
 
 
@@ -64,7 +62,6 @@ def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, r
 
 @contextmanager
 def during(variable: ContextVar[T | None], value: T) -> Generator[None, None, None]:
-    """Has the variable this value for what happens inside."""
     token = variable.set(value)
     try:
         yield
@@ -82,7 +79,6 @@ class NestedView:
         self._show = show
 
     def show(self, event: Event) -> None:
-        """Shows an event."""
         if not isinstance(event, ChatStarted | Ended):
             self._show(event)
 

@@ -80,7 +80,6 @@ class ChatExchange:
             self._count()
 
     def _noted(self, event: Event) -> Iterator[Event]:
-        """The event, and before one of an earlier run what happened in the chats within it: they are not held again."""
         self._note(event)
         if self._earlier > 0:
             self._earlier -= 1
@@ -123,7 +122,6 @@ class ChatExchange:
                 self._payer.count_usage(event)
 
     def _count(self) -> None:
-        """Tells the agents their counts; a reply that stops changes them without a message."""
         for one, other in permutations(self._agents.values(), 2):
             one.auto_replies[other] = self._scene.auto_replies[one.name, other.name]
 

@@ -131,7 +131,6 @@ def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool
 
 
 async def _awaited(chats: Queue, *, together: bool) -> tuple[bool, Any]:
-    """The reply of chats that are awaited: at the same time where they say what waits for what."""
     if not together:
         # One after the other, each told of those before it.
         ids = [chat.get("chat_id", number) for number, chat in enumerate(chats)]
@@ -143,7 +142,6 @@ async def _awaited(chats: Queue, *, together: bool) -> tuple[bool, Any]:
 def _to_hold(
     queue: Queue, recipient: Any, messages: Sequence[Mapping[str, Any]], sender: Any, config: Any
 ) -> Iterator[Mapping[str, Any]]:
-    """The chats that have something to begin with; the first begins by default with what was said last."""
     for number, chat in enumerate(queue):
         message = chat.get("message")
         if message is None and number == 0:

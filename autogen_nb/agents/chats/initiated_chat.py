@@ -91,7 +91,6 @@ class TwoAgentChat:
 
     @property
     def silent(self) -> bool:
-        """Whether the chat is not shown."""
         return self.options.silent or bool(self.initiator.silent)
 
     async def hold(self) -> ChatResult:

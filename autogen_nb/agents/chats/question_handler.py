@@ -95,7 +95,6 @@ class QuestionHandler:
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
     def _replied_to(self, asked: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
-        """The messages that a question is about."""
         agent, peer = self._pair(asked.agent, asked.peer)
         return agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))
 
@@ -202,7 +201,6 @@ class QuestionHandler:
         work: Callable[[], Any],
         read: Callable[[Any, UserCodeCall], events.Answer],
     ) -> events.Answer | Awaitable[events.Answer]:
-        """What is made of what the caller's own code says, and of what it did meanwhile."""
         call = UserCodeCall(method, agent, peer, self._human, self._waits)
 
         async def awaited(said: Awaitable[Any]) -> events.Answer:
@@ -240,8 +238,6 @@ def _words(agent: Participant, text: str | None) -> events.HumanInputGiven:
 
 
 async def _finished(results: list[Any]) -> events.FunctionsReturned:
-    """The results, once all that are awaited at the same time have come."""
-
     async def text(result: Any) -> str:
         return tool_use.result_text(
             (await tool_use.await_function(result))[1] if isinstance(result, Awaitable) else result
@@ -253,7 +249,6 @@ async def _finished(results: list[Any]) -> events.FunctionsReturned:
 def _shifted(
     messages: Sequence[events.Kept | Message], remembered: Sequence[Mapping[str, Any]], offset: int
 ) -> Iterator[events.Kept | Message]:
-    """The messages with places as the flow counts them; what it does not know of is written out."""
     for each in messages:
         if isinstance(each, Message):
             yield each

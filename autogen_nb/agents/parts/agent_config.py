@@ -183,7 +183,6 @@ def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
 
 
 def _kept_until_exit(executor: Executor) -> Callable[[], object]:
-    """Has the executor stopped when the process ends; calling what is returned stops it earlier."""
     forget = engine.at_exit(executor.stop)
     _own[id(executor)] = executor
 

@@ -191,7 +191,6 @@ class OutputFolder:
         return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
 
     def _held(self, folder: Path) -> HeldFolder:
-        """The folder, made where it is not there; the code may put a link anywhere below its working directory."""
         if self._base is None or not folder.is_relative_to(self._base):
             folder.mkdir(parents=True, exist_ok=True)
             return HeldFolder(folder)

@@ -47,7 +47,6 @@ class ExecutionTarget:
 
     @property
     def kind(self) -> PlaceKind:
-        """The kind of place that it is."""
         return place_kind(self.sandbox, self.kernel)
 
     @property

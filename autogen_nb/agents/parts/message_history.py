@@ -177,6 +177,5 @@ class MessageHistory(Agent):
 
 
 def _last(messages: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    """The last messages; what tools answered is kept with the calls before it, or no model could go on."""
     kept = messages[-count:] if count else []
     return messages[-count - 1 :] if kept and "tool_responses" in kept[0] else kept

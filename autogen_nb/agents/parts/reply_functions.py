@@ -99,7 +99,6 @@ class ReplyFunctions(MessageHistory):
 
     @property
     def _registered(self) -> list[Registered]:
-        """The functions that were registered."""
         return [each for each in self._places if isinstance(each, Registered)]
 
     def reset(self) -> None:

@@ -141,7 +141,6 @@ class RichOutputs:
             self._files.append(file)
 
     def _fitted(self, output: _Rich) -> tuple[_Rich, int]:
-        """The output, or in its place a line where it is too large by itself; and its size."""
         size = _length(output.data) + _length(output.metadata)
         why = ""
         if size > LARGEST:
@@ -184,7 +183,6 @@ def _length(bundle: Bundle) -> int:
 
 
 def _content(mime: str, value: object) -> bytes:
-    """What a file of the entry of a bundle holds."""
     if mime in MAGIC:
         return image_bytes(mime, value)
     text = joined_text(value)

@@ -91,7 +91,6 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
 
 
 def _described(hint: Any, name: str) -> Any:
-    """The annotation with a text in it taken as the parameter's description."""
     from pydantic import Field
 
     kind, *about = get_args(hint) if get_origin(hint) is Annotated else (hint,)

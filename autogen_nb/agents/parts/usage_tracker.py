@@ -98,7 +98,6 @@ def _dollars(cost: float | None) -> str:
 
 
 def _merge(sums: dict[str, Any], more: dict[str, Any]) -> None:
-    """Adds numbers to those of the same name; what is not known makes a sum unknown."""
     for name, value in more.items():
         if isinstance(value, dict):
             _merge(sums.setdefault(name, {}), value)

@@ -77,7 +77,6 @@ class _Written:
         self._prompt = self._completion = 0
 
     def show(self, item: Any) -> None:
-        """Writes an item."""
         match item:
             case TaskResult():
                 self._end(item)
@@ -132,7 +131,6 @@ def _text(message: BaseMessage) -> str:
 
 
 def _shown(text: str) -> str:
-    """The text as a terminal may have it."""
     return visible(plain(text))
 
 

@@ -59,7 +59,6 @@ class Handoff:
 
 
 def read_tools(given: Any) -> list[FunctionTool]:
-    """The tools for functions and tools."""
     if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
         raise ConfigError(f"tools is {given!r}; give a list of functions")
     found: list[FunctionTool] = []

@@ -78,7 +78,6 @@ class RunFollower:
         return self.transcript.messages[self._turn :]
 
     def is_task(self, message: BaseMessage) -> bool:
-        """Whether the message is of the task."""
         return id(message) in self._tasks
 
     def model_context(self, name: str) -> list[Mapping[str, Any]]:
@@ -86,7 +85,6 @@ class RunFollower:
         return [*self.members[name].context, *self._draft]
 
     def follow(self, event: Event) -> None:
-        """Takes an event in."""
         self._begin(event)
         for message in self._messages_of(event):
             if not isinstance(message, team_messages.ModelClientStreamingChunkEvent):
@@ -99,7 +97,6 @@ class RunFollower:
         return news
 
     def _begin(self, event: Event) -> None:
-        """Takes what follows an answer, but for its judgement, as another turn."""
         if self._over and not isinstance(event, EndingAsked | EndingJudged | Ended):
             self._over, self._turn = False, len(self.transcript.messages)
             self._usage, self._calls, self._results, self._ran, self._written = None, [], [], [], 0
@@ -159,7 +156,6 @@ class RunFollower:
         return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
     def _noted(self, said: Said) -> BaseMessage:
-        """What a member keeps to itself: code that its model wrote, and what that put out."""
         name, text = said.sender, said.message.text
         if said.kind == "output":
             self._draft.append(to_stored_message(said.message, name, own=False))
@@ -188,7 +184,6 @@ class RunFollower:
         return message
 
     def _keep(self, said: Said) -> None:
-        """Has the speaker remember its own turn."""
         speaker = self.members[said.sender]
         speaker.context += self._draft
         self._draft = []

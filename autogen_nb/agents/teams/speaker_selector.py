@@ -37,7 +37,6 @@ class SpeakerSelector:
     candidates: Callable[..., Any] | None = None
 
     def answer(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> OnCaller | OnEngine:
-        """Who answers the question."""
         if isinstance(question, CandidatesAsked):
             return OnCaller(lambda: self._called(self.candidates, "candidate_func", messages, self._narrowed))
         if question.method == "function":

@@ -191,7 +191,6 @@ class BaseGroupChat(TaskRunner):
         return None
 
     def _executors(self) -> list[Any]:
-        """What runs code and was not started by its owner."""
         codes = (getattr(member, "code", None) for member in self._members.values())
         executors = (code.executor for code in codes if code is not None)
         return [each for each in executors if getattr(each, "held", True) is False]
@@ -202,7 +201,6 @@ class BaseGroupChat(TaskRunner):
 
     @asynccontextmanager
     async def _held(self, waits: Waits) -> AsyncGenerator[None]:
-        """Keeps the team for one run, at whose end what runs code and was not started by its owner is stopped."""
         self._check_idle()
         self._running = True
         try:

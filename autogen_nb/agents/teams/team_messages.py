@@ -242,7 +242,6 @@ def task_messages(task: Any) -> list[BaseChatMessage]:
 
 
 def flow_message(message: BaseChatMessage) -> Message:
-    """The message as the flow has it."""
     if isinstance(message, MultiModalMessage):
         return Message(parts_of(message.content))
     return Message(message.to_model_text())

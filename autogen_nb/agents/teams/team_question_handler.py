@@ -67,7 +67,6 @@ class TeamQuestionHandler:
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
     def _context(self) -> list[Mapping[str, Any]]:
-        """What was said so far, for who decides about code."""
         return [{"source": each.source, "content": each.to_text()} for each in self.follower.transcript.messages]
 
     def _chat_handler(self) -> QuestionHandler:
@@ -76,7 +75,6 @@ class TeamQuestionHandler:
 
 
 def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awaitable[Answer]:
-    """What the caller's own input function says; it takes the prompt, and maybe a token."""
     takes = len(inspect.signature(function).parameters)
     given = (asked.prompt, None) if takes > 1 else (asked.prompt,)
     what = f"input_func of {asked.agent}"

@@ -32,7 +32,6 @@ class JudgedConditions:
         self._conditions: list[TerminationCondition] = []
 
     def watch(self, condition: "TerminationCondition") -> Watch:
-        """A watch that asks for the condition."""
         number = len(self._conditions)
         self._conditions.append(condition)
 
@@ -168,12 +167,10 @@ class _Pure(TerminationCondition):
         return seen
 
     def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        """What is seen after a turn; the totals are those of the run so far."""
         del totals
         return next((told for told in map(self._seen, turn.heard) if told), None)
 
     def _seen(self, heard: Observation) -> str | None:
-        """What is seen in one thing that happened."""
         raise NotImplementedError
 
 

@@ -104,7 +104,6 @@ def is_temporary(path: str) -> bool:
 
 
 def elements(value: Any) -> Values:
-    """What may be among the elements of a value."""
     if isinstance(value, Mapped):
         return tuple(key for key, _ in value.pairs)
     if isinstance(value, tuple):
@@ -123,7 +122,6 @@ def few(values: Iterable[Any]) -> Values:
 
 
 def item(value: Any, index: Values) -> Values:
-    """What an indexed value may be."""
     if isinstance(value, Mapped):
         return tuple(each for key, each in value.pairs if _may_be(key, index)) or (UNKNOWN,)
     if isinstance(value, tuple):

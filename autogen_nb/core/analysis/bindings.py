@@ -136,7 +136,6 @@ def _assign(target: ast.expr, bound: BoundNames, found: Bindings) -> None:
 
 
 def _forget(changed: ast.expr, found: Bindings) -> None:
-    """What is put deeper into a name is not followed."""
     while isinstance(changed, ast.Subscript):
         changed = changed.value
     if isinstance(changed, ast.Name):

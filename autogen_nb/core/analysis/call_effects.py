@@ -105,7 +105,6 @@ class CallReader:
             self._read_default(kind, name, call, made=made)
 
     def _in_threads(self, call: ast.Call) -> bool:
-        """Whether what runs in parallel starts no processes: it is alone, or all of it are threads."""
         told = {each.arg: self._values.of(each.value) for each in call.keywords}
         jobs = self._values.of(call.args[0]) if call.args else told.get("n_jobs", (None,))
         where = told.get("backend") or (*told.get("prefer", ()), *told.get("require", ()))
@@ -114,7 +113,6 @@ class CallReader:
         return None not in told and not call.args[1:] and (alone or threads)
 
     def _read_temporary(self, name: str, call: ast.Call) -> None:
-        """What is temporary is an effect where it lies elsewhere, or stays where others have theirs."""
         kept = any(not isinstance(each, ast.Constant) or not each.value for each in _given(call, ("delete",)))
         stays = (kept or name.startswith("tempfile.mk")) and not self._found.scope.private_temporary
         folder = self._values.temporary_folder(name, call)
@@ -125,7 +123,6 @@ class CallReader:
             self._found.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108 - none is made here
 
     def _read_display(self, call: ast.Call) -> None:
-        """What is shown may be a file, or be fetched."""
         for text in (text for node in _given(call, ("filename",)) for text in self._values.texts(node)):
             self._found.add_file("read", text)
         for text in (text for node in _given(call, ("url",)) for text in self._values.texts(node)):
@@ -135,7 +132,6 @@ class CallReader:
                 self._found.add_file("read", text)
 
     def _read_default(self, kind: EffectKind, name: str, call: ast.Call, *, made: bool) -> None:
-        """What the use of a library is by itself, with the host, the command or the variable that is named."""
         if name in _CALLS["parallel"] and (made or self._in_threads(call)):
             return
         found = FoundEffects(self._found.scope)
@@ -188,7 +184,6 @@ class CallReader:
             self._read_mode(path, self._mode(call, 0, "r"))
 
     def _read_name(self, name: str, call: ast.Call, owner: str = "") -> None:  # noqa: C901  # one row for each kind
-        """What a method or a function does, by its name."""
         kind = method_effects.effect(name)
         if name in ("dump", "safe_dump"):
             texts = self._files(call, 1, (*_ARGUMENTS["second"], "stream"))
@@ -216,7 +211,6 @@ class CallReader:
             self._read_files(kind, 0, call)
 
     def _read_renaming(self, name: str, call: ast.Call) -> None:
-        """A path's method, told from a table's or a text's of the same name by what it is given."""
         if len(call.args) != 1 or call.keywords:
             return
         func = call.args[0].func if isinstance(call.args[0], ast.Call) else None
@@ -252,7 +246,6 @@ class CallReader:
                 self._found.add(Effect("write", "", "changes a database"))
 
     def _mode(self, call: ast.Call, place: int, otherwise: str) -> str:
-        """The mode in which a file is opened; "w" where it cannot be told."""
         if any(each.arg is None for each in call.keywords) or any(isinstance(each, ast.Starred) for each in call.args):
             return "w"
         nodes = [*call.args[place : place + 1], *_given(call, ("mode",))]
@@ -265,7 +258,6 @@ class CallReader:
             self._found.add_file("read", path)
 
     def _read_files(self, kind: str, place: int, call: ast.Call) -> None:
-        """What is done to the file, or with the command, that an argument names."""
         for text in self._files(call, place, _ARGUMENTS["second"] if place else _ARGUMENTS["path"]) or (None,):
             if kind in _FILE_USES:
                 self._found.add_file(cast("FileUse", kind), text)
@@ -296,7 +288,6 @@ class CallReader:
             yield from self._values.of(node)
 
     def _texts(self, call: ast.Call) -> Iterator[str | None]:
-        """The texts among the arguments; those of a list in one."""
         for value in self._arguments(call):
             if isinstance(value, tuple):
                 parts = [text_of(each) for each in value]
@@ -305,7 +296,6 @@ class CallReader:
                 yield text_of(value)
 
     def _addresses(self, call: ast.Call) -> list[str]:
-        """The texts among the arguments, of which the end may not be known."""
         return [text.replace(HOLE, "*") for value in self._arguments(call) if (text := raw(value))]
 
 
@@ -331,7 +321,6 @@ def _given(call: ast.Call, keywords: Iterable[str]) -> list[ast.expr]:
 
 
 def _is_known(name: str) -> bool:
-    """Whether the tables of libraries have judged it already."""
     plain = library_effects.plain(name)
     in_table = library_effects.exact(plain) or plain in _CALLS["open"] or plain in _CALLS["database"]
     return in_table or library_effects.default(plain) != "compute"

@@ -120,7 +120,6 @@ def _command(line: str) -> tuple[str, str, str] | None:
 
 
 def _scanned(line: str, inside: str, depth: int) -> tuple[str, int]:
-    """Whether the next line begins within a text, and within how many brackets."""
     for match in _TOKEN.finditer(line):
         mark = match[0]
         if inside:

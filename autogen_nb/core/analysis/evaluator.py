@@ -164,7 +164,6 @@ class Evaluator:
         return values
 
     def _with(self, value: Any, stored: Sequence[tuple[ast.expr | None, ast.expr]]) -> Values:
-        """A dictionary or a list with what is put into it later."""
         if isinstance(value, Mapped):
             return (Mapped((*value.pairs, *(p for key, each in stored for p in self._pairs(key, each)))),)
         if isinstance(value, tuple) and all(key is None for key, _ in stored):
@@ -322,7 +321,6 @@ class Evaluator:
         return all(text in ("", ":memory:", "sqlite://", "sqlite:///:memory:") for text in texts)
 
     def _combined(self, nodes: Iterable[ast.expr], combine: Callable[..., Any]) -> Iterable[Any]:
-        """Everything that comes of the parts, each of which must be a text, a path or a number."""
         values = ([v if isinstance(v, int) else raw(v) for v in self.of(node)] for node in nodes)
         found = []
         for parts in islice(product(*values), MOST + 1):

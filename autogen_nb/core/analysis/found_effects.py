@@ -51,7 +51,6 @@ class FoundEffects:
         return tuple(dict.fromkeys((*self._effects, *vague, *self._apart)))
 
     def add(self, *effects: Effect) -> None:
-        """Adds what was found."""
         self._effects += effects
 
     def add_vague(self, effects: Iterable[Effect]) -> None:
@@ -88,13 +87,11 @@ class FoundEffects:
         self.add(Effect(_KINDS.get((use, whose), use), path, f"{_DOING[use]} {one_line(path)}{secret}"))
 
     def add_connection(self, address: str | None) -> None:
-        """Adds a connection to an address or a host."""
         name = host(address or "")
         socket = "the socket " if name.startswith(("/", "@")) else ""
         self.add(Effect("network", name, f"connects to {socket}{one_line(name)}" if name else "uses the network"))
 
     def add_program(self, command: str | None) -> None:
-        """Adds that a program is started."""
         self.add(_program(command))
 
     def add_started(self, command: str) -> None:
@@ -102,7 +99,6 @@ class FoundEffects:
         self.started.append(_program(command))
 
     def add_install(self, package: str | None) -> None:
-        """Adds that a package is installed."""
         self.add(Effect("install", package or "", f"installs {one_line(package or 'packages')}"))
 
     def add_variable(self, name: str | None) -> None:

@@ -109,7 +109,6 @@ def hidden(name: str) -> str:
 
 
 def _leads(part: str, name: str) -> bool:
-    """Whether the tables name the part itself, or on the way from it what the full name is of."""
     return (
         exact(part)
         or part in COMPUTES

@@ -23,7 +23,6 @@ _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info
 
 
 def read_line_magic(name: str, line: str, found: FoundEffects) -> None:  # noqa: C901, PLR0912  # one row for each kind
-    """Finds what a magic of one line does."""
     shown = one_line(line)
     match _LINES.get(name):
         case "plain":

@@ -40,5 +40,4 @@ def internal(name: str) -> bool:
 
 
 def file_like(text: str) -> bool:
-    """Whether a text looks like a file's name."""
     return "\n" not in text and _FILE_NAME.fullmatch(text) is not None

@@ -100,7 +100,6 @@ class _PythonReader:
         self._found.add_vague(imports.effects)
 
     def _changes(self, call: ast.Call) -> bool:
-        """Whether a statement of SQL, or a table that is put there, changes a database."""
         if not isinstance(call.func, ast.Attribute):
             return False
         is_statement = method_effects.effect(call.func.attr) == "sql"
@@ -127,7 +126,6 @@ class _PythonReader:
         return self._values.texts(call.args[0]) if call.args else (None,)
 
     def _read_text(self, call: ast.Call) -> None:
-        """A text that is run as Python."""
         for text in self._first_texts(call):
             self._found.add_inner(text, "runs code that is not known before it runs")
 
@@ -166,7 +164,6 @@ class _PythonReader:
             self._found.add_unknown("uses get_ipython")
 
     def _read_help(self, call: ast.Call) -> None:
-        """What is shown is what is given; a text names a module, which is imported."""
         for value in (value for node in call.args for value in self._values.of(node)):
             if isinstance(value, str) and library_effects.default(value) != "compute":
                 read_module(value.partition(".")[0], "", self._found)
@@ -200,7 +197,6 @@ class _PythonReader:
     """What runs, or names, what a text holds."""
 
     def _read_expressive(self, name: str, call: ast.Call) -> None:
-        """Methods that evaluate a text, or that take a style or a method by its name."""
         if name in ("query", "eval"):
             self._read_expression(name, call)
         elif name in _NAMING:
@@ -288,7 +284,6 @@ class _PythonReader:
             self._read_method_name(node.attr)
 
     def _read_mention(self, ref: str) -> None:
-        """What a library gives is handed on, or called by another name."""
         name = library_effects.plain(ref)
         kind = library_effects.default(name)
         method = method_effects.effect(name.rpartition(".")[2])
@@ -319,7 +314,6 @@ class _PythonReader:
         return taken or [""]
 
     def _read_change(self, node: ast.Attribute) -> None:
-        """A module, or what it holds, is changed."""
         for ref in self._values.refs(node.value):
             name = f"{ref}.{node.attr}"
             if not ("()" in name or "[]" in name or _SETTINGS.search(name)):
@@ -331,7 +325,6 @@ def _is_shell(ref: str) -> bool:
 
 
 def _exempt(value: object, attr: str) -> bool:
-    """Whether the attribute is the value's own affair, or nothing of a library."""
     if isinstance(value, LocalName | OpenedFile):
         return not (attr.startswith("__") and attr.endswith("__"))
     if isinstance(value, Ref):

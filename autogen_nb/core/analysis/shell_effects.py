@@ -41,7 +41,6 @@ _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
 
 def read_shell(code: str, found: FoundEffects) -> None:
-    """Finds what shell code does."""
     parsed = commands(code)
     if parsed is None:
         found.add_program(code)
@@ -145,5 +144,4 @@ class _ShellReader:
 
 
 def _packages(given: list[str]) -> list[str]:
-    """What an installer is told to install; a file of packages too, where it is named in one word with its option."""
     return [word for word in given if word not in ("install", "add", "pip") and not _FLAG.fullmatch(word)]

@@ -53,7 +53,6 @@ def _words(code: str) -> list[str]:
 
 
 def _lines(code: str) -> list[str]:
-    """The lines, those in one where a quotation goes on over their end."""
     lines: list[str] = []
     rest = ""
     for line in code.split("\n"):

@@ -63,7 +63,6 @@ class RunCode:
         return self._asking(spec, blocks[0], 0, len(blocks))
 
     def _newest(self, state: ConversationState, spec: AgentSpec, peer: str) -> tuple[int, CodeReading] | None:
-        """The newest message with code, by its index, and what is read in it."""
         for index in self._within_reach(state.exchanged(spec.name, peer), spec.name):
             reading = state.reading(spec.name, peer, index)
             if reading.blocks or reading.unclosed:
@@ -71,7 +70,6 @@ class RunCode:
         return None
 
     def _within_reach(self, exchanged: Sequence[Said], agent: str) -> Iterator[int]:
-        """The indices of the messages to look at, newest first."""
         for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
             if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
                 return
@@ -105,7 +103,6 @@ class RunCode:
         return "done"
 
     def _question(self, spec: AgentSpec, blocks: tuple[CodeBlock, ...]) -> CodeAsked:
-        """Has the blocks run as they are now, with permission for what is read in them."""
         if self.confirm == "never":
             return CodeAsked(spec.name, blocks)
         read = dict.fromkeys(effect for block in blocks for effect in permissions(block, self.scope).effects)
@@ -120,7 +117,6 @@ class RunCode:
     def _approved(
         self, spec: AgentSpec, run: "_Run", block: CodeBlock, index: int, total: int
     ) -> Asking[CodeBlock | Literal["skip", "stop"]]:
-        """The block to run, as the person left it."""
         question = self._asking(spec, block, index, total)
         if question is None:
             return block
@@ -135,7 +131,6 @@ class RunCode:
 
 
 def _stopped(ran: CodeRan) -> bool:
-    """Whether the person stopped the chat when they were asked about what the code was about to do."""
     return any(isinstance(event, EffectJudged) and event.stop for event in ran.inner)
 
 

@@ -85,7 +85,6 @@ def spoken_by(message: Message, speaker: str) -> Message:
 
 
 def _turn(state: ConversationState, spec: AgentSpec, member: AgentSpec) -> Asking[Stop | None]:
-    """Has a member speak to the group; the value is the end of the chat where it does not."""
     outcome = yield from reply(state, member, spec.name)
     if isinstance(outcome, Stop):
         return outcome.told(member.name)

@@ -320,7 +320,6 @@ def _prompt(peer: str, move: Ask) -> str:
 
 
 def _spoken(text: str, last: Message) -> Message:
-    """A person's words; calls that the last message asked for are answered too, or no model could go on."""
     calls = last.calls
     if not calls:
         return Message(text, role="user")

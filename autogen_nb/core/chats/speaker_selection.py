@@ -104,7 +104,6 @@ class Selection:
         return able
 
     def _by_function(self, last: str) -> Asking[str | Stop]:
-        """A member, or the method that the function leaves the choice to."""
         given = yield from ask(SpeakerAsked(self.agent, last, self.members, "function"), SpeakerGiven)
         if given.said is not None:
             return among(given.said, self.members)
@@ -113,7 +112,6 @@ class Selection:
         return Stop("terminated", "The function that chooses the next speaker named nobody, which ends the chat.")
 
     def _narrow(self, last: str) -> "Asking[Selection]":
-        """The same choice among those whom the caller's function lets through."""
         names = (yield from ask(CandidatesAsked(self.agent, last), CandidatesGiven)).names
         if not names:
             raise SessionError("the log does not belong to this chat: it lets nobody speak")

@@ -105,7 +105,6 @@ def _held(run: TeamRun, state: TeamState) -> Asking[Stop]:
 
 
 def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Observation] | Stop]:
-    """What happened in the turn of a member, its message last."""
     heard: list[Observation] = []
     usage: Usage | None = None
 
@@ -143,5 +142,4 @@ def _noticed(agent: str, event: Recorded) -> Observation | None:
 
 
 def _spoken(said: Said, usage: Usage | None = None) -> Observation:
-    """A message as conditions look at it, with the tokens of the reply that it is."""
     return Observation(said.sender, said.kind, said.message, usage, (), said.target)

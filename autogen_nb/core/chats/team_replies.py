@@ -73,7 +73,6 @@ class TeamState(ConversationState):
         self.said.append(said)
 
     def read(self, message: Message) -> CodeReading:
-        """The code in a message that is not said to the team."""
         return read(message.text, self.names)
 
     def answered(self, agents: Sequence[str]) -> None:
@@ -166,7 +165,6 @@ class WriteAndRun:
         return TeamReply(_words((yield from _ask_model(state, name, "none")).message))
 
     def _ran(self, state: TeamState, name: str, written: Message) -> Asking[bool | Stop]:
-        """Whether it need not be written anew: it ran without a failure, or was not let through."""
         desk = TeamState(state.team, [Said(f"{name}'s model", name, written)])
         desk.names = state.names
         codes: list[int] = []
@@ -209,7 +207,6 @@ def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> A
 
 
 def _words(message: Message) -> Message:
-    """The message as words alone; no words are an empty text, since no model takes a message without a content."""
     if message.content is not None and not message.carries_calls:
         return message
     return Message(message.text)

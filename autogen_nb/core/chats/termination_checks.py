@@ -119,7 +119,6 @@ class WordFilter:
         return self._shown(text)
 
     def _closing_length(self) -> int:
-        """The length of what stands behind the last sentence of a line, where that is the word or could become it."""
         found = None if self._fence else self._closing.search(self._recent)
         return 0 if found is None else min(len(found["closing"]), len(self._unshown))
 

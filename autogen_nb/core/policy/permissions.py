@@ -74,6 +74,5 @@ def _program(command: str) -> str:
 
 
 def _packages(requirements: str) -> set[str]:
-    """The names of packages; of what is no name, the text itself."""
     words = [word.strip("'\"").lower().replace("_", "-") for word in requirements.split()]
     return {found[0] if (found := _PACKAGE(word)) else word for word in words}

@@ -51,7 +51,6 @@ class CodeReading:
 
 
 def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
-    """The code and the prose of a Markdown text."""
     if "```" not in text and "~~~" not in text:
         return CodeReading(prose=text)
     lines = _LINE_END.split(text)
@@ -118,7 +117,6 @@ def _parser() -> Any:
 
 
 def _dedent(code: str) -> str:
-    """The code without the white space that all of its lines begin with; all other characters stay."""
     lines = code.split("\n")
     margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip(" \t")]
     margin = min(margins, key=len, default="")

@@ -66,7 +66,6 @@ def plain(text: str) -> str:
 
 
 def _moved(text: str) -> str:
-    """The text after cursor movements upwards, by which several progress bars overwrite themselves."""
     lines, row = [""], 0
     for piece in _MOVES.split(text):
         if piece == "\n":
@@ -99,7 +98,6 @@ def joined_text(value: object) -> str | None:
 
 
 def _compact(text: str) -> str:
-    """A frame's text: where it is long, without the padding that aligns its columns, and bounded."""
     if len(text) > _SMALL_FRAME:
         lines = (line.rstrip() for line in text.split("\n"))
         text = elided(re.sub(r" {3,}", "  ", "\n".join(lines)), _FRAME)
@@ -107,7 +105,6 @@ def _compact(text: str) -> str:
 
 
 def _described(data: Bundle) -> str:
-    """A rich output's text form; pictures and interactive ones are named, since the text does not hold them."""
     text = plain(joined_text(data.get("text/markdown")) or joined_text(data.get("text/plain")) or "")
     kinds = [kind for kind in data if kind not in ("text/plain", "text/html", "text/latex", "text/markdown")]
     if not kinds:

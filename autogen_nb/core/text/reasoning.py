@@ -72,7 +72,6 @@ def split_unopened(text: str) -> tuple[str, str]:
 
 
 def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
-    """The tags that are neither inline code nor a part of a line of code."""
     line = ""
     begin, end, read = 0, -1, 0
     fenced = quoted = False
@@ -91,5 +90,4 @@ def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
 
 
 def _beginning_of(tag: str, text: str) -> int:
-    """How many characters at the end of the text are the beginning of the tag."""
     return next(size for size in range(min(len(tag) - 1, len(text)), -1, -1) if text.endswith(tag[:size]))

@@ -131,7 +131,6 @@ def _listed(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 
 
 def _changed(kind: str, name: str, look: "Seen", folder: int | None = None, *, whole: bool = True) -> Iterator[Effect]:
-    """A file is written or deleted."""
     if _DEVICE.fullmatch(name):
         return
     path = look.path(name, folder, whole=whole)
@@ -143,7 +142,6 @@ def _changed(kind: str, name: str, look: "Seen", folder: int | None = None, *, w
 
 
 def _passing(path: str, look: "Seen") -> bool:
-    """Whether nothing is kept there, or what is nobody else's."""
     return path.startswith(_DEVICES) or look.private(path)
 
 
@@ -156,7 +154,6 @@ def _moved(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 
 
 def _linked(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    """A file gets another name, by which it can then be read and written."""
     source = look.path(_text(arguments[0]), _folder(arguments, 2), whole=True)
     if not (look.whose(source) == "own" or _passing(source, look)):
         yield from _read(source, look)
@@ -207,7 +204,6 @@ def _bound(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 
 
 def _peers(address: Any, look: "Seen") -> Iterator[str]:
-    """The host of a socket's address; nothing for what is our own."""
     if issubclass(type(address), tuple):
         yield _text(tuple.__getitem__(address, 0)) if tuple.__len__(address) else ""
     elif _text(address).startswith("\0"):
@@ -254,7 +250,6 @@ def _killed(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
 
 
 def _command(words: Any) -> str:
-    """A command as one line; what a shell is told is the command itself."""
     if type(words) not in (list, tuple):
         return _text(words)
     line = [_text(word) or "?" for word in words]

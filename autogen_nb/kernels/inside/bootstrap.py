@@ -33,7 +33,6 @@ def _made(name: str, code: CodeType) -> Any:
 
 
 def _unpacked(path: str) -> list[dict[str, CodeType]]:
-    """The modules' code: as it was compiled, where that was by a Python like this one."""
     with open(path, "rb") as file:
         magic, compiled, sources = marshal.load(file)  # noqa: S302 - our own file, from before the agent's code
     if magic == MAGIC_NUMBER:

@@ -42,7 +42,6 @@ class NotEncodable(Exception):
 
 
 def _loaded(name: str) -> Any:
-    """The module, if it is there as a whole: another thread may be importing it."""
     module = sys.modules.get(name)
     return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
 

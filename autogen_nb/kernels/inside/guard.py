@@ -63,8 +63,6 @@ def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, pac
 
 
 def _handler(handle: Any, audit: Callable[..., None], field: str, begin: str, end: str) -> FunctionType:
-    """Handles a request between two audit events: nothing of the guard can be reached from here."""
-
     async def execute_request(stream: Any, ident: Any, parent: Any) -> None:
         told = parent["content"].pop(field, None) or {}
         audit(begin, told.get("text"), told.get("signature"), ident, parent["header"])
@@ -184,7 +182,6 @@ class _Guard:
         return None
 
     def _reads(self, path: str) -> bool:
-        """Whether the block was read as one that only reads this database."""
         block = self._block
         return block is not None and any(
             of == "read" and block.scope.full(let) == path for of, let in block.permissions

@@ -91,7 +91,6 @@ class Seen:
         return True
 
     def folder(self, path: str) -> bool:
-        """Whether this is a folder."""
         try:
             return _lstat(path).st_mode & _FORMAT == _FOLDER
         except (OSError, ValueError):
@@ -197,7 +196,6 @@ class Seen:
             self.busy.discard(thread)
 
     def _frames(self) -> Iterator[tuple[str, FrameType]]:
-        """The files and frames that led here, from the innermost on, without the guard's own."""
         frame: FrameType | None = _getframe(1)
         for _ in range(_DEPTH):
             if frame is None:
@@ -215,7 +213,6 @@ def _inside(path: str, folder: str) -> str:
 
 
 def _outermost() -> str:
-    """The file of the process's main script."""
     frame = _getframe()
     while frame.f_back is not None:
         frame = frame.f_back

@@ -98,7 +98,6 @@ def _write(path: str, text: str) -> None:
 
 
 def _places() -> list[str]:
-    """Where the packages of this interpreter lie."""
     import sysconfig
 
     found = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]

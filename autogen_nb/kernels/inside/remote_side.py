@@ -48,7 +48,6 @@ def _kept(made: str) -> str:
 
 
 def _clear(path: str) -> None:
-    """Removes a folder of our user's that no living process holds."""
     import fcntl
 
     try:

@@ -58,7 +58,6 @@ def install(shell: Any) -> None:
 
 
 def _print_for_the_block_that_started(shell: Any) -> None:
-    """Has what a thread prints belong to the block that started it; ipykernel takes the one that runs by then."""
     start = threading.Thread.start
     tellers = (sys.stdout, sys.stderr, shell.display_pub, shell.displayhook)
     found = [getattr(teller, "_parent_header", None) for teller in tellers]
@@ -81,7 +80,6 @@ def _print_for_the_block_that_started(shell: Any) -> None:
 
 
 def _stop_copying() -> None:
-    """Has what child processes print come to us only, not also into the log that is for the start."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         copy = getattr(stream, "_original_stdstream_copy", None)

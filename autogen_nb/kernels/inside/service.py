@@ -116,7 +116,6 @@ def _shell() -> Any:
 
 
 def _print_sooner(stream: Any) -> None:
-    """Has what is printed sent soon, and in pieces: a loop that prints can keep the sending thread away for long."""
     name = "_flush_buffers"
     buffers = getattr(stream, name, None)
     if buffers is None:
@@ -134,7 +133,6 @@ def _print_sooner(stream: Any) -> None:
 
 
 def _drop_nothing(kernel: Any) -> None:
-    """Has outputs wait for a slow reader: 1,000 messages are the default, and the rest is dropped."""
     thread = getattr(kernel, "iopub_thread", None)
     if thread is not None:
         # A socket may be touched on its own thread only.
@@ -142,8 +140,6 @@ def _drop_nothing(kernel: Any) -> None:
 
 
 def _tell_past_running_code(kernel: Any, is_data: Callable[[Any], bool]) -> None:
-    """Answers what variables there are on the control channel, which has a thread of its own."""
-
     def tell(stream: Any, identity: Any, parent: Any) -> None:
         content = {"variables": variables(is_data)}
         kernel.session.send(stream, "autogen_nb_variables_reply", content, parent, identity)
@@ -152,7 +148,6 @@ def _tell_past_running_code(kernel: Any, is_data: Callable[[Any], bool]) -> None
 
 
 def _wake_on_signals() -> None:
-    """Has the loop look up when a signal comes: else an interrupt reaches code that awaits only much later."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)

@@ -102,7 +102,6 @@ def parse_counter(text: str, what: str) -> int:
 
 
 def _hands_on(folder: Path, mounted: Path) -> bool:
-    """Whether cgroups in this folder have both controllers, and we may move a process there."""
     if not folder.is_relative_to(mounted):
         return False
     try:
@@ -114,7 +113,6 @@ def _hands_on(folder: Path, mounted: Path) -> bool:
 
 
 def _raised(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) -> bool:
-    """Makes a cgroup with its limits; where that cannot be, nothing is left of it."""
     try:
         folder.mkdir()
     except OSError:

@@ -32,13 +32,13 @@ class Watched(Protocol):
     """A kernel, or a program beside it, whose processes are on this machine."""
 
     @property
-    def root(self) -> int | None: ...  # noqa: D102 - told above
+    def root(self) -> int | None: ...
 
     @property
-    def own(self) -> tuple[int, ...]: ...  # noqa: D102 - told above
+    def own(self) -> tuple[int, ...]: ...
 
     @property
-    def cgroup(self) -> Cgroup | None: ...  # noqa: D102 - told above
+    def cgroup(self) -> Cgroup | None: ...
 
 
 class LimitWatch:
@@ -58,7 +58,6 @@ class LimitWatch:
         self._task = asyncio.ensure_future(self._watch())
 
     def begin(self) -> None:
-        """A block begins."""
         self._busy, self._since = True, None
         if self._cgroup is not None:
             self._cgroup.begin()

@@ -89,7 +89,6 @@ def _read(path: str) -> bytes:
 
 
 def _anonymous(status: bytes) -> int:
-    """The memory that is a process's own: pages of mapped files can be dropped at any time."""
     return sum(
         int(line.split()[1]) * _KIB for line in status.splitlines() if line.startswith((b"RssAnon:", b"RssShmem:"))
     )

@@ -116,7 +116,6 @@ class BubblewrapPlace(LocalPlace):
             yield from _bound("--bind" if written else "--ro-bind", [path])
 
     def _shown(self) -> Iterator[Path]:
-        """What has to be bound again since it may lie in what is hidden."""
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
         places = [Path(sys.executable), *map(Path, prefixes), START]
         if self._net:
@@ -144,7 +143,6 @@ def _found() -> str:
 
 @cache
 def _refusal(program: str) -> str | None:
-    """Why no sandbox can be made here; many containers and some systems do not allow it."""
     argv = [program, "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
     try:
         ran = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603 - a fixed command
@@ -157,7 +155,6 @@ def _refusal(program: str) -> str | None:
 
 
 def _hidden() -> list[Path]:
-    """The home folders, none inside another."""
     import pwd
 
     own = [os.environ.get("HOME", "")]
@@ -169,7 +166,6 @@ def _hidden() -> list[Path]:
 
 
 def _temporary() -> set[Path]:
-    """The folders in which sockets of kernels lie."""
     return {Path(path).resolve() for path in (tempfile.gettempdir(), folder_for_sockets()) if path} - {Path("/")}
 
 
@@ -179,7 +175,6 @@ def _emptied() -> list[Path]:
 
 @cache
 def _private() -> tuple[Path, ...]:
-    """The files and folders of settings that we may read, as root for example, and not everybody, such as passwords."""
     found = []
     for folder, below, files in os.walk(_SETTINGS):
         for name in (*below, *files):
@@ -194,7 +189,6 @@ def _private() -> tuple[Path, ...]:
 
 
 def _without(paths: Iterable[Path]) -> Iterator[str]:
-    """What puts nothing in the place of each."""
     for path in paths:
         yield from (
             ("--tmpfs", str(path), "--remount-ro", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))

@@ -120,7 +120,6 @@ class ContainerPlace(Place):
         return self._why_no_kernel
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel in the container."""
         manager = manager_for(launch_spec)
         manager.write_connection_file()
         # On its own, so that no module beside it is found by its name.
@@ -184,7 +183,6 @@ class ContainerPlace(Place):
                 self._folders = None
 
     def _make(self) -> tuple[Any, Any]:
-        """A fresh container that runs, and the stream that keeps it running."""
         types = import_module("docker.types")
         self.cwd.mkdir(parents=True, exist_ok=True)
         self.image = find_image(self._client, self.images)
@@ -263,7 +261,6 @@ class ContainerKernel(KernelHandle):
 
 
 def _portable(environ: Mapping[str, str]) -> dict[str, str]:
-    """What of an environment means the same in a container: the locale, and what was asked for by name."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -282,7 +279,6 @@ def _runs(container: Any) -> bool:
 
 
 def _leave(container: Any, line: Any, leaves: Leaves) -> None:
-    """Ends what is not to be left of a container; it may be gone already."""
     if leaves != "running":
         with suppress(engine_error(), OSError):
             container.kill()

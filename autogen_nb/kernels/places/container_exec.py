@@ -83,7 +83,6 @@ class Exec:
         thread.start()
 
     def _read(self, made: str, stream: Any) -> None:
-        """Passes on what the program writes, until it has ended."""
         try:
             _pass_on(_socket(stream), self._writing, lambda: self._may_write(made))
         finally:
@@ -116,12 +115,10 @@ def close_stream(stream: Any) -> None:
 
 
 def _socket(stream: Any) -> Any:
-    """The socket under a stream, which is one itself where the engine is reached by TLS."""
     return getattr(stream, "_sock", stream)
 
 
 def _pass_on(stream: Any, writing: int, may_write: Callable[[], bool]) -> None:
-    """Writes the payload of the engine's frames to the pipe, until the stream or the program has ended."""
     held = b""
     ended = False
     with suppress(BrokenPipeError):

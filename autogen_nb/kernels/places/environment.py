@@ -59,7 +59,6 @@ def _allowed(name: str, value: str) -> bool:
 
 
 def _carries_credentials(url: str) -> bool:
-    """Whether there is a user's part in the address, whatever signs are in it; what cannot be read may have one."""
     try:
         urlsplit(url if "//" in url else f"//{url}")
     except ValueError:

@@ -106,7 +106,6 @@ def _files(path: Path) -> list[Path]:
 
 
 def _answer(content: dict[str, Any]) -> str:
-    """The text in an execute reply; what the kernel says of it is not trusted."""
     found = (content.get("user_expressions") or {}).get("answer") or {}
     try:
         text = ast.literal_eval(found["data"]["text/plain"])
@@ -119,7 +118,6 @@ def _answer(content: dict[str, Any]) -> str:
 
 
 def _checked(listing: str) -> list[tuple[str, int]]:
-    """The names and sizes that the kernel listed; a name may not lead out of the folder."""
     try:
         found = [(name, size) for name, size in json.loads(listing)]
     except (TypeError, ValueError, RecursionError):

@@ -52,7 +52,6 @@ class JupyterServerPlace(Place):
         self._patience = patience
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel on the server."""
         body = {} if self._spec is None else {"name": self._spec}
         identifier = json.loads(await self.ask("POST", "/api/kernels", body))["id"]
         address = f"{self._base}/api/kernels/{identifier}/channels".replace("http", "ws", 1)
@@ -127,7 +126,6 @@ class ServerKernel(KernelHandle):
         await self._kill()
 
     async def _kill(self) -> None:
-        """Has the server shut the kernel down; by force, where it does not end by itself."""
         if not self._deleted:
             self._deleted = True
             # A server that is just starting a kernel again that died may refuse, or forget that it was told.

@@ -27,7 +27,6 @@ class KernelspecPlace(LocalPlace):
         self.language = str(spec.language).lower()
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel of this spec."""
         import zmq
         from jupyter_client.manager import AsyncKernelManager
 

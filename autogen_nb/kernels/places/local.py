@@ -141,7 +141,6 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
 
 
 def kernel_environ(launch_spec: LaunchSpec) -> dict[str, str]:
-    """The spec's environment with what a kernel of ours needs."""
     return {
         **launch_spec.environ,
         "IPYTHONDIR": str(launch_spec.outbox / "ipython"),

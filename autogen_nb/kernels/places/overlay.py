@@ -61,7 +61,6 @@ class Overlay:
 
 
 def _copy_fonts(target: Path) -> None:
-    """Copies what matplotlib keeps for the person: data, none of which is run."""
     home, caches, settings = Path.home(), os.environ.get("XDG_CACHE_HOME"), os.environ.get("XDG_CONFIG_HOME")
     folders = [Path(caches or home / ".cache", "matplotlib"), Path(settings or home / ".config", "matplotlib")]
     if named := os.environ.get("MPLCONFIGDIR"):

@@ -84,7 +84,6 @@ class KernelHandle(ABC):
 
     @property
     def python(self) -> bool:
-        """Whether the kernel runs Python."""
         return self.language == "python"
 
     @property
@@ -121,7 +120,6 @@ class KernelHandle(ABC):
         self.language = str(info.get("name", "")).lower() if isinstance(info, dict) else ""
 
     async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
-        """What comes of work that needs the kernel."""
         task = asyncio.ensure_future(work)
         try:
             waited: list[asyncio.Future[Any]] = [task, self.exited]
@@ -159,15 +157,12 @@ class KernelHandle(ABC):
         private_folders.remove(self.folder)
 
     async def _interrupt(self) -> None:
-        """Interrupts the code that runs."""
         self.channels.send("control", "interrupt_request", {})
 
     async def _quit(self) -> None:
-        """Asks the kernel to end by itself."""
         self.channels.send("control", "shutdown_request", {"restart": False})
 
     async def _kill(self) -> None:
-        """Ends the kernel and all that it started."""
         if self._job is not None:
             await self._job.kill()
 

@@ -74,7 +74,6 @@ class WebSocketChannels(KernelChannels):
         self._open.pop(identifier, None)
 
     def close(self) -> None:
-        """Closes the connection."""
         if self._keeping is not None:
             self._keeping.cancel()
         if self._connection is not None:
@@ -88,7 +87,6 @@ class WebSocketChannels(KernelChannels):
         return connection
 
     async def _keep(self) -> None:
-        """Reads, and connects again, until the kernel has ended."""
         loop = asyncio.get_running_loop()
         while not self.gone.done():
             connection = self._connection
@@ -190,7 +188,6 @@ def _seen(done: "asyncio.Future[Any]") -> None:
 
 
 def _first_part(data: bytes) -> bytes:
-    """The message of a binary frame, which has buffers behind it."""
     count = struct.unpack("!i", data[:4])[0]
     offsets = [*struct.unpack(f"!{count}I", data[4 : 4 * (count + 1)]), len(data)]
     return data[offsets[0] : offsets[1]]

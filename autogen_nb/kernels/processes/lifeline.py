@@ -119,14 +119,12 @@ class Lifeline:
                 self.cgroup.remove()
 
     def _end_at_exit(self, owner: int) -> None:
-        """Ends all where there is no supervisor; a child that the owner forked leaves it alone."""
         if os.getpid() == owner:
             kill_tree(self.root)
             for folder in self._folders:
                 clear(folder)
 
     def _cut(self) -> None:
-        """Has everything below the supervisor killed, and the supervisor end."""
         if self._writing >= 0:
             # A byte, since a child that the owner forked may hold the pipe open.
             with suppress(OSError):

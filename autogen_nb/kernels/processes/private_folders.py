@@ -129,7 +129,6 @@ def _remove_all() -> None:
 
 
 def _forked() -> None:
-    """Holds nothing of what the parent holds."""
     _changing.release()
     for number in _held.values():
         os.close(number)

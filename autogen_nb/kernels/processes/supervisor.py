@@ -147,7 +147,6 @@ def _owner_is_gone(owners_end: int) -> bool:
 
 
 def _reaped() -> dict[int, int]:
-    """The codes of the children that have ended."""
     found: dict[int, int] = {}
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -185,7 +184,6 @@ def _is_tracker(pid: int) -> bool:
 
 
 def _below() -> set[int]:
-    """The processes below this one that have not ended."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - as above
         if name.isdigit():

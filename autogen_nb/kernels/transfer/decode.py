@@ -26,7 +26,6 @@ _MAX_MANIFEST = 2**30
 
 
 def decode(folder: HeldFolder) -> Any:
-    """The value that is in the folder."""
     try:
         with folder.open("manifest.json") as file:
             size = os.fstat(file.fileno()).st_size

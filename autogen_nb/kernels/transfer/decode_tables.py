@@ -63,7 +63,6 @@ def _index(reader: ValueReader, part: Any) -> Any:
 
 
 def _stored_index(reader: ValueReader, part: Any) -> Any:
-    """An index each of whose values takes memory."""
     found = _index(reader, part)
     require(not isinstance(found, _pd().RangeIndex) or len(found) <= _LONGEST_RANGE)
     return found

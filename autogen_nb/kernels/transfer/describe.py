@@ -160,7 +160,6 @@ def _size(value: Any, depth: int) -> int:
 
 
 def _of_column(column: Any) -> int:
-    """The memory of a column or an index; where items are objects, from the first ones."""
     size = int(column.nbytes)
     if len(column) and str(column.dtype) in ("object", "str", "string"):
         sample = getattr(column, "iloc", column)[:_SAMPLE]

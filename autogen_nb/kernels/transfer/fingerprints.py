@@ -100,7 +100,6 @@ def fingerprint(value: Any) -> Fingerprint:
 
 
 def _any(value: Any, into: _Hash) -> None:
-    """Any other value, by its pickle, which ends early where the value is large."""
     into.text(type(value))
     try:
         into.dump(value, _WHOLE)
@@ -114,7 +113,6 @@ def _any(value: Any, into: _Hash) -> None:
 
 
 def _pandas(values: Any, into: _Hash) -> None:
-    """A frame or a series, column by column: how the columns lie in memory changes without their content."""
     frame = values if values.ndim > 1 else values.to_frame()
     into.text(values.shape, list(frame.columns[:_COLUMNS]))
     rows, into.whole = _rows(frame)
@@ -129,7 +127,6 @@ def _pandas(values: Any, into: _Hash) -> None:
 
 
 def _rows(frame: Any) -> tuple[Any, bool]:
-    """All rows of a frame, or evenly spread ones and both ends; and whether it is all."""
     size, count = size_of(frame), len(frame)
     if size is not None and size <= _WHOLE:
         return frame, True
@@ -157,7 +154,6 @@ def _array(array: Any, into: _Hash) -> None:
 
 
 def _bytes_of(array: Any) -> pickle.PickleBuffer:
-    """The array's own memory where it is in one piece; moments, for one, have no buffer of their own."""
     plain = array.T if array.flags.f_contiguous else sys.modules["numpy"].ascontiguousarray(array)
     return pickle.PickleBuffer(plain.reshape(-1).view("u1"))
 

@@ -46,7 +46,6 @@ class SharedVariables:
 
 
 def _identity_test(value: object) -> Callable[[object], bool]:
-    """A test for being this very object, which does not keep it alive where that can be avoided."""
     try:
         reference = ref(value)
     except TypeError:

@@ -45,7 +45,6 @@ class ValueReader:
         self._depth = 0
 
     def value(self, part: Any) -> Any:
-        """A nested value."""
         if not isinstance(part, list):
             require(part is None or isinstance(part, str | bool | int | float))
             return part
@@ -62,7 +61,6 @@ class ValueReader:
             self._depth -= 1
 
     def values(self, parts: Any) -> list[Any]:
-        """A list of nested values."""
         return [self.value(part) for part in exactly(list, parts)]
 
     def dict(self, pairs: Any) -> dict[Any, Any]:
@@ -86,12 +84,10 @@ class ValueReader:
             return import_module("numpy").load(file, allow_pickle=False)
 
     def arrow(self, name: Any) -> bytes:
-        """The bytes of an Arrow file."""
         with self._open(name, "arrow") as file:
             return file.read()
 
     def objects(self, shape: Any, parts: Any) -> Any:
-        """An array of objects."""
         values = self.values(parts)
         require(all(exactly(int, number) >= 0 for number in exactly(list, shape)) and math.prod(shape) == len(values))
         found = import_module("numpy").empty(len(values), dtype=object)
@@ -110,7 +106,6 @@ class ValueReader:
         return import_module("numpy").frombuffer(raw, dtype=exact)[0] if raw else exact.type()
 
     def _open(self, name: Any, kind: str) -> IO[bytes]:
-        """A file, if it is no larger than what is left to the value."""
         require(re.fullmatch(rf"\d{{1,9}}\.{kind}", exactly(str, name)) is not None)
         file: IO[bytes] = self._folder.open(name)
         self._left -= os.fstat(file.fileno()).st_size

@@ -83,7 +83,6 @@ class VariableExchange(ABC):
         return parse_variables(await self._call(await self._python_kernel(), "variables"))
 
     async def _python_kernel(self) -> KernelHandle:
-        """The kernel, which is started where none runs."""
         kernel = await self._life.start()
         if not kernel.python:
             raise TransferError(
@@ -115,7 +114,6 @@ class VariableExchange(ABC):
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """Refuses what is not a plain variable name."""
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise TransferError(f"{name!r} is not a variable name")
@@ -123,7 +121,6 @@ def _check_names(names: Iterable[str]) -> None:
 
 @contextmanager
 def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
-    """A fresh folder that the kernel sees, below the one that is held; gone afterwards."""
     made = path / f"hand-{uuid.uuid4().hex}"
     try:
         held.folder(made.name, make=True).close()
@@ -150,7 +147,6 @@ def _overwritten(reply: Any) -> tuple[str, ...]:
 
 
 def _read(name: str, folder: HeldFolder) -> Any:
-    """The value that the kernel wrote into the folder."""
     try:
         return decode(folder)
     except TransferError as error:
@@ -158,7 +154,6 @@ def _read(name: str, folder: HeldFolder) -> Any:
 
 
 def _read_pickled(name: str, folder: HeldFolder) -> Any:
-    """The value that the kernel pickled into the folder; only for whoever trusts all that the agent ran."""
     try:
         return load("value", folder.opener)
     except Exception as error:

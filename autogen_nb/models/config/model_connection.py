@@ -142,7 +142,6 @@ def _entries(spec: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The entries of OAI_CONFIG_LIST for the name, or for its first model where nothing is named."""
     entries = found(LIST, environ, Path()) or []
     if not name:
         name = str(entries[0].get("model") or "") if entries else ""

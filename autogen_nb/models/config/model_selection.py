@@ -101,14 +101,12 @@ _RETRIES_BEFORE_THE_NEXT = 2
 
 
 def _within(model: Model, budget: Any) -> Model:
-    """The model within its entry's budget; a model that asks no server spends nothing."""
     if budget is None or not isinstance(model, OpenAIModel):
         return model
     return budgeted(model, Budget.parse(budget))
 
 
 def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
-    """The one cache of all entries."""
     known = [(entry.get("cache"), entry.get("cache_seed"), entry.get("cache_path_root")) for entry in entries]
     if any(one != known[0] for one in known):
         raise ConfigError("the entries of config_list name several caches; put cache_seed beside config_list, once")

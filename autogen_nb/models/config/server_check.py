@@ -73,5 +73,4 @@ async def _checked(model: OpenAIModel, connection: ModelConnection) -> CheckedCo
 
 
 def _is_of_the_model(error: ModelRefused, *, known: bool) -> bool:
-    """Whether another model may be answered; what a server says to one that it does not know differs."""
     return error.status == HTTPStatus.NOT_FOUND or (not known and error.status in _TO_AN_UNKNOWN_MODEL)

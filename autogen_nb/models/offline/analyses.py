@@ -280,7 +280,6 @@ def analysis_code(topic: Topic, question: Question, table: Table, df: Source, *,
 
 
 def _values(topic: Topic, question: Question, table: Table) -> dict[str, object]:
-    """The values of the templates: what was named, or else the first few of what there is."""
     groups = list(question.groups or table.groups[:4])
     measures = [name for name in question.measures or table.measures if name not in question.groups]
     if topic == "correlation" and len(measures) < TWO:

@@ -66,7 +66,6 @@ class State:
     files: tuple[str, ...] | None = None
 
     def tries(self, step: str) -> list[Tried]:
-        """What this turn has tried for a step."""
         return [tried for tried in self.tried if tried.step == step]
 
     @property

@@ -47,7 +47,6 @@ class OfflineModel:
 
     @property
     def name(self) -> str:
-        """How the model is named to a person."""
         return "offline"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
@@ -73,7 +72,6 @@ def write_reply(request: ModelRequest, state: State) -> str:
 
 
 def _blocks(state: State) -> Iterator[Block]:
-    """The blocks of a turn; the first that is not settled is the next one to write."""
     dataset, table, last = state.dataset, state.table, state.last
     if dataset is None:
         if state.files is None:

@@ -38,7 +38,6 @@ class Question:
 
 
 def read_question(words: str, table: Table) -> Question:
-    """What the words ask of the table."""
     plain = " ".join(_words(words.replace("'", "")))
     named = [column for column in table.columns if _has(plain, _spoken(column))]
     # The "max" of `temp_max` asks for no maximum.
@@ -72,7 +71,6 @@ def read_question(words: str, table: Table) -> Question:
 
 
 def _possible(table: Table, groups: bool, times: bool) -> set[Topic]:
-    """The analyses that the columns allow."""
     groups, measures = groups or bool(table.groups), table.measures
     allowed: dict[Topic, bool] = {
         "missing": True,
@@ -93,12 +91,10 @@ def _spoken(column: Column) -> str:
 
 
 def _follows_by(column: Column, plain: str) -> bool:
-    """Whether numbers of few values are to divide the rows, as in "price by rooms"."""
     return column.kind == "number" and column.distinct <= MANY and _has(plain, rf"(by|per|each) {_spoken(column)}")
 
 
 def _words(text: str) -> list[str]:
-    """The words of a name or a text in lower case: camelCase and under_scores come apart."""
     apart = re.sub(r"([a-z\d])([A-Z])", r"\1 \2", text)
     return [word for word in re.split(r"[\W_]+", apart.lower()) if word]
 

@@ -55,7 +55,6 @@ def _result(state: State) -> str:
 
 
 def _sentences(state: State, tried: Tried) -> list[str]:
-    """What a block told; what stands in backticks comes from the data."""
     if tried.step == "look":
         return _overview(state, state.table) if state.table and tried.succeeded else []
     return [
@@ -90,7 +89,6 @@ def _overview(state: State, table: Table) -> list[str]:
 
 
 def _dead_end(state: State) -> str:
-    """Words for a turn that cannot come to an answer; empty where it can."""
     if state.dataset is None:
         return _no_dataset(state)
     title, table, last = span(state.dataset.title), state.table, state.last

@@ -46,7 +46,6 @@ class Table:
     columns: tuple[Column, ...]
 
     def of_kind(self, *kinds: str) -> list[Column]:
-        """The columns of these kinds."""
         return [column for column in self.columns if column.kind in kinds]
 
     @property
@@ -71,7 +70,6 @@ class Table:
         return dates + [column.name for column in self.columns if column.is_year and column.distinct >= _TIMES]
 
     def column(self, name: str) -> Column:
-        """The column of that name."""
         return next(column for column in self.columns if column.name == name)
 
     def _is_key(self, column: Column) -> bool:

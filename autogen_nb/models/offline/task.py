@@ -108,13 +108,11 @@ def read_task(text: str) -> Task:
 
 
 def file_dataset(path: str) -> Dataset:
-    """The table in a file."""
     endings = [suffix.lstrip(".").lower() for suffix in PurePath(path.replace("\\", "/")).suffixes]
     return Dataset("table", path, next((ending for ending in reversed(endings) if ending in _ENDINGS), "csv"))
 
 
 def _handed_over(variables: Sequence[tuple[str, str, str]], words: str, types: Collection[str]) -> Dataset | None:
-    """The variable of one of these types that the words name, or else the first of them."""
     fitting = [found for found in variables if found[1] in types]
     if not fitting:
         return None

@@ -183,7 +183,6 @@ class _Call:
 
 
 def _another(known: _Call, call: Mapping[str, Any], index: int | None) -> bool:
-    """Whether a piece begins another call than the known one at its index."""
     if _named(call.get("id")):
         return bool(known.id)
     named = isinstance(call.get("function"), Mapping) and call["function"].get("name")
@@ -195,12 +194,10 @@ def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _named(value: Any) -> str:
-    """A name or an id; what is no text is none."""
     return value if isinstance(value, str) else ""
 
 
 def _count(value: Any) -> int:
-    """A number of tokens; some servers write it as text, and what is no number counts nothing."""
     if isinstance(value, str) and len(value) <= _DIGITS and value.isdecimal():
         return int(value)
     if isinstance(value, float) and value.is_integer():
@@ -209,14 +206,12 @@ def _count(value: Any) -> int:
 
 
 def _text(content: Any) -> str:
-    """The text of a content, which some servers send as a list of parts."""
     if isinstance(content, str):
         return content
     return "".join(part["text"] for part in _mappings(content) if isinstance(part.get("text"), str))
 
 
 def _extend(details: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
-    """Adds a piece of opaque reasoning: texts of the same item are joined, what else it says is kept."""
     last = details[-1] if details else {}
     if not details or any(last.get(name) != piece.get(name) for name in ("type", "index")) or "index" not in piece:
         details.append(dict(piece))

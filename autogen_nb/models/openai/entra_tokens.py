@@ -43,8 +43,6 @@ def checked_provider(given: TokenProvider | str | None) -> TokenProvider | None:
 
 
 def _default() -> TokenProvider:
-    """The token provider of azure-identity, made when it is first asked: its import takes its time."""
-
     @cache
     def provider() -> Any:
         identity = import_module("azure.identity")
@@ -57,7 +55,6 @@ def _default() -> TokenProvider:
 
 
 async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
-    """A token for one request."""
     try:
         # A function that waits for an answer of the network must not stop the loop's other chats.
         async_ = inspect.iscoroutinefunction(provider)

@@ -61,8 +61,6 @@ async def _life(
 
 
 def _let_go(loop: asyncio.AbstractEventLoop, held: list[AsyncGenerator[None, None]]) -> None:
-    """Closes the connections of an owner that is gone, on the loop that they belong to."""
-
     async def close() -> None:
         for life in held.copy():
             await life.aclose()

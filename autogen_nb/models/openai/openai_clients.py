@@ -109,7 +109,6 @@ class OpenAIClients:
         return await _answered(server, asked, within=(self._timeout or SILENCE) + _SLACK)
 
     async def _client(self, account: Account) -> "openai.AsyncOpenAI":
-        """The client of the running loop."""
         loop = asyncio.get_running_loop()
         known = self.by_loop.get(loop)
         if known is not None and known.account == account:
@@ -170,14 +169,12 @@ class OpenAIClients:
         raise ConfigError(f"the environment's proxy cannot be used: {why}; {ways}")
 
     def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
-        """What closes the client; one that sends by the user's own is left to the user."""
         return client.close if self._http_client is None else _nothing
 
 
 async def _answered(
     server: ErrorContext, asked: "Awaitable[Response]", *, within: float | None = None
 ) -> "Response | ServerFailed":
-    """The response to a request, or why there is none."""
     import openai
 
     try:
@@ -203,7 +200,6 @@ async def _nothing() -> None:
 
 
 async def _names(answer: "Response") -> tuple[str, ...]:
-    """The models that the body lists, as far as it is a list and not too long."""
     body = b""
     try:
         async for piece in answer.response.aiter_raw():
@@ -218,7 +214,6 @@ async def _names(answer: "Response") -> tuple[str, ...]:
 
 
 def _azure_place(url: str, deployment: str | None) -> dict[str, Any]:
-    """The address as the library wants it: whole where it names a deployment, else of the resource."""
     path = url.rstrip("/")
     if "/deployments/" in path:
         return {"base_url": path}

@@ -198,7 +198,6 @@ class OpenAIModel:
             yield Waiting("")
 
     def _paid(self, error: ModelError, usage: Usage, account: Account, fold: ChunkAccumulator) -> ModelError:
-        """The error, with what the server counted before it."""
         if usage.total_tokens:
             error.usage = usage
             error.cost = cost_of(fold.model or self._model, usage, self._price, url=account.url)
@@ -285,7 +284,6 @@ def _names_stream_options(failure: ServerFailed) -> bool:
 
 
 def _without_reasoning(request: ModelRequest) -> ModelRequest:
-    """The request without what another server wants back with its calls; OpenAI's and Azure's refuse it."""
     messages = tuple({key: each[key] for key in each if key != "reasoning_details"} for each in request.messages)
     return replace(request, messages=messages)
 

@@ -157,7 +157,6 @@ def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> None:
 
 
 def _parsed(data: bytes) -> Any:
-    """What the JSON says; half of a surrogate pair, which no file and no later request could hold, is replaced."""
     found = json.loads(data)
     # In UTF-8 a surrogate begins with this byte.
     return _whole_text(found) if b"\xed" in data or b"\\u" in data else found

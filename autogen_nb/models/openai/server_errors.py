@@ -110,7 +110,6 @@ class ErrorContext:
         return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"
 
     def unavailable(self, what: str, *, again: bool = True, wait: float | None = None) -> ServerFailed:
-        """The failure for a server that may answer later."""
         text = f"the model {self.model!r} is not available: {self.host} {what}"
         return ServerFailed(ModelUnavailable(text, model=self.model), again=again, wait=wait)
 
@@ -189,7 +188,6 @@ def _proxy_of(url: str) -> str:
 
 
 def by_event(server: ErrorContext, error: object) -> ServerFailed:
-    """The failure for an error that the server put into its stream."""
     said = server.clean(_message(error)) or "it gave no reason"
     detail = error if isinstance(error, Mapping) else {}
     if "content_filter" in (detail.get("code"), detail.get("type")):

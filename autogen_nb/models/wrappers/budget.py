@@ -276,6 +276,5 @@ def budgeted(model: Model, budget: Budget) -> Model:
 
 
 def _money(dollars: float) -> str:
-    """The sum with as many places as it needs, two to six."""
     whole, _, places = f"{dollars:,.6f}".partition(".")
     return f"{whole}.{places.rstrip('0').ljust(2, '0')}"

@@ -93,13 +93,11 @@ def told_of(request: ModelRequest, shorter: ModelRequest) -> str:
 
 
 def _shorter(request: ModelRequest, told: str) -> Iterator[ModelRequest]:
-    """The requests to try, each shorter than the one before."""
     needed, whole = folded(request, least=excess(told, request)), folded(request, least=float("inf"))
     yield from (each for each in (needed, whole) if each and (each is whole or needed != whole))
 
 
 def _foldable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
-    """The messages whose content may be left out, oldest first: number, the line to put there, characters saved."""
     roles = [message.get("role") for message in request.messages]
     if "assistant" not in roles:
         return

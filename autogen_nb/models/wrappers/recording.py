@@ -39,7 +39,6 @@ class Digest:
 
     @classmethod
     def of(cls, request: ModelRequest) -> "Digest":
-        """The digest of a request."""
         text = Message.of(request.messages[-1]).text if request.messages else ""
         return cls(len(request.messages), "sha256:" + hashlib.sha256(text.encode(errors="replace")).hexdigest())
 
@@ -52,7 +51,6 @@ class RecordingEntry:
     completion: Completion
 
     def to_json(self) -> dict[str, Any]:
-        """The entry as JSON-ready values."""
         reply = self.completion
         return {
             "v": VERSION,

@@ -27,7 +27,6 @@ class ModelWrapper:
 
     @property
     def name(self) -> str:
-        """The name of the inner model."""
         return self.inner.name
 
     @property
@@ -46,7 +45,6 @@ class ModelWrapper:
         return getattr(self.inner, "completion_limit", None)
 
     def around(self, wrap: Callable[[Model], Model]) -> Self:
-        """The same layer around the inner model as it is wrapped."""
         other = copy(self)
         other.inner = wrap(self.inner)
         return other

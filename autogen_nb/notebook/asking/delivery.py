@@ -99,7 +99,6 @@ def _types(request: dict[str, Any]) -> bool:
 
 
 def _serves(kernel: Any) -> bool:
-    """Whether the kernel itself hears clicks while a cell is awaited, as ipykernel does from 7.4 on."""
     try:
         return "concurrent" in inspect.signature(kernel.dispatch_shell).parameters
     except (AttributeError, TypeError, ValueError):

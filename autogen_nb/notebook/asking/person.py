@@ -112,7 +112,6 @@ class AbsentPerson(NobodyToAsk):
     """Nobody: a notebook that is executed by a program."""
 
     def connection(self, form: ModelForm) -> NoReturn:
-        """Says that there is no model."""
         del form
         raise ConfigError(NO_MODEL)
 
@@ -169,12 +168,10 @@ class TypingPerson(TerminalHuman):
                     raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
 
     def copying(self, what: str) -> CopyAnswer:
-        """What the person types."""
         self._announce()
         return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
 
     def stopping(self, what: str) -> StopAnswer:
-        """What the person types."""
         self._announce()
         return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
 
@@ -194,7 +191,6 @@ def sure(what: str) -> bool:
 
 
 def _typed_connection(kept: ModelConnection) -> ModelConnection:
-    """A server, its key and a model; what is left empty is as it was."""
     usual = shown_url(kept.base_url or OPENAI_URL)
     url = revealed(_typed(f"Base URL [{usual}]: ").strip() or usual, kept.base_url)
     hint = "empty for the one that was given" if kept.api_key else "empty for none"

@@ -60,7 +60,6 @@ class RunningChat:
         self.end(error)
 
     def end(self, error: BaseException | None) -> None:
-        """Ends the cell that shows the chat with what the chat ends with."""
         self._closed = True
         if self._shown_by is None:
             return

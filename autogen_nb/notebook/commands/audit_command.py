@@ -35,7 +35,6 @@ def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:
 
 
 def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
-    """Every request to a model as a table."""
     rows = [_request_row(number, row) for number, row in enumerate(requests(log), 1)]
     if not rows:
         return line(f"Nothing went to a model in chat `{chat}`.")

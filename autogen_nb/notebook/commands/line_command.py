@@ -48,8 +48,6 @@ Run = TypeVar("Run", bound=Callable[..., None])
 
 
 def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = False) -> Callable[[Run], Run]:
-    """Enters the method that does a command into the table."""
-
     def enter(run: Run) -> Run:
         COMMANDS[name] = LineCommand(arguments, help_text, run, needs_words)
         return run
@@ -200,7 +198,6 @@ class Commands:
         return getattr(self._shell, "kernel", None) is None
 
     def _options_and_chat(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
-        """The options among the words, and the chat that the rest names."""
         rest, chat = self._split_chat_option(words)
         options = [word for word in rest if word.startswith("-")]
         names = [word for word in rest if not word.startswith("-")]
@@ -209,7 +206,6 @@ class Commands:
         return options, self._chat_named(names[0]) if names else chat
 
     def _split_chat_option(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
-        """The words without the option that names a chat, and the chat."""
         names, chat = list(words), None
         for option in ("-c", "--chat"):
             if option in names:

@@ -107,7 +107,6 @@ def _python_pieces(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _lexed(source: str, language: str) -> list[tuple[str, str]]:
-    """What Pygments makes of the source; nothing where it has no lexer or would lose a character."""
     if language not in _LEXERS or len(source) > _LEXED_LONGEST:
         return []
     found = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
@@ -117,7 +116,6 @@ def _lexed(source: str, language: str) -> list[tuple[str, str]]:
 
 @cache
 def _style(kind: Any) -> str:
-    """The style's name for a token type or the nearest of its parents that has one."""
     names = (_STYLES.get(str(ancestor)) for ancestor in reversed(kind.split()))
     return next((name for name in names if name), "")
 

@@ -87,7 +87,6 @@ def _known_value(_tag: str, attribute: str, value: str) -> str | None:
 
 @cache
 def _own_styles() -> frozenset[str]:
-    """Every style that this module or the highlighter writes; a model writes none."""
     headings = (style for _, style in styles.HEADINGS.values())
     alignments = (f"text-align:{side}" for side in ("left", "center", "right"))
     blocks = (styles.PRE, styles.PRE_CODE, styles.LABEL, styles.DISGUISED, styles.PLAIN_PRE)
@@ -152,7 +151,6 @@ def _parser() -> "MarkdownIt":
 
 
 def _formula(state: "StateInline", silent: bool) -> bool:
-    """Takes a formula whole, before Markdown reads its underscores, asterisks and backslashes."""
     end = _formula_end(state.src, state.pos)
     if end < 0:
         return False
@@ -199,7 +197,6 @@ def _link_start(target: str) -> str:
 
 
 def _link_end(target: str) -> str:
-    """The end of a link, or in words where it would have led."""
     if WEB_OR_MAIL.match(target):
         return "</a>"
     return escape_text(f" ({_shortened(target)})") if target else ""
@@ -212,7 +209,6 @@ def _image_in_words(image: "Token") -> str:
 
 
 def _whereabouts(source: str) -> str:
-    """The host of an image on the web, the path of another; nothing of a data URL."""
     if source.lower().startswith("data:"):
         return ""
     try:

@@ -72,7 +72,6 @@ def has_content(html: str) -> bool:
 
 
 def _is_costly(html: str) -> bool:
-    """Whether elements within elements without end, or attributes by the ten thousand, may keep a parser busy."""
     if len(html) <= _SMALL:
         return False
     tags = html.count("<")

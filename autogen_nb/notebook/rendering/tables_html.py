@@ -38,7 +38,6 @@ def table(
 def _html(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: AbstractSet[str], code: AbstractSet[str]
 ) -> str:
-    """The front end's own style draws the lines."""
     top, columns = "", []
     for head in heads:
         style = f"text-align:{'right' if head in numbers else 'left'};vertical-align:top"
@@ -60,7 +59,6 @@ def _as_code(text: str) -> str:
 
 
 def _text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The cells side by side, those of several lines below one another."""
     split = ([cell.split("\n") for cell in row] for row in (heads, *rows))
     lines = [line for cells in split for line in zip_longest(*cells, fillvalue="")]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

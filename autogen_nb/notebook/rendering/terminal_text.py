@@ -122,7 +122,6 @@ class TerminalText:
 
 
 def _whole(text: str) -> tuple[str, str]:
-    """The text up to an escape sequence (or a carriage return) whose end is still to come, and the rest."""
     unfinished = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_ESCAPE))
     cut = unfinished.start() if unfinished else len(text)
     return text[:cut], text[cut:]

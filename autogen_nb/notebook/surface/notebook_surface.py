@@ -96,7 +96,6 @@ class SurfaceFoot:
         self._places[-1][0].mirror(publish)
 
     def panel(self, data: dict[str, object]) -> None:
-        """Shows the panel."""
         self._places[-1][0].panel(data)
 
     def release(self) -> None:
@@ -120,7 +119,6 @@ class CellPerson:
         self._clicking: NotebookHuman | None = None
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """The words of the person."""
         return self._asked(question, lambda person: person.input(question))
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
@@ -132,7 +130,6 @@ class CellPerson:
         return self._asked(question, lambda person: person.allow(question))
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        """What the person types for running code."""
         return self._asked(question, lambda person: person.typed(question))
 
     def _asked(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
@@ -162,13 +159,11 @@ class CellPerson:
             return given
 
     def _look(self, superseded: Callable[[], bool]) -> bool:
-        """Whether the cell was run again; a panel asks time and again, while no view that blocks its thread ticks."""
         if self._chats is not None:
             self._chats.look()
         return superseded()
 
     def _person(self) -> NotebookHuman:
-        """One for all questions: what was decided along with one answers the next."""
         if self._clicking is None:
             from autogen_nb.notebook.asking.panels import ButtonPerson
 
@@ -185,7 +180,6 @@ def surface() -> run.Surface:
 
 @contextmanager
 def _shown(question: PersonAsked, chats: CellChats | None) -> Generator[NotebookView, None, None]:
-    """The view at whose foot the panel belongs: the chat's, or, where that is silent, one below the code itself."""
     about = _about(question)
     for view in list(_views):
         if view.asked is not None and _about(view.asked) == about:

@@ -39,7 +39,6 @@ class FootedView:
         self._status_shown = 0.0
 
     def add(self, data: Bundle, metadata: Bundle) -> None:
-        """Shows a bundle."""
         self._next_slot().show(data, metadata)
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
@@ -131,12 +130,10 @@ class FootedView:
         return self._foot
 
     def _next_slot(self) -> Slot:
-        """The next place for something that stays."""
         slot, self._foot, self._held = self._foot_slot(), None, False
         return slot
 
     def _tidy(self) -> bool:
-        """Clears the foot, and merges places where there are many; none that was given out may be used after that."""
         if self._foot is not None:
             self._foot.clear()
         if not self._slots.tidy():

@@ -36,7 +36,6 @@ class CallsShown:
         self._publish([(_state(state), state)] * len(self.calls))
 
     def returned(self, contents: Sequence[str]) -> None:
-        """Shows what each call came to."""
         self._going_on = False
         pairs = zip(self.calls, contents, strict=True)
         self._publish(

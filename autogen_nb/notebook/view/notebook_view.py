@@ -95,7 +95,6 @@ class NotebookView(FootedView):
         self._ended = False
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
-        """Shows what the event adds."""
         self._totals.count(event)
         match event:
             case ChatStarted():
@@ -172,12 +171,10 @@ class NotebookView(FootedView):
     # The places
 
     def _next_slot(self) -> Slot:
-        """The next place for something that stays."""
         self._decided = None
         return super()._next_slot()
 
     def _tidy(self) -> bool:
-        """Makes room while nothing is being written or run."""
         tidied = super()._tidy()
         if tidied:
             self._calls = self._decided = None
@@ -248,7 +245,6 @@ class NotebookView(FootedView):
             slot.show(*chat_html.bundle(styles.FULL_HEIGHT + around(""), plain, kind="message"))
 
     def _shown_before(self, said: Said) -> bool:
-        """Whether what the message says is to be seen already."""
         text, returned, self._returned_text = said.message.text, self._returned_text, None
         if self._reported:
             # The outputs have shown what this message tells the model.
@@ -312,7 +308,6 @@ class NotebookView(FootedView):
         self._reported = isinstance(given, ApprovalGiven) and given.decision == "skip"
 
     def _show_judged(self, given: EffectJudged, asked: EffectAsked | None) -> None:
-        """Adds to the line above, where nothing has come since."""
         slot, decided = self._decided or (self._next_slot(), [])
         decided.append((given, asked))
         slot.show(*chat_html.bundle(*decision_line.render_effects(decided), kind="decision"))

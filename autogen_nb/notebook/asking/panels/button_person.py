@@ -68,7 +68,6 @@ class ButtonPerson:
             return EffectJudged(allowed=False, reason=error.within, by=NOBODY)
 
     async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """What the person types for running code."""
         try:
             return await self._ask(CodeInputPanel(question))  # type: ignore[no-any-return]  # as above
         except Unanswered:

@@ -28,11 +28,9 @@ class DecisionPanel(Panel):
         self._choices()
 
     def _choices(self) -> widgets.Button:
-        """Shows the choices, and returns the first of them."""
         raise NotImplementedError
 
     def _instead(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
-        """Shows rows in place of the choices; the person who asked for them goes on in them."""
         self.busy = True
         self.show(*rows)
         focused.focus()
@@ -45,7 +43,6 @@ class DecisionPanel(Panel):
         self._choices().focus()
 
     def _ask_why(self, text: str, then: Callable[[str], None], *, hint: str) -> None:
-        """Asks for a reason, which the assistant reads."""
         reason = widget_parts.field(
             widgets.Text, "Reason", hint="Why? The assistant reads it (may be empty)", wide=True
         )

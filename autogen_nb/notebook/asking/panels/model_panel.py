@@ -75,7 +75,6 @@ class ModelPanel(Panel):
             check.cancel()
 
     def _begin(self) -> None:
-        """Has the server asked; a click may come on another thread than the loop's."""
         key, self._key.value = self._key.value, ""
         self._loop.call_soon_threadsafe(self._ask_server, key)
 
@@ -117,7 +116,6 @@ class ModelPanel(Panel):
             self._say(not_answered(error, asked, self._kept), "bad")
 
     def _offer(self, models: Sequence[str]) -> None:
-        """Lists the models to choose from; the one that is chosen is filled in."""
         offered, self._choices.children = self._choices.children, ()
         for each in offered:
             widget_parts.close(each)

@@ -111,7 +111,6 @@ class Panel:
         self._loop.call_soon_threadsafe(self._settle, value)
 
     def button(self, text: str, then: Callable[[], None], *, hint: str, style: str = "") -> widgets.Button:
-        """A button that does one thing."""
         button = widgets.Button(description=visible(text), tooltip=hint, button_style=style, layout=widget_parts.BUTTON)
         button.on_click(lambda _: then())
         return button

@@ -43,7 +43,6 @@ class MessagePanel(Panel):
 
 
 def _message_question(asked: HumanInputAsked) -> str:
-    """The question; buttons say what the usual prompt says of an empty answer and of the end."""
     prompt = asked.prompt.strip().removesuffix(":").rstrip()
     usual = prompt.startswith(WORDS) or not any(map(str.isalnum, prompt))
     return f"Your turn: a message to {asked.peer}?" if usual and not asked.by_tool else prompt
