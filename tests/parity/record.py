@@ -6,6 +6,7 @@ In an environment of its own with ``autogen-agentchat==0.2.40`` and ``markdown-i
 """
 
 import json
+import re
 from pathlib import Path
 
 RECORD = Path(__file__).with_name("autogen_0_2_40.json")
@@ -19,7 +20,10 @@ def main() -> None:
     from tests.parity.scenarios import SCENARIOS
 
     record = {name: played(autogen, name) for name in SCENARIOS}
-    RECORD.write_text(json.dumps(record, indent=1, sort_keys=True, default=str) + "\n", encoding="utf-8")
+    text = json.dumps(record, indent=1, sort_keys=True, default=str)
+    # One message a line.
+    text = re.sub(r"[{\[][^{}\[\]]*[}\]]", lambda found: re.sub(r"\n\s*", " ", found[0]), text)
+    RECORD.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
