@@ -47,6 +47,7 @@ _EVERYTHING = Permissions(tuple(Effect(kind) for kind in KINDS))
 class GuardClient:
     """Speaks with the guard of one kernel."""
 
+    is_remote: bool = False
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _number: int = 0
     _scope: PathScope | None = None
@@ -65,7 +66,7 @@ class GuardClient:
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope
             told["permissions"] = [[effect.kind, effect.target] for effect in permissions.permissions.effects]
-            told["scope"] = [scope.folder, scope.own, scope.home]
+            told["scope"] = _remote_scope(scope) if self.is_remote else [scope.folder, scope.own, scope.home]
         text = json.dumps(told)
         return {FIELD: {"text": text, "signature": signed(self.secret, text)}}
 
@@ -89,3 +90,9 @@ class GuardClient:
             {"number": asked.number, "allowed": judged.allowed, "reason": judged.reason, "stop": judged.stop}
         )
         return json.dumps({"text": text, "signature": signed(self.secret, text)})
+
+
+def _remote_scope(scope: PathScope) -> list[str]:
+    """The scope for a kernel with a disk of its own: the chat's folder lies below the kernel's working directory."""
+    folder = f"{scope.folder}/"
+    return ["", scope.own.removeprefix(folder) if scope.own.startswith(folder) else "", ""]

@@ -50,7 +50,7 @@ def _packed() -> bytes:
 
 async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
     """Brings our own code into a Python kernel."""
-    guard = GuardClient()
+    guard = GuardClient(launched.files.is_remote)
     file = launched.folder / "own"
     file.write_bytes(await pack_modules())
     await launched.files.send(file)

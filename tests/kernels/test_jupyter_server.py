@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import RunEnded
+from autogen_nb.effects import Permissions
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer
@@ -16,7 +18,7 @@ from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace, ServerK
 from autogen_nb.kernels.places.place import LaunchSpec
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output, Stream
+from autogen_nb.outputs import Failure, Output, Stream
 from tests.contract.servers import Serving, Wire, serving
 from tests.contract.ways import Ran
 from tests.kernels.looping import all_of
@@ -50,6 +52,25 @@ def python(place: JupyterServerPlace, code: str) -> Ran:
             await executor.stop()
 
     return Ran(asyncio.run(main()))
+
+
+def test_the_chat_s_folder_on_a_server_is_its_own(server: Serving, tmp_path: Path) -> None:
+    code = "import os; print(os.listdir(os.getcwd()))\nopen('files/chat/x', 'w').close()\nopen('y', 'w').close()"
+
+    async def main() -> list[Output | RunEnded]:
+        executor = JupyterExecutor(place=JupyterServerPlace(server.url, token=server.token))
+        scope = PathScope(str(tmp_path), str(tmp_path / "files" / "chat"))
+        await all_of(executor.run([CodeBlock("python", "import os; os.makedirs('files/chat')")]))
+        found = await all_of(executor.attended([CodeBlock("python", code)], None, Permissions(()), scope))
+        await executor.stop()
+        return found
+
+    ran = Ran(asyncio.run(main()))
+
+    assert "files" in ran.text
+    assert [failure.evalue for failure in ran.outputs if isinstance(failure, Failure)] == [
+        "denied, the code writes y: nobody can be asked"
+    ]
 
 
 def test_a_run_outlives_a_cut_connection(server: Serving, wire: Wire) -> None:

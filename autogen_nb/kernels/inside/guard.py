@@ -116,6 +116,7 @@ class _Guard:
         self._seen = view.Seen(self._path_scope("", "", ""), builtin, private, packages)
         self.roots = self._seen.roots
         self._resolved = view.resolved
+        self._working_directory = view.resolved(".")
         self._signed: Callable[[str], str] = lambda text: parts["guard_questions"].signed(secret, text)
         self._decode = parts["guard_questions"].decoder()
         self._block: _Block | None = None
@@ -161,7 +162,8 @@ class _Guard:
             self._ours = _get_ident()
         else:
             folder, own, home = message["scope"]
-            scope = self._path_scope(self._resolved(folder), own and self._resolved(own), home)
+            folder = self._resolved(folder) if folder else self._working_directory
+            scope = self._path_scope(folder, own and self._resolved(own if own[0] == "/" else f"{folder}/{own}"), home)
             self._seen.begin(scope)
             self._block = _Block(message["permissions"], scope, ident, header)
             self._on = True

@@ -36,6 +36,8 @@ class ChannelTransfer(KernelFiles):
     on a server that would drop some of it.
     """
 
+    is_remote = True
+
     def __init__(self, kernel: KernelHandle) -> None:
         self._kernel = kernel
         self._there = ""

@@ -34,6 +34,8 @@ NO_LIMITS = Limits()
 class KernelFiles:
     """How files pass between our private folder and the kernel's; on one disk, as here, there is nothing to do."""
 
+    is_remote = False
+
     def there(self, source: str) -> str:
         """The source with paths in our private folder as they are on the kernel's side."""
         return source
