@@ -1,4 +1,4 @@
-"""The agent that thinks."""
+"""`AssistantAgent`: writes code and answers with a model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,28 +15,28 @@ from autogen_nb.messages import FunctionCall
 
 
 class AssistantAgent(ConversableAgent):
-    """An agent that writes code and words with a model, runs nothing and asks nobody.
+    """An agent that writes code and text with a model; it runs no code and asks no person.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for an assistant.
-    With `model_client`, which may also stand in the second place, it is an assistant as AgentChat has it; those that
-    follow are for it alone.
+    With `model_client`, which may also be the second argument, it is AgentChat's assistant; the parameters after
+    `model_client` are only for that one.
 
     Parameters
     ----------
     model_client
-        What it thinks with, such as ``OpenAIChatCompletionClient(model="gpt-4o-mini")``.
+        The model client, such as ``OpenAIChatCompletionClient(model="gpt-4o-mini")``.
     tools
-        Functions, sync or async, that its model can call and that the agent runs itself.
+        Sync or async functions that the model can call; the agent runs them.
     handoffs
-        Names of agents to hand over to.
+        Names of agents that it can hand over to.
     reflect_on_tool_use
-        Whether its model says in words what its calls came to; otherwise their results are its answer.
+        Whether the model puts the results of its calls into words; otherwise the results are the answer.
     max_tool_iterations
-        How often its model may make calls in one turn.
+        How many times the model can make calls in one turn.
     tool_call_summary_format
-        What the answer says of each call: ``{tool_name}``, ``{arguments}``, ``{result}``.
+        The text for each call in an answer made of results: ``{tool_name}``, ``{arguments}``, ``{result}``.
     model_client_stream
-        Whether `run_stream` tells pieces of its replies as they come.
+        Whether `run_stream` yields pieces of the replies as they arrive.
     """
 
     DEFAULT_SYSTEM_MESSAGE = ASSISTANT
@@ -94,19 +94,19 @@ class AssistantAgent(ConversableAgent):
             silent=silent,
         )
         self.streams = model_client_stream
-        handed = read_handoffs(handoffs)
-        found = read_tools([*read_tools(tools), *(handoff.tool for handoff in handed)])
-        if found and self.model is None:
+        handovers = read_handoffs(handoffs)
+        all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])
+        if all_tools and self.model is None:
             raise ConfigError(f"{self.name} has tools and no model to call them; give it a model_client")
-        for tool in found:
+        for tool in all_tools:
             self.definitions["tool"][tool.call_name] = dict(tool.schema)
             self.function_map[tool.call_name] = with_typed_arguments(tool.func)
-        targets = {handoff.tool.call_name: handoff.target for handoff in handed}
+        targets = {handoff.tool.call_name: handoff.target for handoff in handovers}
         summary = partial(_summary, tool_call_summary_format)
         self._think = Think(rounds, bool(reflect_on_tool_use), summary, targets)
 
     def team_step(self) -> Respond:
-        """How it answers in a team: by its model and its tools."""
+        """The agent's step in a team: its model, with its tools."""
         return super().team_step() if self.model is None or self.code is not None else self._think
 
 

@@ -1,4 +1,4 @@
-"""The member of a team that runs code."""
+"""`CodeExecutorAgent`: the team member that runs code."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from autogen_nb.events import ApprovalAsked, ApprovalGiven
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """Code that is to run, and what was said before."""
+    """A block of code before it runs, and the messages before it."""
 
     code: str
     context: Sequence[Mapping[str, Any]] = field(default_factory=list)
@@ -25,29 +25,29 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResponse:
-    """Whether it may run, and why or why not."""
+    """The decision on an `ApprovalRequest`, and its reason."""
 
     approved: bool
     reason: str = ""
 
 
 class CodeExecutorAgent(ConversableAgent):
-    """An agent that runs the code of the newest message that holds some.
+    """An agent that runs the code of the last message with code.
 
     Parameters
     ----------
     code_executor
-        What runs it.
+        The executor that runs the code.
     model_client
-        A model that writes the code itself; the code runs at once, and the model tells the team what came of it.
+        A model that writes code, which runs at once; the model then reports the outcome to the team.
     max_retries_on_error
-        How often the model writes code anew that failed.
+        How many times the model rewrites failing code.
     approval_func
         Takes an `ApprovalRequest` for each block before it runs, and returns an `ApprovalResponse`; it may be async.
     sources
-        Whose code it runs; None runs everybody's.
+        The names of agents whose code it runs; None for all agents.
     model_client_stream
-        Whether `run_stream` tells pieces of its replies as they come.
+        Whether `run_stream` yields pieces of the replies as they arrive.
     confirm
         When a person is asked before code runs: "never", "risky", "always".
     """
@@ -84,9 +84,9 @@ class CodeExecutorAgent(ConversableAgent):
             self.judged = self._judged
 
     def team_step(self) -> Respond:
-        """How it answers in a team."""
+        """The agent's step in a team."""
         assert self.code is not None
-        # The organisation's policy may ask for more than the agent was given.
+        # `self.code.confirm` includes the organisation's policy, which may be stricter than the argument.
         confirm = self.code.confirm if self._approval is None else "always"
         if self.model is not None:
             return WriteAndRun(RunCode(confirm=confirm, scope=self.code.scope), self._retries)
@@ -98,13 +98,13 @@ class CodeExecutorAgent(ConversableAgent):
         assert self._approval is not None
         approve, request = self._approval, ApprovalRequest(asked.block.code, context)
 
-        def read(said: Any) -> ApprovalGiven:
-            approved = getattr(said, "approved", None)
+        def read(response: Any) -> ApprovalGiven:
+            approved = getattr(response, "approved", None)
             if not isinstance(approved, bool):
                 raise CallbackError(
-                    f"approval_func of {self.name} returned {said!r}; it must return an ApprovalResponse"
+                    f"approval_func of {self.name} returned {response!r}; it must return an ApprovalResponse"
                 )
-            reason = str(getattr(said, "reason", ""))
+            reason = str(getattr(response, "reason", ""))
             return ApprovalGiven("run" if approved else "skip", reason=reason, by="approval_func")
 
         return call_user_code(lambda: approve(request), f"approval_func of {self.name}", read)

@@ -1,8 +1,8 @@
-"""The agent with AutoGen 0.2's names: a friendly layer that says who it is and whom it asks.
+"""`ConversableAgent`: the agent with AutoGen 0.2's method names.
 
-It decides nothing by itself. A chat asks `spec` for what the flow must know of the agent, and calls the methods
-that a subclass overrides: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`,
-`execute_function`, `generate_init_message`, and those of their ``a_`` forms that there are.
+The flow of a chat makes all decisions. It reads the agent's `spec`, and calls these methods where a subclass overrides
+them: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`, `execute_function`,
+`generate_init_message`, and their ``a_`` forms.
 """
 
 import weakref
@@ -45,7 +45,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.run import Waits
 
 TerminationTest: TypeAlias = Callable[[dict[str, Any]], bool] | Condition
-"""Whether a message ends the chat: a predicate of its dict, or one of `autogen_nb.core.chats.termination_checks`."""
+"""Tests whether a message ends the chat: a predicate of its dict, or a condition of `termination_checks`."""
 
 
 class ConversableAgent(Participant, SoloAgent):
@@ -54,33 +54,33 @@ class ConversableAgent(Participant, SoloAgent):
     Parameters
     ----------
     name
-        How the agent is called; models are told it.
+        The agent's name, which models read too.
     system_message
-        What the agent's model is told first; a list is joined by newlines.
+        The system message for the agent's model; a list is joined by newlines.
     is_termination_msg
-        A predicate over the last message as a dict, or a condition of
+        Tests whether a message ends the chat: a predicate of the message's dict, or a condition of
         `autogen_nb.core.chats.termination_checks`; by default the content must be exactly "TERMINATE".
     max_consecutive_auto_reply
-        Replies in a row without a person; None means `MAX_CONSECUTIVE_AUTO_REPLY`.
+        The limit of consecutive automatic replies; None means `MAX_CONSECUTIVE_AUTO_REPLY`.
     human_input_mode
         "ALWAYS", "TERMINATE" or "NEVER".
     function_map
-        Functions by the name that models call them by.
+        The functions that models can call, by name.
     code_execution_config
         False for no code execution, or a dict: ``work_dir``, ``timeout`` (seconds for one block), ``executor``,
         ``last_n_messages`` ("auto" or a number), ``use_docker``, ``confirm`` ("never", "risky", "always": when a
-        person is asked before code runs), and ``pictures`` (whether who reads the output is sent the plots, too).
+        person is asked before code runs), and ``pictures`` (whether the plots are sent along with the output).
         Without ``executor`` the agent gets a Jupyter kernel of its own.
     llm_config
         AutoGen's dict, a model's name, a model, or False for none.
     default_auto_reply
-        What is said where nothing else has a reply; None ends the chat.
+        The reply if no reply function has one; None ends the chat.
     description
-        What the agent is for, told to other agents; the system message by default.
+        The agent's purpose, for other agents; the system message by default.
     chat_messages
-        An earlier conversation to go on with, by peer.
+        Earlier conversations to continue, by peer.
     silent
-        Whether chats of this agent are not shown; None leaves it to each chat.
+        Hides the chats of this agent; None lets each chat decide.
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 100
@@ -121,7 +121,7 @@ class ConversableAgent(Participant, SoloAgent):
         self._finished: dict[int, ChatResult] = {}
         ReplyFunctions.__init__(self, runs_code=self.code is not None)
         if self.code is not None and self.code.release is not None:
-            # The kernel of an agent that nobody has any more, such as one whose cell was run again, ends with it.
+            # The kernel stops with its agent, for example when the agent's cell runs again.
             weakref.finalize(self, self.code.release).atexit = False
 
     # Messages
@@ -136,7 +136,7 @@ class ConversableAgent(Participant, SoloAgent):
         silent: bool | None = False,
     ) -> None:
         checked = checked_message(self.hooked_before_send(message, recipient, bool(silent)))
-        # A chat that asked for it delivers it itself.
+        # A chat that called this method delivers the message itself.
         if call_context.takes_message("send", self, recipient, checked, request_reply):
             return
         pairs = ((self, recipient), (recipient, self))
@@ -164,9 +164,9 @@ class ConversableAgent(Participant, SoloAgent):
             return
         self.remember(checked, sender, sent=False)
         if self.replies_to(sender) if request_reply is None else request_reply:
-            said = await ConversableAgent._generate_reply(self, waits, None, sender)
-            if said is not None:
-                await ConversableAgent._send(self, waits, said, sender, None, silent)
+            reply = await ConversableAgent._generate_reply(self, waits, None, sender)
+            if reply is not None:
+                await ConversableAgent._send(self, waits, reply, sender, None, silent)
 
     receive, a_receive = both_forms(_receive)
 
@@ -178,31 +178,31 @@ class ConversableAgent(Participant, SoloAgent):
         sender: "ConversableAgent | None" = None,
         exclude: Collection[ReplyFunction] = (),
     ) -> str | dict[str, Any] | None:
-        """What the agent says to these messages, or to what the sender and it have said; None where nothing.
+        """The agent's reply to these messages, by default to those exchanged with the sender; None for no reply.
 
-        `exclude` are registered reply functions that are not tried.
+        `exclude` lists reply functions to skip.
         """
         peer = sender or AnonymousSender(self)
         with self.remembering(messages, peer):
             call, spec = call_context.current_call(), self.spec(exclude)
-            silent = call is None or not call.takes("generate_reply", self, peer)
-            _, said = await reply_outside(
+            silent = call is None or not call.matches("generate_reply", self, peer)
+            _, reply = await reply_outside(
                 self, peer, lambda state: generated(state, spec, peer.name), waits, silent=silent
             )
-            return said
+            return reply
 
     generate_reply, a_generate_reply = both_forms(_generate_reply)
 
-    # Its own steps to a reply
+    # Built-in reply steps
 
     async def take_step(self, step: BuiltinStep, messages: Messages, sender: Any, waits: Waits) -> StepReply:
-        """Takes one of the built-in steps; an agent that has none of it says nothing."""
-        found, peer = self.builtin_step(step), sender or AnonymousSender(self)
-        if found is None:
+        """Takes a built-in step; (False, None) if the agent does not have it."""
+        reply_step, peer = self.builtin_step(step), sender or AnonymousSender(self)
+        if reply_step is None:
             return False, None
         with self.remembering(messages, peer):
             return await reply_outside(
-                self, peer, lambda state: found(state, self.spec(), peer.name), waits, silent=False
+                self, peer, lambda state: reply_step(state, self.spec(), peer.name), waits, silent=False
             )
 
     check_termination_and_human_reply, a_check_termination_and_human_reply = step_forms(
@@ -234,10 +234,10 @@ class ConversableAgent(Participant, SoloAgent):
         config: Any = None,
         reset_config: Callable[[Any], Any] | None = None,
     ) -> None:
-        """Has the agent hold these chats before it replies; it says the summary of the last one.
+        """Registers chats that the agent holds before it replies; its reply is the summary of the last one.
 
-        The parameters are those of `register_reply` and `initiate_chats`; a function of the caller's own,
-        ``(chat_queue, recipient, messages, sender, config) -> (final, reply)``, may hold them in its own way.
+        The parameters are those of `register_reply` and `initiate_chats`. `reply_func_from_nested_chats` may be a
+        function that holds the chats: ``(chat_queue, recipient, messages, sender, config) -> (final, reply)``.
         """
         function = nested_chats(chat_queue, reply_func_from_nested_chats, use_async=use_async)
         self.register_reply(trigger, function, position, config, reset_config)
@@ -274,17 +274,17 @@ class ConversableAgent(Participant, SoloAgent):
     initiate_chat, a_initiate_chat = both_forms(_initiate_chat)
 
     def initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
-        """The results of chats that are held in order, each told the summaries of those before it."""
+        """Holds chats in order, each with the summaries of those before it, and returns their results."""
         self._finished = dict(enumerate(initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
         return list(self._finished.values())
 
     async def a_initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> dict[int, ChatResult]:
-        """The results, by ``chat_id``, of chats that are held at the same time, each after its ``prerequisites``."""
+        """Holds chats concurrently, each after its ``prerequisites``, and returns their results by ``chat_id``."""
         self._finished = await a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
         return self._finished
 
     def get_chat_results(self, chat_index: int | None = None) -> Any:
-        """The results of the last `initiate_chats`, or one of them."""
+        """The results of the last `initiate_chats`, or the one at an index."""
         if chat_index is not None:
             return self._finished[chat_index]
         return list(self._finished.values())
@@ -292,12 +292,12 @@ class ConversableAgent(Participant, SoloAgent):
     # Teams
 
     def respond(self) -> Respond:
-        """How the agent answers in a team: it runs code where there is some, or else asks its model, or its person.
+        """The agent's step in a team: it runs code if there is some, or else asks its model, or its person.
 
         Raises
         ------
         ConfigError
-            When it has reply functions, hooks or methods of its own that a team does not ask.
+            For an agent with reply functions, hooks or overridden methods, which a team does not call.
         """
         if self._registered or any(self.own_code()):
             raise ConfigError(
@@ -307,7 +307,7 @@ class ConversableAgent(Participant, SoloAgent):
         return self.team_step()
 
     def team_step(self) -> Respond:
-        """The same for a subclass that answers otherwise."""
+        """The step that `respond` returns; subclasses override it."""
         otherwise = Think() if self.model is not None else AskPerson("Your words to the team: ")
         if self.code is None or self.code.reach == 0:
             return otherwise
@@ -315,9 +315,9 @@ class ConversableAgent(Participant, SoloAgent):
 
 
 class AnonymousSender(ConversableAgent):
-    """Who asks an agent for a reply, where no sender is named."""
+    """The sender for `generate_reply()` calls without one."""
 
-    is_somebody = False
+    is_anonymous = True
 
     def __init__(self, agent: ConversableAgent) -> None:
         super().__init__(f"{agent.name}'s caller", human_input_mode="NEVER")

@@ -1,4 +1,4 @@
-"""The agent that stands for a person."""
+"""`UserProxyAgent`: represents a person."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,16 +10,16 @@ from autogen_nb.errors import ConfigError
 
 
 class UserProxyAgent(ConversableAgent):
-    """An agent that runs code, calls functions and gives the word to a person; it has no model unless told.
+    """An agent that runs code, calls functions and asks a person; it has no model by default.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
-    In a team it asks the person, unless it is given a `code_execution_config`: then it runs the code of the last
-    messages by itself, and where there is none it asks if there is an `input_func`, or says so.
+    In a team it asks the person. With a `code_execution_config` it runs the code of the last messages instead; if these
+    hold no code, it asks the person through `input_func`, or without one answers that there is no code.
 
     Parameters
     ----------
     input_func
-        Asks the person: takes a prompt, and maybe a cancellation token, and returns the words; it may be async.
+        Asks the person: takes a prompt, and optionally a cancellation token, and returns the answer; it may be async.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class UserProxyAgent(ConversableAgent):
         self._runs_code = code_execution_config is not None and self.code is not None
 
     def team_step(self) -> Respond:
-        """How it answers in a team."""
-        asks = AskPerson("Your words to the team: ")
+        """The agent's step in a team."""
+        ask_person = AskPerson("Your words to the team: ")
         if not self._runs_code or self.code is None:
-            return asks if self.model is None else Think()
-        otherwise = asks if self.input_func is not None else None
+            return ask_person if self.model is None else Think()
+        otherwise = ask_person if self.input_func is not None else None
         return RunLast(RunCode(self.code.reach, self.code.confirm, scope=self.code.scope), otherwise)

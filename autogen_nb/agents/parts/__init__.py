@@ -1,1 +1,1 @@
-"""What agents are made of: memory, tools, code, usage, reply functions; nothing here knows an agent as a whole."""
+"""The parts of an agent: history, tools, code, usage, reply functions. No part knows the whole agent."""

@@ -4,15 +4,9 @@ from autogen_nb.errors import ConfigError
 
 
 class Agent:
-    """What every agent is, for AutoGen's own triggers and annotations.
+    """The base class of all agents, as AutoGen's triggers and annotations use it."""
 
-    Attributes
-    ----------
-    is_somebody
-        Whether reply functions are told of it as a sender; who asks for a reply without naming one is nobody.
-    """
-
-    is_somebody = True
+    is_anonymous = False  # True for the sender of a `generate_reply()` call without one
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -21,5 +15,5 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """How the agent is called."""
+        """The agent's name."""
         return self._name

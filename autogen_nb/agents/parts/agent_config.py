@@ -1,4 +1,4 @@
-"""What AutoGen's loose configuration means: exact values, or one clear error at construction."""
+"""Reads AutoGen's loose configuration: exact values, or one clear error at construction."""
 
 import difflib
 import gc
@@ -19,11 +19,11 @@ from autogen_nb.run import engine, policy
 T = TypeVar("T")
 
 _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
-"""What belongs to an executor that is made here."""
+"""Settings of an executor that is created here."""
 
 _CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_OWN_KEYS)
 _DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False, "restore": "nothing"}
-"""What holds where nothing is said; the other keys have None for that."""
+"""Defaults; the default of all other keys is None."""
 
 
 def _is_bool(value: Any) -> bool:
@@ -42,7 +42,7 @@ def _are_images(value: Any) -> bool:
     return isinstance(value, bool | str) or (isinstance(value, list | tuple) and bool(value) and _are_names(value))
 
 
-_FITS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+_VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "confirm": (lambda value: value in CONFIRMS, f"one of {', '.join(CONFIRMS)}"),
     "kernel": (
         lambda value: isinstance(value, str) and bool(value.strip()),
@@ -58,7 +58,7 @@ _FITS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": (lambda value: isinstance(value, int | float) and value > 0, "a number of seconds above 0"),
     "use_docker": (_are_images, "True, False, an image's name or a list of names"),
 }
-"""Which values a key may have, and how that reads in an error."""
+"""For each key a test of its value, and the words for valid values in an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class CodeConfig:
 
     @property
     def scope(self) -> PathScope:
-        """Where the code stands: the executor's folder, with `output_dir` as what is the chat's own there."""
+        """The executor's folder, in which `output_dir` belongs to the chat."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
         private = bool(getattr(self.executor, "private_temporary", False))
@@ -83,21 +83,19 @@ class CodeConfig:
 
 
 def one_of(name: str, value: Any, choices: Sequence[T]) -> T:
-    """The value, if it is one of the choices for the setting of this name."""
     if value in choices:
         return choices[choices.index(value)]
     raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(map(str, choices))}")
 
 
 def read_count(name: str, value: Any, least: int = 1) -> int:
-    """The value of a setting that is a whole number."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {least}")
     return value
 
 
 def read_llm_config(llm_config: Any) -> Model | None:
-    """The model that an ``llm_config`` names; a model itself and a model's name are taken too."""
+    """The model for an ``llm_config``, which may also be a model or its name."""
     if llm_config is None or llm_config is False:
         return None
     if hasattr(llm_config, "reply"):
@@ -109,7 +107,7 @@ def read_llm_config(llm_config: Any) -> Model | None:
 
 
 def read_code_config(config: Any) -> CodeConfig | None:
-    """How code is run for a ``code_execution_config``, as the organisation's policy has it; None where it is not."""
+    """The settings for a ``code_execution_config`` under the organisation's policy; None if the agent runs no code."""
     if config is False:
         return None
     organisation = policy()
@@ -118,24 +116,24 @@ def read_code_config(config: Any) -> CodeConfig | None:
         return replace(config, executor=_usable(config.executor, organisation), confirm=confirm)
     if config is not None and not isinstance(config, Mapping):
         raise WrongType(f"code_execution_config is {config!r}; it must be a dict, or False for no code execution")
-    given = dict(config or {})
-    if "code_executor" in given:
-        given["executor"] = given.pop("code_executor")
-    for key, value in given.items():
+    options = dict(config or {})
+    if "code_executor" in options:
+        options["executor"] = options.pop("code_executor")
+    for key, value in options.items():
         _check(key, value)
-    own = given.get("executor") is None
-    settings = [] if own else [key for key in _OWN_KEYS if given.get(key) is not None]
+    creates = options.get("executor") is None
+    settings = [] if creates else [key for key in _OWN_KEYS if options.get(key) is not None]
     if settings:
         raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
-    given = {**dict.fromkeys(_CODE_KEYS), **_DEFAULTS, **given}
-    executor = _own_executor(given, organisation) if own else _usable(given["executor"], organisation)
+    options = {**dict.fromkeys(_CODE_KEYS), **_DEFAULTS, **options}
+    executor = _create_executor(options, organisation) if creates else _usable(options["executor"], organisation)
     return CodeConfig(
         executor,
-        given["last_n_messages"],
-        organisation.confirmed(given["confirm"]),
-        _kept_until_exit(executor) if own else None,
-        None if given["output_dir"] is None else Path(given["output_dir"]),
-        given["pictures"],
+        options["last_n_messages"],
+        organisation.confirmed(options["confirm"]),
+        _stop_at_exit(executor) if creates else None,
+        None if options["output_dir"] is None else Path(options["output_dir"]),
+        options["pictures"],
     )
 
 
@@ -144,29 +142,28 @@ def _check(key: str, value: Any) -> None:
         near = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(_CODE_KEYS)}"
         raise WrongType(f"code_execution_config has no key {key!r}; {hint}")
-    if key in _FITS and (value is not None or key in _DEFAULTS):
-        fits, what = _FITS[key]
-        if not fits(value):
-            raise ConfigError(f"{key} is {value!r}; it must be {what}")
+    if key in _VALID and (value is not None or key in _DEFAULTS):
+        is_valid, expected = _VALID[key]
+        if not is_valid(value):
+            raise ConfigError(f"{key} is {value!r}; it must be {expected}")
 
 
-def _own_executor(given: Mapping[str, Any], organisation: OrganisationPolicy) -> Executor:
-    use_docker, kernel, net = given["use_docker"], given["kernel"], given["net"]
-    sandbox: Any = given["sandbox"] or ("docker" if use_docker else "none")
+def _create_executor(options: Mapping[str, Any], organisation: OrganisationPolicy) -> Executor:
+    use_docker, kernel, net = options["use_docker"], options["kernel"], options["net"]
+    sandbox: Any = options["sandbox"] or ("docker" if use_docker else "none")
     if use_docker and sandbox != "docker":
         raise ConfigError(f"use_docker is {use_docker!r} and sandbox is {sandbox!r}; give one of them")
     images = () if use_docker is None or isinstance(use_docker, bool) else use_docker
     target = ExecutionTarget(sandbox, bool(net), kernel or "", (images,) if isinstance(images, str) else tuple(images))
-    if target == ExecutionTarget() and given["sandbox"] is None and use_docker is None:
-        # Nothing was said about walls.
+    if target == ExecutionTarget() and options["sandbox"] is None and use_docker is None:
         target = ExecutionTarget(organisation.sandbox)
     organisation.check_walls(target.sandbox, "the code")
     return target.executor(
-        cwd=Path(given["work_dir"] or Path.cwd()),
-        timeout=given["timeout"],
-        limits=given["limits"],
-        restore=given["restore"],
-        passed=tuple(given["passed"] or ()),
+        cwd=Path(options["work_dir"] or Path.cwd()),
+        timeout=options["timeout"],
+        limits=options["limits"],
+        restore=options["restore"],
+        passed=tuple(options["passed"] or ()),
     )
 
 
@@ -182,27 +179,27 @@ def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
     return AdaptedExecutor(executor)
 
 
-def _kept_until_exit(executor: Executor) -> Callable[[], object]:
-    forget = engine.at_exit(executor.stop)
-    _own[id(executor)] = executor
+def _stop_at_exit(executor: Executor) -> Callable[[], object]:
+    unregister = engine.at_exit(executor.stop)
+    _created[id(executor)] = executor
 
     def release() -> None:
-        forget()
-        _own.pop(id(executor), None)
+        unregister()
+        _created.pop(id(executor), None)
         engine.submit(executor.stop())
 
     return release
 
 
-_own: dict[int, Executor] = {}
-"""The executors that were made for agents, by their identity."""
+_created: dict[int, Executor] = {}
+"""The executors created for agents, by their identity."""
 
 
-def give_back_unreachable(executor: Executor) -> None:
-    """Ends the kernels of agents that nobody has any more, where another one is about to start.
+def stop_unreachable_kernels(executor: Executor) -> None:
+    """Stops the kernels of unreachable agents before this executor starts another one.
 
-    Agents that have spoken remember each other, so that nothing but the cycle collector finds out about them.
+    Agents that have spoken refer to each other, so only the cycle collector finds them.
     """
-    starts = id(executor) in _own and not getattr(executor, "alive", True)
-    if starts and any(getattr(each, "alive", False) for each in list(_own.values())):
+    starts = id(executor) in _created and not getattr(executor, "alive", True)
+    if starts and any(getattr(other, "alive", False) for other in list(_created.values())):
         gc.collect()

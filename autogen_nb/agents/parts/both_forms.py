@@ -1,4 +1,4 @@
-"""AutoGen 0.2's methods in two forms, one whose caller waits and one whose caller awaits, made of one coroutine."""
+"""Makes the sync and the async form of an AutoGen 0.2 method from one coroutine."""
 
 import functools
 import inspect
@@ -15,19 +15,19 @@ T = TypeVar("T")
 def both_forms(
     work: Callable[Concatenate[S, Waits, P], Coroutine[Any, Any, T]],
 ) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
-    """The sync and the async form of a method, with its name and ``a_`` before it."""
+    """The sync form ``name`` and the async form ``a_name`` of the method ``_name``."""
 
-    def waited(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def sync_form(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return unsuspended(work(self, "sync", *args, **kwargs))
 
-    async def awaited(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def async_form(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await work(self, "async", *args, **kwargs)
 
     signature = inspect.signature(work)
-    parameters = [each for name, each in signature.parameters.items() if name != "waits"]
+    parameters = [parameter for name, parameter in signature.parameters.items() if name != "waits"]
     name = work.__name__.removeprefix("_")
-    for form, called in ((waited, name), (awaited, f"a_{name}")):
+    for form, form_name in ((sync_form, name), (async_form, f"a_{name}")):
         functools.update_wrapper(form, work)
-        form.__name__, form.__qualname__ = called, work.__qualname__.replace(work.__name__, called)
+        form.__name__, form.__qualname__ = form_name, work.__qualname__.replace(work.__name__, form_name)
         vars(form)["__signature__"] = signature.replace(parameters=parameters)
-    return waited, awaited
+    return sync_form, async_form

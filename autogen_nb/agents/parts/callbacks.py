@@ -1,4 +1,4 @@
-"""Calls functions of the user's own, sync or async; an error tells the name of what raised."""
+"""Calls the user's functions, sync or async; errors name the function that raised."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Generator
@@ -12,24 +12,23 @@ T = TypeVar("T")
 
 @contextmanager
 def naming_errors(what: str) -> Generator[None, None, None]:
-    """Has an exception tell what raised; our own say that already."""
+    """Turns exceptions other than this package's into a `CallbackError` that names the function."""
     try:
         yield
     except AutogenError:
         raise
-    # The caller's code may raise anything.
     except Exception as error:
         raise CallbackError(f"{what} raised {type(error).__name__}: {error}") from error
 
 
 def call_user_code(call: Callable[[], Any], what: str, read: Callable[[Any], T]) -> T | Awaitable[T]:
-    """What `read` makes of what the call returns, or of what that comes to when it is awaited."""
+    """`read` of the call's result; an awaitable of it if the result is awaitable."""
 
-    async def awaited(said: Awaitable[Any]) -> T:
+    async def read_later(pending: Awaitable[Any]) -> T:
         with naming_errors(what):
-            found = await said
-        return read(found)
+            result = await pending
+        return read(result)
 
     with naming_errors(what):
-        said = call()
-    return awaited(said) if inspect.isawaitable(said) else read(said)
+        result = call()
+    return read_later(result) if inspect.isawaitable(result) else read(result)

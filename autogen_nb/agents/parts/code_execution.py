@@ -1,7 +1,7 @@
-"""Runs an agent's code, when a chat asks for it or when it is asked for by name.
+"""Runs an agent's code, in a chat or for a call of `execute_code_blocks` or `run_code`.
 
-A chat reads one stream of outputs and of questions that the code asks meanwhile, in order. The person's answers come
-from the caller's thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
+A chat reads one ordered stream of the outputs and of the questions that the running code asks. The person's answers
+come from the caller's thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.agent_config import CodeConfig, give_back_unreachable
+from autogen_nb.agents.parts.agent_config import CodeConfig, stop_unreachable_kernels
 from autogen_nb.agents.parts.rich_outputs import RichOutputs, ShownSize
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, RunEnded
@@ -34,8 +34,8 @@ _Item: TypeAlias = Output | RunEnded | Inquiry
 async def run_blocks(
     config: CodeConfig, asked: CodeAsked, human: Human, shown: ShownSize
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
-    """What comes of the blocks, and between it what their code asks; `shown` is what the chat shows already."""
-    begun = time.monotonic()
+    """The outputs of the blocks and the questions of their code, then the end; `shown` counts what the chat shows."""
+    started = time.monotonic()
     folder = OutputFolder(config.output_dir, getattr(config.executor, "cwd", None))
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown), BoundedOutputs()
     inquiries = _Inquiries(asked.agent)
@@ -48,8 +48,8 @@ async def run_blocks(
                     outputs.add(Stream("stderr", note))
                     yield OutputAdded(asked.agent, Stream("stderr", note))
                 file = whole.close()
-                held, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - begun
-                yield CodeRan(item.exit_code, held, item.ran, item.note, seconds, inquiries.ended(), file)
+                shortened, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - started
+                yield CodeRan(item.exit_code, shortened, item.ran, item.note, seconds, inquiries.close(), file)
             elif (output := rich.take(item)) is not None:
                 outputs.add(output)
                 whole.add(output)
@@ -64,39 +64,39 @@ def _items(config: CodeConfig, asked: CodeAsked, inquiries: "_Inquiries", human:
     run = cast("AttendedExecutor", config.executor).attended(
         asked.blocks, inquirer, asked.permissions, config.scope, config.timeout
     )
-    return run if inquirer is None else inquirer.among(run)
+    return run if inquirer is None else inquirer.merge(run)
 
 
 class _Inquiries:
-    """An `Inquirer` whose questions come as items of a stream; it keeps them, each followed by its answer."""
+    """An `Inquirer` whose questions are items of a stream; it records each question and its answer."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
         self._loop = asyncio.get_running_loop()
-        # One at a time: who reads slowly is waited for.
+        # One item at a time: the code waits for a slow reader.
         self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
         self._row: deque[Inquiry] | None = None
         self._open: dict[asyncio.Future[Inquired], EffectAsked | CodeInputAsked] = {}
         self._log: list[Recorded] = []
 
-    def ended(self) -> tuple[Recorded, ...]:
-        """All that was asked, each with its answer, now that the code is over: what is open is not decided any more."""
-        for given in tuple(self._open):
-            self._close(given)
+    def close(self) -> tuple[Recorded, ...]:
+        """The questions with their answers; open questions end without a decision."""
+        for answer in tuple(self._open):
+            self._record(answer)
         return tuple(self._log)
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        answer = await self._asked(EffectAsked(self._agent, effect, line))
+        answer = await self._ask(EffectAsked(self._agent, effect, line))
         assert isinstance(answer, EffectJudged)
         return answer
 
     async def typed(self, prompt: str, password: bool) -> str | None:
-        answer = await self._asked(CodeInputAsked(self._agent, prompt, password))
+        answer = await self._ask(CodeInputAsked(self._agent, prompt, password))
         assert isinstance(answer, CodeInputGiven)
         return answer.text
 
-    async def among(self, run: AsyncIterator[Output | RunEnded]) -> AsyncIterator[_Item]:
-        """The items of the run with the questions that it asks, in order; cancelled, it has let go of the run."""
+    async def merge(self, run: AsyncIterator[Output | RunEnded]) -> AsyncIterator[_Item]:
+        """The items of the run and its questions, in order; closes the run when cancelled."""
         task = asyncio.ensure_future(self._pass_on(run))
         try:
             item: object = None
@@ -114,56 +114,55 @@ class _Inquiries:
         try:
             async with aclosing(cast("Any", run)) as items:
                 async for item in items:
-                    # What is printed between two questions is seen before the second.
+                    # Output between two questions is shown before the second.
                     self._row = None
                     await self._items.put(item)
         # Raised again where the items are read.
         except Exception as error:  # noqa: BLE001
             await self._items.put(error)
 
-    async def _asked(self, question: EffectAsked | CodeInputAsked) -> Inquired:
-        given: asyncio.Future[Inquired] = self._loop.create_future()
+    async def _ask(self, question: EffectAsked | CodeInputAsked) -> Inquired:
+        answer: asyncio.Future[Inquired] = self._loop.create_future()
 
-        def settle(answer: Inquired) -> None:
-            # The code may have ended meanwhile.
-            if not given.done():
-                given.set_result(answer)
+        def settle(result: Inquired) -> None:
+            # The code may have ended in the meantime.
+            if not answer.done():
+                answer.set_result(result)
 
         self._row = row = deque() if self._row is None or isinstance(question, CodeInputAsked) else self._row
         inquiry = Inquiry(
             question,
-            lambda answer: self._loop.call_soon_threadsafe(settle, answer),
-            given.cancelled,
+            lambda result: self._loop.call_soon_threadsafe(settle, result),
+            answer.cancelled,
             lambda: [row.popleft() for _ in range(len(row))],
         )
         if isinstance(question, EffectAsked):
             row.append(inquiry)
-        self._open[given] = question
+        self._open[answer] = question
         try:
             await self._items.put(inquiry)
-            answer = await given
+            return await answer
         finally:
-            self._close(given)
-        return answer
+            self._record(answer)
 
-    def _close(self, given: "asyncio.Future[Inquired]") -> None:
-        question = self._open.pop(given, None)
+    def _record(self, answer: "asyncio.Future[Inquired]") -> None:
+        question = self._open.pop(answer, None)
         if question is None:
             return
-        given.cancel()
+        answer.cancel()
         undecided = ENDED if isinstance(question, EffectAsked) else CodeInputGiven(None)
-        self._log += [question, kept(question, undecided if given.cancelled() else given.result())]
+        self._log += [question, kept(question, undecided if answer.cancelled() else answer.result())]
 
 
 class OutputFolder:
-    """Where the outputs of a run are kept that are too large to be shown."""
+    """The folder for outputs that are too large to show."""
 
     def __init__(self, folder: Path | None, base: Path | None = None) -> None:
         self._folder = folder
         self._base = base
 
     def open(self, ending: str) -> BinaryIO | None:
-        """A new file; None where there is no folder for it."""
+        """A new file; None without a folder."""
         if self._folder is None:
             return None
         with self._held(self._folder) as held:
@@ -171,22 +170,22 @@ class OutputFolder:
             for number in count(1 + len(taken)):
                 with suppress(FileExistsError):
                     return cast("BinaryIO", held.open(f"output-{number}.{ending}", "xb"))
-        raise AssertionError("there is always a next number")
+        raise AssertionError("count() has no end")
 
     def save(self, ending: str, content: bytes) -> str:
-        """Keeps this in a file, and gives its name; "" where there is no place for it."""
+        """Writes a new file and returns its name; "" without a folder, or on a full disk."""
         try:
             file = self.open(ending)
             if file is not None:
                 with file:
                     file.write(content)
-        # A disk that takes nothing must not end the code whose output it is.
+        # A full disk must not end the running code.
         except OSError:
             return ""
         return "" if file is None else self.name_of(file)
 
     def name_of(self, file: BinaryIO) -> str:
-        """What the file is called by code that runs in `base`."""
+        """The file's path relative to `base`, where the code runs."""
         path = (self._folder or Path()) / file.name
         return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
 
@@ -200,7 +199,7 @@ class OutputFolder:
 
 
 class FullOutputFile:
-    """The printed text of one run; up to `LIMIT` characters in memory, from then on in a file of the folder."""
+    """The printed text of one run; a text of more than `LIMIT` characters goes to a file."""
 
     def __init__(self, folder: OutputFolder) -> None:
         self._folder = folder
@@ -210,7 +209,6 @@ class FullOutputFile:
         self._lost = False
 
     def add(self, output: Output) -> None:
-        """Takes in the next output, of which only printed text is kept."""
         if self._lost or not isinstance(output, Stream):
             return
         self._held.append(output.text)
@@ -228,7 +226,7 @@ class FullOutputFile:
         self._held.clear()
 
     def close(self) -> str:
-        """The file that holds the whole; "" where nothing was too long."""
+        """The name of the file with the whole text; "" if the text was short."""
         if self._file is None:
             return ""
         with suppress(OSError):
@@ -241,12 +239,12 @@ Code = tuple[str, str]
 
 
 class CodeRunner(Agent):
-    """An agent's code, as AutoGen 0.2 names it; `code` is None where it runs none."""
+    """Runs an agent's code through AutoGen 0.2's methods; `code` is None for an agent that runs none."""
 
     code: CodeConfig | None
 
     def execute_code_blocks(self, code_blocks: Sequence[Code]) -> tuple[int, str]:
-        """Exit code and output of blocks that run in order, up to the first that fails."""
+        """Exit code and output of the blocks, which run in order until one fails."""
         logs: list[str] = []
         for language, code in code_blocks:
             exit_code, log, _ = self.run_code(code, lang=language)
@@ -256,10 +254,10 @@ class CodeRunner(Agent):
         return 0, "\n".join(logs)
 
     def run_code(self, code: str, *, lang: str | None = None) -> tuple[int, str, str | None]:
-        """Exit code, output, and container image (None: the code runs in no container) of one block."""
+        """Exit code, output, and container image of one block; the image is always None."""
         if self.code is None:
             raise ConfigError(f"{self.name} runs no code; give it a code_execution_config")
-        give_back_unreachable(self.code.executor)
+        stop_unreachable_kernels(self.code.executor)
         return engine.call(self._run(CodeBlock(lang or "python", code)))
 
     async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
@@ -269,4 +267,4 @@ class CodeRunner(Agent):
             if isinstance(item, RunEnded):
                 return item.exit_code, text_of(outputs) + (f"\n{item.note}" if item.note else ""), None
             outputs.append(item)
-        raise ConfigError(f"{self.code.executor!r} ended a run without saying how")
+        raise ConfigError(f"{self.code.executor!r} ended a run without a RunEnded")

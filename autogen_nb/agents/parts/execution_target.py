@@ -1,6 +1,6 @@
-"""Where an agent's code runs, as a person says it: a sandbox, an installed kernel, or a kernel's server.
+"""Where an agent's code runs, as a person chooses it: a sandbox, an installed kernel, or a kernel server.
 
-What is asked for is what is had: a place that cannot be had is an error when it is checked, before anything starts.
+An unavailable place is an error before anything starts, never a lesser place.
 `autogen_nb.kernels.places` has the table of all places.
 """
 
@@ -23,8 +23,6 @@ Sandbox: TypeAlias = Walls
 
 @dataclass(frozen=True, slots=True)
 class ExecutionTarget:
-    """A place for code."""
-
     sandbox: Sandbox = "none"
     net: bool = False
     # An address may hold a token.
@@ -36,8 +34,8 @@ class ExecutionTarget:
             raise ConfigError(f"sandbox is {self.sandbox!r}; it must be one of {', '.join(SANDBOXES)}")
         if self.kernel and self.sandbox != "none":
             raise ConfigError(
-                f"{self.text} cannot run in the sandbox {self.sandbox!r}: what walls a kernel of that kind has "
-                "is its own matter; give either a kernel or a sandbox"
+                f"{self.text} cannot run in the sandbox {self.sandbox!r}: a kernel of that kind has its own walls; "
+                "give either a kernel or a sandbox"
             )
         if self.net and not self.kind.net:
             raise ConfigError(
@@ -51,23 +49,22 @@ class ExecutionTarget:
 
     @property
     def text(self) -> str:
-        """The place in a few words; "" for this machine without walls. Of an address, only the host is told."""
+        """The place in a few words, an address by its host; "" for this machine without walls."""
         network = "with network" if self.net else "no network"
         host = urlsplit(self.kernel).hostname if self.kind.schemes else ""
         return self.kind.label.format(network=network, kernel=self.kernel, host=host)
 
     @property
     def walled(self) -> bool:
-        """Whether the code runs in a sandbox."""
         return self.kind.wall
 
     @property
     def costly(self) -> bool:
-        """Whether starting it takes from others: nothing is started there before it is used."""
+        """Whether a kernel there uses shared resources, so that it starts only when code runs."""
         return self.kind.costly
 
     def check(self, cwd: Path) -> None:
-        """Makes sure that the place can be had, as far as that can be told without starting anything."""
+        """Raises `ConfigError` for an unavailable place; starts nothing."""
         (self.kind.check or self.kind.make)(self._options(cwd))
 
     def executor(
@@ -81,25 +78,25 @@ class ExecutionTarget:
         passed: Sequence[str] = (),
         writable: Writable | None = None,
     ) -> "JupyterExecutor":
-        """An executor there, which starts nothing before it is used; the other parameters are `JupyterExecutor`'s.
+        """A `JupyterExecutor` for the place; it starts nothing before the first block.
 
-        `writable` is what of `cwd` can be written where there are walls.
+        `writable` is the part of `cwd` that sandboxed code can change.
         """
         from autogen_nb.executors.jupyter_executor import JupyterExecutor
         from autogen_nb.kernels.limits.block_limits import Limits
 
-        there, lacking = self.kind.lacks
-        wanted = {"limits": limits, "restore": restore != "nothing", "passed": passed}
-        for name in lacking:
-            if wanted[name]:
-                raise ConfigError(f"{name} cannot be kept {there}: leave it out, or have it set there")
-        kept = None if limits is None else Limits.of(limits)
+        where, unsupported = self.kind.lacks
+        requested = {"limits": limits, "restore": restore != "nothing", "passed": passed}
+        for name in unsupported:
+            if requested[name]:
+                raise ConfigError(f"{name} cannot be kept {where}: leave it out, or have it set there")
+        block_limits = None if limits is None else Limits.of(limits)
         return JupyterExecutor(
             cwd=cwd,
             timeout=timeout,
             imports=imports,
-            place=self.kind.make(self._options(cwd, kept, writable)),
-            limits=kept,
+            place=self.kind.make(self._options(cwd, block_limits, writable)),
+            limits=block_limits,
             restore=restore,
             passed=passed,
         )

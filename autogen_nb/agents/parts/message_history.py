@@ -1,4 +1,4 @@
-"""What an agent remembers: the messages exchanged with each peer, and whether and how often it replied."""
+"""An agent's message history: the messages exchanged with each peer, and the count of automatic replies."""
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,14 +13,9 @@ from autogen_nb.messages import Message
 
 
 class MessageHistory(Agent):
-    """An agent's conversations, as AutoGen 0.2 names them.
+    """An agent's conversations with each peer, with AutoGen 0.2's method names.
 
-    Parameters
-    ----------
-    limit
-        Replies in a row to one peer that need no person.
-    chat_messages
-        An earlier conversation to go on with, by peer.
+    `limit` is the number of consecutive automatic replies; `chat_messages` are earlier conversations to continue.
     """
 
     def __init__(
@@ -46,11 +41,11 @@ class MessageHistory(Agent):
         return self._messages
 
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
-        """The messages of a chat with a peer that are summed up."""
+        """The messages that a summary of the chat with a peer covers."""
         return self._messages.get(agent, [])
 
     def last_message(self, agent: Agent | None = None) -> dict[str, Any] | None:
-        """The last message exchanged with a peer; without one, with the only peer there is."""
+        """The last message exchanged with a peer; the argument is optional for an agent with a single peer."""
         if agent is None:
             if not self._messages:
                 return None
@@ -62,17 +57,17 @@ class MessageHistory(Agent):
         return self._messages[agent][-1]
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
-        """Forgets what was exchanged with a peer, without one with all; the last messages may be kept."""
+        """Forgets the messages with a peer, or with all peers, except for the last `nr_messages_to_preserve`."""
         peers = list(self._messages) if recipient is None else [recipient]
         for peer in peers:
             self._said.pop(peer, None)
-            kept = _last(self._messages.get(peer, []), nr_messages_to_preserve or 0)
-            self._messages[peer] = kept
-            if recipient is None and not kept:
+            preserved = _last(self._messages.get(peer, []), nr_messages_to_preserve or 0)
+            self._messages[peer] = preserved
+            if recipient is None and not preserved:
                 del self._messages[peer]
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
-        """Takes a message that was sent to, or came from, a peer into this agent's history."""
+        """Adds a message to or from a peer to the history."""
         sender, recipient = (self, peer) if sent else (peer, self)
         said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
@@ -80,12 +75,12 @@ class MessageHistory(Agent):
         self._heard.pop(peer, None)
 
     def exchanged(self, peer: Agent) -> list[Said]:
-        """What this agent remembers of what the two said."""
+        """The messages with a peer, as events."""
         messages, said = self._messages.get(peer, []), self._said.setdefault(peer, [])
-        # What a caller takes away from its own list of messages cannot be told from what it changes.
+        # The caller may have removed messages from the list: read all of them again.
         if len(said) > len(messages):
             said.clear()
-        # What is known already is not read again: it would be, once for each single message that is sent.
+        # Known messages are not read again; otherwise each message would cost a pass over the whole history.
         said += (self._read(message, peer) for message in islice(messages, len(said), None))
         return said
 
@@ -96,13 +91,13 @@ class MessageHistory(Agent):
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
-        """Takes these messages for what was exchanged with a peer, for a time; None, and its own, change nothing."""
-        # A chat that asks its agent's own method hands in what the agent remembers.
+        """Temporarily replaces the history with a peer by these messages, unless they are None or that history."""
+        # A chat passes the agent's own history to an overridden method.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
-        given = before if messages is None else [dict(message) for message in messages]
-        if given is not None:
-            self._messages[peer] = given
+        replacement = before if messages is None else [dict(message) for message in messages]
+        if replacement is not None:
+            self._messages[peer] = replacement
         if messages is None:
             self._said[peer] = said
         try:
@@ -117,13 +112,13 @@ class MessageHistory(Agent):
     def set_reply_messages(
         self, peer: Agent, messages: Iterable[Kept | Message], offset: int = 0, *, lasting: bool = False
     ) -> None:
-        """Has the agent reply to what its hooks made of the messages, which are counted from `offset` on.
+        """Sets the messages that the agent's hooks returned; the agent replies to them.
 
-        `lasting` has it remember the last one so.
+        Ranges in `messages` count from `offset`. With `lasting`, the last message also replaces that of the history.
         """
         heard = (
-            Kept(each.start + offset, each.stop + offset) if isinstance(each, Kept) else each.to_dict()
-            for each in messages
+            Kept(item.start + offset, item.stop + offset) if isinstance(item, Kept) else item.to_dict()
+            for item in messages
         )
         self._heard[peer] = unfolded(heard, self._messages[peer])
         if lasting:
@@ -131,17 +126,17 @@ class MessageHistory(Agent):
             self._said[peer] = self._said.get(peer, [])[:-1]
 
     def reply_messages(self, peer: Agent, count: int | None = None) -> list[dict[str, Any]]:
-        """The messages that the agent replies to: what its hooks made, or the first `count` that it remembers."""
+        """The messages that the agent replies to: those from its hooks, else the first `count` of its history."""
         return self._heard.get(peer) or self._messages[peer][:count]
 
     # Replies
 
     def max_consecutive_auto_reply(self, sender: Agent | None = None) -> int:
-        """How many replies in a row the agent gives to a sender by itself."""
+        """The limit of consecutive automatic replies to a sender."""
         return self._limit if sender is None else self._limits.get(sender, self._limit)
 
     def update_max_consecutive_auto_reply(self, value: int, sender: Agent | None = None) -> None:
-        """Changes it for a sender; without one, for all."""
+        """Sets the limit of consecutive automatic replies to a sender, or to all senders."""
         if sender is None:
             self._limit = value
             self._limits.clear()
@@ -149,21 +144,21 @@ class MessageHistory(Agent):
             self._limits[sender] = value
 
     def reset_consecutive_auto_reply_counter(self, sender: Agent | None = None) -> None:
-        """Counts the replies to a sender from zero again; without one, those to all."""
-        for each in [sender] if sender is not None else list(self.auto_replies):
-            self.auto_replies[each] = 0
+        """Resets the count of automatic replies to a sender, or to all senders."""
+        for peer in [sender] if sender is not None else list(self.auto_replies):
+            self.auto_replies[peer] = 0
 
     def prepare(self, peer: Agent) -> None:
-        """Counts from zero, and replies to the peer's messages from now on."""
+        """Resets the count of automatic replies to the peer, and enables them."""
         self.auto_replies[peer] = 0
         self._replying.add(peer)
 
     def replies_to(self, peer: Agent) -> bool:
-        """Whether the agent replies whenever the peer sends a message."""
+        """Whether the agent replies to each message of the peer."""
         return peer in self._replying
 
     def stop_reply_at_receive(self, sender: Agent | None = None) -> None:
-        """Does not reply to a sender's messages any more, unless a reply is asked for; without one, to nobody's."""
+        """Disables replies to a sender, or to all senders, except for requested ones."""
         if sender is None:
             self._replying.clear()
         else:
@@ -177,5 +172,5 @@ class MessageHistory(Agent):
 
 
 def _last(messages: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    kept = messages[-count:] if count else []
-    return messages[-count - 1 :] if kept and "tool_responses" in kept[0] else kept
+    last = messages[-count:] if count else []
+    return messages[-count - 1 :] if last and "tool_responses" in last[0] else last

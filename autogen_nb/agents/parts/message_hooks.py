@@ -1,4 +1,4 @@
-"""Functions of the caller's own that change messages on their way, where AutoGen 0.2 lets them be hooked in."""
+"""Hooks: functions of the caller that change messages, at the points where AutoGen 0.2 calls them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -18,13 +18,13 @@ SENT = "process_message_before_send"
 
 
 class MessageHooks(Agent):
-    """The hooks of an agent, as AutoGen 0.2 names them: by the method that they change."""
+    """An agent's hooks, by AutoGen 0.2's names of the hookable methods."""
 
     def __init__(self) -> None:
         self.hook_lists: dict[str, list[Hook]] = {LAST: [], ALL: [], SENT: []}
 
     def register_hook(self, hookable_method: str, hook: Hook) -> None:
-        """Has a function change messages on their way.
+        """Registers a function that changes messages.
 
         Parameters
         ----------
@@ -46,12 +46,12 @@ class MessageHooks(Agent):
         self.hook_lists[hookable_method].append(hook)
 
     def hooked_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
-        """What the hooks make of the messages before a reply; the messages themselves do not change."""
+        """The messages for a reply as the hooks return them; the originals do not change."""
         if not self.hook_lists[ALL]:
-            # A copy of the whole conversation for each reply would make the work of a chat quadratic.
-            kept = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
+            # Copying the originals conversation for each reply would make a chat quadratic.
+            unchanged = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
             last = self._hooked_last(messages[-1])
-            return (Kept(0, len(messages)),) if last == messages[-1] else (*kept, Message.of(last))
+            return (Kept(0, len(messages)),) if last == messages[-1] else (*unchanged, Message.of(last))
         changed: Any = deepcopy(list(messages))
         for hook in self.hook_lists[ALL]:
             changed = self._call_hook(ALL, hook, changed)
@@ -63,40 +63,42 @@ class MessageHooks(Agent):
         return without_repeats(changed, messages)
 
     def hooked_before_send(self, message: Any, recipient: Agent, silent: bool) -> Any:
-        """What the hooks make of a message that the agent sends."""
+        """An outgoing message as the hooks return it."""
         for hook in self.hook_lists[SENT]:
             message = self._call_hook(SENT, hook, sender=self, message=message, recipient=recipient, silent=silent)
         return message
 
     def _hooked_last(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         content = message.get("content")
-        # AutoGen 0.2 leaves these alone.
+        # AutoGen 0.2 does not pass these messages to hooks.
         if not content or content == EXIT or "function_call" in message or "context" in message:
             return message
         for hook in self.hook_lists[LAST]:
             content = self._call_hook(LAST, hook, content)
         return {**message, "content": content}
 
-    def _call_hook(self, method: str, hook: Hook, *given: Any, **keywords: Any) -> Any:
+    def _call_hook(self, method: str, hook: Hook, *args: Any, **kwargs: Any) -> Any:
         with naming_errors(f"the hook {_name(hook)} for {method} of {self.name}"):
-            return hook(*given, **keywords)
+            return hook(*args, **kwargs)
 
 
 def without_repeats(
-    changed: Sequence[Mapping[str, Any]], whole: Sequence[Mapping[str, Any]]
+    changed: Sequence[Mapping[str, Any]], originals: Sequence[Mapping[str, Any]]
 ) -> tuple[Kept | Message, ...]:
-    """The changed messages; those that are in the whole, at the same place from either end, are not repeated."""
-    missing = len(whole) - len(changed)
+    """The changed messages, with ranges for those that equal the original at the same place from either end."""
+    missing = len(originals) - len(changed)
     parts: list[Kept | Message] = []
     for index, message in enumerate(changed):
-        found = next((at for at in (index, index + missing) if 0 <= at < len(whole) and whole[at] == message), None)
+        match = next(
+            (at for at in (index, index + missing) if 0 <= at < len(originals) and originals[at] == message), None
+        )
         last = parts[-1] if parts else None
-        if found is None:
+        if match is None:
             parts.append(Message.of(message))
-        elif isinstance(last, Kept) and last.stop == found:
-            parts[-1] = Kept(last.start, found + 1)
+        elif isinstance(last, Kept) and last.stop == match:
+            parts[-1] = Kept(last.start, match + 1)
         else:
-            parts.append(Kept(found, found + 1))
+            parts.append(Kept(match, match + 1))
     return tuple(parts)
 
 

@@ -1,4 +1,4 @@
-"""Messages as callers write them, and as AutoGen 0.2 passes them on."""
+"""Converts between the messages that callers write and `Message`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from autogen_nb.messages import Message
 
 
 def checked_message(message: str | Mapping[str, Any] | Message) -> Message:
-    """The message, if it says anything."""
+    """The message; `ConfigError` for one without content and calls."""
     checked = Message.of(message)
     if checked.content is None and not checked.carries_calls:
         raise ConfigError(f"the message {message!r} has no content and calls nothing; it cannot be sent")
@@ -16,13 +16,13 @@ def checked_message(message: str | Mapping[str, Any] | Message) -> Message:
 
 
 def plain_message(message: Message) -> str | dict[str, Any]:
-    """The message as text, where it is nothing else, and otherwise as a dict."""
-    said = message.to_dict()
-    return said["content"] if set(said) <= {"content", "role"} and isinstance(said["content"], str) else said
+    """A text message as a string, any other message as a dict."""
+    fields = message.to_dict()
+    return fields["content"] if set(fields) <= {"content", "role"} and isinstance(fields["content"], str) else fields
 
 
 def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]:
-    """The message that opens a chat, with what earlier chats carried over appended to its text."""
+    """The message that opens a chat, with the carryover of earlier chats appended to its text."""
     carried = _carryover_block(carryover)
     if isinstance(message, str):
         return message + carried

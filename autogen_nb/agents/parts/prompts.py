@@ -1,4 +1,4 @@
-"""What agents are told when nobody tells them anything else."""
+"""The default prompts of agents."""
 
 HELPFUL = "You are a helpful assistant."
 
@@ -29,7 +29,7 @@ TEAM_ASSISTANT = (
     "You help to solve a task, by your tools where they are of use. Once the task is solved, say so, and end with "
     "TERMINATE."
 )
-"""What an assistant with a model client is told first."""
+"""The system message of an assistant with a model client."""
 
 SELECT_SPEAKER_MESSAGE = """\
 Several agents work on a task together:
@@ -50,7 +50,7 @@ as it is here."""
 
 
 def fill_template(template: str, **values: str) -> str:
-    """The template with values in its places; braces that mark no place stay."""
+    """The template with its fields filled in; other braces stay as they are."""
     try:
         return template.format(**values)
     except (KeyError, IndexError, ValueError):

@@ -1,8 +1,8 @@
-"""The reply functions of an agent, in the order in which they are tried: our own steps, and those that users register.
+"""An agent's reply functions in the order of their trial: the built-in steps, and the functions that users register.
 
-The list is laid out as AutoGen 0.2 lays it out, with a place for each of its sync and async twins, so that a position
-given to `register_reply` means here what it means in a sync chat there. Twins of ours are one step, in the place of the
-sync one; the other place is empty.
+The list has AutoGen 0.2's layout, with a place for each sync and each async function, so that a `position` for
+`register_reply` has the same meaning as in a sync chat there. A built-in step takes the place of the sync function;
+the place of the async one stays empty.
 """
 
 import copy
@@ -29,38 +29,38 @@ Trigger: TypeAlias = Any
 
 
 _STEP_FORMS: list[tuple[ReplyFunction, BuiltinStep]] = []
-"""The methods that are built-in steps."""
+"""The agent methods for the built-in steps, such as `generate_oai_reply`."""
 
 
 def step_forms(
     name: str, step: BuiltinStep, about: str
 ) -> tuple[Callable[..., StepReply], Callable[..., Coroutine[Any, Any, StepReply]]]:
-    """A built-in step as methods to be called, left out, replaced or registered again; `config` is not used."""
+    """The sync and async methods for a built-in step; `config` exists for AutoGen's signature and is ignored."""
 
-    async def taken(
+    async def method(
         self: Any, waits: Waits, /, messages: Messages = None, sender: Any = None, config: Any = None
     ) -> StepReply:
         del config
         reply: StepReply = await self.take_step(step, messages, sender, waits)
         return reply
 
-    taken.__name__ = taken.__qualname__ = name
-    taken.__doc__ = about
-    forms = both_forms(taken)
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = about
+    forms = both_forms(method)
     _STEP_FORMS.extend((form, step) for form in forms)
     return forms
 
 
 def builtin_step(function: ReplyFunction) -> BuiltinStep | None:
-    """Which of the built-in steps a method is; None where it is another function."""
+    """The built-in step for a method; None for other functions."""
     function = getattr(function, "__func__", function)
-    # A function that wraps a step has all of its attributes, and is none itself.
+    # Compared by identity: a function that wraps a step copies all of its attributes.
     return next((step for form, step in _STEP_FORMS if form is function), None)
 
 
 @dataclass(slots=True)
 class Registered:
-    """A reply function that a user registered; `initial` is what its `config` was then."""
+    """A reply function that a user registered; `initial` is its `config` at registration."""
 
     trigger: Trigger
     function: ReplyFunction
@@ -71,11 +71,10 @@ class Registered:
 
     @property
     def name(self) -> str:
-        """What the function is called."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def reset(self) -> None:
-        """Puts the configuration back to what it was registered with."""
+        """Restores the `config` of the registration."""
         if self.reset_config is None:
             self.config = copy.copy(self.initial)
         else:
@@ -83,29 +82,29 @@ class Registered:
 
 
 _LAYOUT: tuple[BuiltinStep | None, ...] = (None, "termination", None, None, None, "functions", "code", None, "model")
-"""AutoGen 0.2's places: an async twin, which sync chats pass over, stands before each sync one; code has one."""
+"""AutoGen 0.2's places: an async function before each sync one, except for the code step, which has only one."""
 
 
 class ReplyFunctions(MessageHistory):
-    """An agent's reply functions, as AutoGen 0.2 names them."""
+    """An agent's reply functions, with AutoGen 0.2's method names."""
 
     layout: ClassVar[tuple[BuiltinStep | None, ...]] = _LAYOUT
 
     def __init__(self, *, runs_code: bool) -> None:
-        # AutoGen 0.2 has a place for code only where the agent runs some.
+        # In AutoGen 0.2 only agents that run code have a place for it.
         self._places: list[BuiltinStep | Registered | None] = [
-            each for each in self.layout if each != "code" or runs_code
+            step for step in self.layout if step != "code" or runs_code
         ]
 
     @property
     def _registered(self) -> list[Registered]:
-        return [each for each in self._places if isinstance(each, Registered)]
+        return [entry for entry in self._places if isinstance(entry, Registered)]
 
     def reset(self) -> None:
-        """Forgets all conversations and counts, and puts the configurations of reply functions back."""
+        """Forgets all conversations and counts, and restores the configurations of reply functions."""
         super().reset()
-        for each in self._registered:
-            each.reset()
+        for entry in self._registered:
+            entry.reset()
 
     def register_reply(
         self,
@@ -123,20 +122,20 @@ class ReplyFunctions(MessageHistory):
         Parameters
         ----------
         trigger
-            Whose messages it replies to: a class, a name, an agent, a predicate of the sender, or a list of those.
+            The senders that it replies to: a class, a name, an agent, a predicate of the sender, or a list of those.
         position
-            Where in the list it is tried; by default first.
+            The place in the list of reply functions; 0 is the first.
         config
-            What it is given; a copy, put back at `reset`, or by `reset_config`.
+            A value for the function. It gets a copy, which `reset` restores, by `reset_config` if there is one.
         ignore_async_in_sync_chat
-            Whether an async function is passed over in a sync chat instead of being an error there.
+            Skips an async function in a sync chat, where it is an error otherwise.
         remove_other_reply_funcs
-            Whether no other function, and none of the agent's own steps, is tried any more.
+            Removes all other functions, and the agent's built-in steps.
 
         Raises
         ------
         ConfigError
-            For a trigger that is none, or a function that cannot be called.
+            For an invalid trigger, or a function that is not callable.
         """
         _check(trigger)
         if not callable(reply_func):
@@ -149,78 +148,72 @@ class ReplyFunctions(MessageHistory):
         )
 
     def replace_reply_func(self, old_reply_func: ReplyFunction, new_reply_func: ReplyFunction) -> None:
-        """Puts a function in the place of another one that was registered, or of one of the agent's own steps."""
-        for number, each in enumerate(self._places):
-            if isinstance(each, Registered):
-                each.function = new_reply_func if each.function == old_reply_func else each.function
-            elif each is not None and each == builtin_step(old_reply_func):
+        """Replaces a registered function, or a built-in step, by another function."""
+        for number, entry in enumerate(self._places):
+            if isinstance(entry, Registered):
+                entry.function = new_reply_func if entry.function == old_reply_func else entry.function
+            elif entry is not None and entry == builtin_step(old_reply_func):
                 self._places[number] = Registered(lambda _: True, new_reply_func)
 
     def reply_steps(
-        self, own: Callable[[BuiltinStep], Step | None], exclude: Collection[ReplyFunction] = ()
+        self, builtin: Callable[[BuiltinStep], Step | None], exclude: Collection[ReplyFunction] = ()
     ) -> Iterator[Step]:
-        """The steps of the flow, without those to exclude; of the agent's own, those that `own` finds."""
-        left_out = {builtin_step(function) for function in exclude}
-        for number, each in enumerate(self._places):
-            if isinstance(each, Registered):
-                if each.function not in exclude:
-                    yield AskFunction(number, each.name)
-            elif each is not None and each not in left_out and (step := own(each)) is not None:
+        """The flow's reply steps without excluded ones; `builtin` returns a built-in step, or None."""
+        excluded = {builtin_step(function) for function in exclude}
+        for number, entry in enumerate(self._places):
+            if isinstance(entry, Registered):
+                if entry.function not in exclude:
+                    yield AskFunction(number, entry.name)
+            elif entry is not None and entry not in excluded and (step := builtin(entry)) is not None:
                 yield step
 
     def call_reply_function(
         self, number: int, peer: Agent, *, awaits: bool
     ) -> tuple[bool, Message | None] | Awaitable[tuple[bool, Message | None]]:
-        """What a registered function says to the peer's last message; (False, None) where it is not meant.
-
-        Raises
-        ------
-        CallbackError
-            When the function, or a predicate that triggers it, raises or returns something else.
-        """
+        """A registered function's reply to the peer's last message; (False, None) if its trigger does not match."""
         entry = self._places[number]
         assert isinstance(entry, Registered)
         what = f"the reply function {entry.name!r} of {self.name}"
-        sender = peer if peer.is_somebody else None
+        sender = peer if not peer.is_anonymous else None
         with naming_errors(f"the trigger of {what}"):
-            meant = _triggers(entry.trigger, sender)
-        passed_over = iscoroutinefunction(entry.function) and not awaits
-        if not meant or (passed_over and entry.ignored_in_sync_chat):
+            is_triggered = _triggers(entry.trigger, sender)
+        is_async_in_sync_chat = iscoroutinefunction(entry.function) and not awaits
+        if not is_triggered or (is_async_in_sync_chat and entry.ignored_in_sync_chat):
             return False, None
-        if passed_over:
+        if is_async_in_sync_chat:
             raise ConfigError(
                 f"{what} is async, and the chat is not: use a_initiate_chat, or register it with "
                 "ignore_async_in_sync_chat=True"
             )
-        given = {"messages": self.chat_messages[peer], "sender": sender, "config": entry.config}
-        return call_user_code(lambda: entry.function(self, **given), what, lambda said: _read(what, said))
+        arguments = {"messages": self.chat_messages[peer], "sender": sender, "config": entry.config}
+        return call_user_code(lambda: entry.function(self, **arguments), what, lambda result: _read(what, result))
 
 
-def _read(what: str, said: Any) -> tuple[bool, Message | None]:
-    match said:
+def _read(what: str, result: Any) -> tuple[bool, Message | None]:
+    match result:
         case (final, None):
             return bool(final), None
-        case (final, reply) if isinstance(reply, str | Mapping | Message) and _says(reply):
+        case (final, reply) if isinstance(reply, str | Mapping | Message) and _has_content(reply):
             return bool(final), Message.of(reply)
         case _:
             raise CallbackError(
-                f"{what} returned {said!r}; it must return (final, reply), where reply is a str, a dict with content "
+                f"{what} returned {result!r}; it must return (final, reply), where reply is a str, a dict with content "
                 "or calls, or None"
             )
 
 
-def _says(reply: str | Mapping[str, Any] | Message) -> bool:
+def _has_content(reply: str | Mapping[str, Any] | Message) -> bool:
     try:
-        said = Message.of(reply)
+        message = Message.of(reply)
     except (TypeError, ValueError):
         return False
-    return isinstance(said.content, str | list) or (said.content is None and said.carries_calls)
+    return isinstance(message.content, str | list) or (message.content is None and message.carries_calls)
 
 
 def _check(trigger: Trigger) -> None:
     if isinstance(trigger, list | tuple):
-        for each in trigger:
-            _check(each)
+        for part in trigger:
+            _check(part)
     elif not (trigger is None or isinstance(trigger, type | str) or callable(trigger) or hasattr(trigger, "name")):
         raise ConfigError(f"{trigger!r} is no trigger: it must be a class, a name, an agent, a predicate or None")
 
@@ -229,7 +222,7 @@ def _triggers(trigger: Trigger, sender: Agent | None) -> bool:
     if trigger is None:
         return sender is None
     if isinstance(trigger, list | tuple):
-        return any(_triggers(each, sender) for each in trigger)
+        return any(_triggers(part, sender) for part in trigger)
     if isinstance(trigger, str):
         return sender is not None and trigger == sender.name
     if isinstance(trigger, type):

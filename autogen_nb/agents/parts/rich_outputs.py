@@ -1,8 +1,8 @@
-"""What a chat shows of the rich outputs of its code: so many, so large; the rest goes to files, and a line says so.
+"""Limits the rich outputs that a chat shows; a line names the files that hold the others.
 
-1. Of one run the first outputs are shown, up to a number and a sum of sizes; all runs of a chat share a larger sum.
-2. What is too large for one message, or would unpack to too many pixels, is not shown either.
-3. What was cleared, or replaced by an update, counts no longer.
+1. A run shows its first outputs, up to a number and a sum of sizes; all runs of a chat share a larger sum.
+2. Outputs that are too large for one message, and pictures with too many pixels, go to files.
+3. Outputs that the code cleared, or replaced by an update, do not count.
 """
 
 import json
@@ -35,24 +35,23 @@ _ENDINGS = {
     "application/json": "json",
     "text/plain": "txt",
 }
-"""The types that a file is made of, the best one first."""
+"""The MIME types that are written to files, in order of preference."""
 
 Save: TypeAlias = Callable[[str, bytes], str]
-"""Keeps bytes in a file with this ending, and gives its name; "" where it cannot be kept."""
-
+"""Writes bytes to a file with this ending and returns its name; "" on failure."""
 
 _Rich: TypeAlias = Display | Result
 
 FILES = 1_000
-"""Files that are made for one run."""
+"""Files of one run."""
 
 _TRACEBACK = 1_000_000
-"""Characters of a traceback, of its exception's name and of its message."""
+"""Characters of a traceback, and of the exception's name and message."""
 
 
 @dataclass(slots=True)
 class ShownSize:
-    """How many characters of rich outputs a chat shows."""
+    """Characters of rich outputs that a chat shows."""
 
     total: int = 0
 
@@ -68,11 +67,11 @@ class RichOutputs:
         self._by_id: dict[str, int] = {}
         self._clear_next = False
         self._files: list[str] = []
-        self._left_out = 0
-        self._why = ""
+        self._omitted = 0
+        self._reason = ""
 
     def take(self, output: Output) -> Output | None:
-        """The output as it is shown: as it is, as a line that says which file holds it, or not at all."""
+        """The output to show: the same one, a line that names its file, or None."""
         match output:
             case Cleared(wait=wait):
                 self._clear_next = wait
@@ -91,25 +90,24 @@ class RichOutputs:
                 return output
 
     def note(self) -> str:
-        """What is said of the outputs that are not shown, once the run is over; "" where there are none."""
-        if not self._left_out:
+        """The line about outputs that are not shown, at the end of the run; "" if all are shown."""
+        if not self._omitted:
             return ""
-        one = self._left_out == 1
-        what = "1 more output is" if one else f"{self._left_out:,} more outputs are"
-        held = ""
+        subject = "1 more output is" if self._omitted == 1 else f"{self._omitted:,} more outputs are"
+        files = ""
         if self._files:
             ends = self._files[0], self._files[-1]
-            held = f"; what is more than text is in {' to '.join(map(repr, dict.fromkeys(ends)))}"
-        return f"[{what} not shown: {self._why}{held}.]\n"
+            files = f"; what is more than text is in {' to '.join(map(repr, dict.fromkeys(ends)))}"
+        return f"[{subject} not shown: {self._reason}{files}.]\n"
 
     def _update(self, update: Display) -> Output | None:
         before = self._by_id.get(update.display_id or "")
         if before is None:
-            # Jupyter shows it nowhere.
+            # Jupyter ignores updates of unknown displays.
             return None
         output, size = self._fitted(update)
-        if why := self._too_much(size - before):
-            self._leave_out(output, why)
+        if reason := self._excess(size - before):
+            self._omit(output, reason)
             return None
         self._by_id[update.display_id or ""] = size
         self._grow(size - before)
@@ -117,8 +115,8 @@ class RichOutputs:
 
     def _add(self, output: _Rich) -> Output | None:
         output, size = self._fitted(output)
-        if why := f"one run shows {MOST} outputs at most" if self._count >= MOST else self._too_much(size):
-            self._leave_out(output, why)
+        if reason := f"one run shows {MOST} outputs at most" if self._count >= MOST else self._excess(size):
+            self._omit(output, reason)
             return None
         self._count += 1
         self._grow(size)
@@ -126,33 +124,33 @@ class RichOutputs:
             self._by_id[output.display_id] = size
         return output
 
-    def _too_much(self, more: int) -> str:
+    def _excess(self, more: int) -> str:
         if more > 0 and self._size + more > OF_RUN:
             return f"one run shows {OF_RUN:,} characters of them at most"
         if more > 0 and self._chat.total + more > OF_CHAT:
             return f"one chat shows {OF_CHAT:,} characters of them at most"
         return ""
 
-    def _leave_out(self, output: _Rich, why: str) -> None:
-        self._left_out += 1
-        self._why = self._why or why
+    def _omit(self, output: _Rich, reason: str) -> None:
+        self._omitted += 1
+        self._reason = self._reason or reason
         mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "text/plain")
         if mime != "text/plain" and len(self._files) < FILES and (file := self._saved(mime, output.data)):
             self._files.append(file)
 
     def _fitted(self, output: _Rich) -> tuple[_Rich, int]:
         size = _length(output.data) + _length(output.metadata)
-        why = ""
+        reason = ""
         if size > LARGEST:
-            why = f"one output shows {LARGEST:,} characters at most"
+            reason = f"one output shows {LARGEST:,} characters at most"
         elif any(pixels(mime, image_bytes(mime, output.data.get(mime))) > MOST_PIXELS for mime in MAGIC):
-            why = f"a picture shows {MOST_PIXELS:,} pixels at most"
-        if not why:
+            reason = f"a picture shows {MOST_PIXELS:,} pixels at most"
+        if not reason:
             return output, size
         mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "")
         file = self._saved(mime, output.data) if mime else ""
         what = f"An output of type {mime}" if mime else "An output"
-        line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {why}.]"
+        line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {reason}.]"
         return replace(output, data={"text/plain": line}, metadata={}), len(line)
 
     def _saved(self, mime: str, data: Bundle) -> str:

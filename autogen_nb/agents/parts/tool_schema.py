@@ -1,6 +1,6 @@
-"""Functions as tools: the JSON schema that a model is told, and arguments read as the annotations say.
+"""Functions as tools: their JSON schema for the model, and arguments converted to the annotated types, by pydantic.
 
-pydantic does both; a parameter without an annotation is refused, since no model could know what to send.
+A parameter without an annotation is an error, because the model could not know its type.
 """
 
 import contextlib
@@ -14,21 +14,21 @@ from autogen_nb.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_TOLD = "_autogen_nb_tool"
+_TOOL = "_autogen_nb_tool"
 F = TypeVar("F", bound=Callable[..., Any])
 _FIELD = "parameter_"
-"""Before a field's name, so that a parameter may be called `json` or `_x`, which fields of pydantic may not."""
+"""Prefix of field names: pydantic does not allow fields with names such as `json` or `_x`."""
 
 
 def tool_name_and_description(
     function: Callable[..., Any], name: str | None, description: str | None = None
 ) -> tuple[str, str]:
-    """The name and the description of a tool; what is not given is as it was told last, for stacked decorators."""
-    known = getattr(function, _TOLD, (_name(function), inspect.getdoc(function) or ""))
-    found = (name or known[0], description or known[1])
-    with contextlib.suppress(AttributeError):  # a bound method takes no attribute
-        setattr(function, _TOLD, found)
-    return found
+    """The name and the description of a tool; each defaults to that of the decorator applied before."""
+    earlier = getattr(function, _TOOL, (_name(function), inspect.getdoc(function) or ""))
+    tool = (name or earlier[0], description or earlier[1])
+    with contextlib.suppress(AttributeError):  # bound methods have no attributes of their own
+        setattr(function, _TOOL, tool)
+    return tool
 
 
 def function_schema(function: Callable[..., Any], name: str, description: str) -> dict[str, Any]:
@@ -42,30 +42,30 @@ def function_schema(function: Callable[..., Any], name: str, description: str) -
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         raise ConfigError(f"the tool {name!r} has a parameter that has no JSON schema: {error.message}") from error
     parameters.pop("title", None)
-    for each in parameters.get("properties", {}).values():
-        each.pop("title", None)
+    for schema in parameters.get("properties", {}).values():
+        schema.pop("title", None)
     parameters.setdefault("required", [])
     return {"name": name, "description": description, "parameters": parameters}
 
 
 def with_typed_arguments(function: F) -> F:
-    """The function, called with arguments that are read as its annotations say: a dict becomes a pydantic model."""
+    """The function with its arguments converted to the annotated types, such as a dict to a pydantic model."""
     model = _model(function)
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
-    def called(**keywords: Any) -> Any:
-        given = model.model_validate(keywords)
+    def typed(**keywords: Any) -> Any:
+        arguments = model.model_validate(keywords)
         return function(
-            **{each: getattr(given, _FIELD + each) for each in names if _FIELD + each in given.model_fields_set}
+            **{name: getattr(arguments, _FIELD + name) for name in names if _FIELD + name in arguments.model_fields_set}
         )
 
     @functools.wraps(function)
-    async def awaited(**keywords: Any) -> Any:
-        return await called(**keywords)
+    async def typed_async(**keywords: Any) -> Any:
+        return await typed(**keywords)
 
-    # The caller's own code may look whether it is to be awaited.
-    return awaited if inspect.iscoroutinefunction(function) else called  # type: ignore[return-value]  # called alike
+    # The caller may test with `iscoroutinefunction`.
+    return typed_async if inspect.iscoroutinefunction(function) else typed  # type: ignore[return-value]
 
 
 def _model(function: Callable[..., Any]) -> "type[BaseModel]":
@@ -93,8 +93,8 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
 def _described(hint: Any, name: str) -> Any:
     from pydantic import Field
 
-    kind, *about = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    described = (Field(description=each) if isinstance(each, str) else each for each in about)
+    kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    described = (Field(description=item) if isinstance(item, str) else item for item in metadata)
     return Annotated[(kind, *described, Field(alias=name))]
 
 

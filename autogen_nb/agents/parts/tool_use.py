@@ -1,4 +1,4 @@
-"""The functions that an agent's model is told of, and the calls that the agent answers: every failure is an answer."""
+"""An agent's tools: definitions for its model, and functions that it calls; failed calls get an answer, too."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,24 +15,16 @@ from autogen_nb.run import Waits, settle
 F = TypeVar("F", bound=Callable[..., Any])
 FunctionMap: TypeAlias = dict[str, Callable[..., Any]]
 Style: TypeAlias = Literal["tool", "function"]
-"""The two forms of OpenAI's API in which a model can be told of a function."""
+"""The two forms of function definitions in OpenAI's API."""
 
 FAILED = "Error: "
-"""How the text begins that tells a model of a failure."""
+"""The start of the answer to a failed call."""
 
 
 class ToolUser(Agent):
-    """An agent's tools, as AutoGen 0.2 names them.
+    """An agent's tools, with AutoGen 0.2's method names.
 
-    Parameters
-    ----------
-    function_map
-        Functions by the name that models call them by.
-
-    Attributes
-    ----------
-    definitions
-        What the agent's model is told of each function, by its name, in either form.
+    `function_map` holds the functions that the agent calls, `definitions` those that its model knows; both by name.
     """
 
     model: Model | None
@@ -48,9 +40,9 @@ class ToolUser(Agent):
         description: str | None = None,
         api_style: Style = "tool",
     ) -> Callable[[F], F]:
-        """A decorator that tells the agent's model of a function; the description is its docstring by default.
+        """A decorator that makes a function known to the agent's model; its description defaults to the docstring.
 
-        ``api_style="function"`` uses the older ``function_calls`` of OpenAI's API, for servers that know no tools.
+        ``api_style="function"`` uses the older ``function_call`` of OpenAI's API, for servers without tools.
 
         Raises
         ------
@@ -59,21 +51,21 @@ class ToolUser(Agent):
         """
 
         def decorated(function: F) -> F:
-            called, about = tool_schema.tool_name_and_description(function, name, description)
+            tool, about = tool_schema.tool_name_and_description(function, name, description)
             if self.model is None:
                 raise ConfigError(
-                    f"{self.name} has no model that could be told of {called!r}; give it an llm_config, or register "
+                    f"{self.name} has no model that could be told of {tool!r}; give it an llm_config, or register "
                     "the function with the agent that has one"
                 )
-            self.definitions[api_style][called] = tool_schema.function_schema(function, called, about)
+            self.definitions[api_style][tool] = tool_schema.function_schema(function, tool, about)
             return function
 
         return decorated
 
     def register_for_execution(self, name: str | None = None) -> Callable[[F], F]:
-        """A decorator that has the agent run a function when a model calls it.
+        """A decorator that makes the agent run a function when a model calls it.
 
-        The name is by default the one that `register_for_llm` was given for the function, or else its own.
+        The name defaults to that of `register_for_llm`, or else to the function's own.
         """
 
         def decorated(function: F) -> F:
@@ -95,62 +87,62 @@ class ToolUser(Agent):
     def can_execute_function(self, name: str | list[str]) -> bool:
         """Whether the agent has the function, or all of them."""
         names = [name] if isinstance(name, str) else name
-        return all(each in self.function_map for each in names)
+        return all(name in self.function_map for name in names)
 
     def update_tool_signature(self, tool_sig: str | dict[str, Any], is_remove: bool) -> None:
-        """Adds a tool's definition to what the model is told, or removes the one of that name."""
+        """Adds a tool's definition for the model, or removes the definition with that name."""
         self._update_signature("tool", tool_sig, is_remove)
 
     def update_function_signature(self, func_sig: str | dict[str, Any], is_remove: bool) -> None:
-        """The same for the older ``function_calls``."""
+        """Adds or removes a definition of the older ``function_call`` form."""
         self._update_signature("function", func_sig, is_remove)
 
-    def _update_signature(self, style: Style, given: str | dict[str, Any], remove: bool) -> None:
-        told = self.definitions[style]
-        signature = {"name": given} if isinstance(given, str) else given
+    def _update_signature(self, style: Style, tool: str | dict[str, Any], remove: bool) -> None:
+        definitions = self.definitions[style]
+        signature = {"name": tool} if isinstance(tool, str) else tool
         inner = signature.get("function")
         definition = dict(inner) if isinstance(inner, dict) else dict(signature)
         name = definition.get("name")
-        if not name or (isinstance(given, str) and not remove):
-            raise ConfigError(f"{given!r} is no definition of a {style}: it has no 'name' and no 'parameters'")
+        if not name or (isinstance(tool, str) and not remove):
+            raise ConfigError(f"{tool!r} is no definition of a {style}: it has no 'name' and no 'parameters'")
         if not remove:
-            told[name] = definition
-        elif told.pop(name, None) is None:
-            raise ConfigError(f"there is no {style} {name!r} to remove; known are {', '.join(told) or 'none'}")
+            definitions[name] = definition
+        elif definitions.pop(name, None) is None:
+            raise ConfigError(f"there is no {style} {name!r} to remove; known are {', '.join(definitions) or 'none'}")
 
     async def _execute_function(
         self, waits: Waits, /, func_call: Mapping[str, Any], verbose: bool = False
     ) -> tuple[bool, dict[str, Any]]:
-        """Whether a call went well, and the message that answers it; `verbose` is accepted and changes nothing."""
+        """Whether a call succeeded, and the message with its result; `verbose` is ignored."""
         del verbose
         name = str(func_call.get("name", ""))
-        good, result = call_function(self.function_map, name, str(func_call.get("arguments", "")))
+        is_success, result = call_function(self.function_map, name, str(func_call.get("arguments", "")))
         if isinstance(result, Awaitable):
             work = await_function(result)
-            good, result = settle(work) if waits == "sync" else await work
-        return good, {"name": name, "role": "function", "content": result_text(result)}
+            is_success, result = settle(work) if waits == "sync" else await work
+        return is_success, {"name": name, "role": "function", "content": result_text(result)}
 
     execute_function, a_execute_function = both_forms(_execute_function)
 
 
 def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str | None = None, description: str) -> F:
-    """The function, now told to the caller's model as a tool and run by the executor.
+    """Registers a function as a tool of the caller's model, run by the executor; returns the function.
 
     Parameters
     ----------
     f
-        A function, sync or async, whose parameters are annotated; ``Annotated[int, "what it is"]`` describes one.
+        A sync or async function with annotated parameters; ``Annotated[int, "a description"]`` describes one.
     name
-        How models call it; by default its own name.
+        The name of the tool; the function's name by default.
     description
-        What it does, for the model.
+        The description of the tool for the model.
     """
     f = caller.register_for_llm(name=name, description=description)(f)
     return executor.register_for_execution(name=name)(f)
 
 
 def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:
-    """Whether the call went well, and its result (which may be awaitable) or a text that begins with "Error: "."""
+    """Whether the call succeeded, and its result (which may be awaitable) or a text that begins with "Error: "."""
     function = functions.get(name)
     if function is None:
         return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"
@@ -162,22 +154,21 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
         return False, f"{FAILED}the arguments of {name!r} are not a JSON object"
     try:
         return True, function(**keywords)
-    # Whatever the function raises is told to the model, which may do better.
+    # The model gets the error and may correct its call.
     except Exception as error:  # noqa: BLE001
         return False, f"{FAILED}{type(error).__name__}: {error}"
 
 
 async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
-    """What an async function came to."""
+    """The outcome of an async function, as `call_function` returns it."""
     try:
         return True, await result
-    # As above.
     except Exception as error:  # noqa: BLE001
         return False, f"{FAILED}{type(error).__name__}: {error}"
 
 
 def result_text(result: Any) -> str:
-    """A function's result as a message's content: text as it is, all else as JSON, with texts for what has none."""
+    """A function's result as text: strings unchanged, other values as JSON, and `str()` of values without JSON."""
     if isinstance(result, str):
         return result
     if hasattr(result, "model_dump_json"):
@@ -185,7 +176,7 @@ def result_text(result: Any) -> str:
     try:
         return json.dumps(result, ensure_ascii=False)
     except (TypeError, ValueError):
-        # What holds models, dates and the like is for pydantic.
+        # pydantic converts containers with models, dates and the like.
         if not isinstance(result, list | tuple | dict | set | frozenset) and not is_dataclass(result):
             return str(result)
     from pydantic_core import PydanticSerializationError, to_json

@@ -1,4 +1,4 @@
-"""Tokens and dollars by model, as AutoGen 0.2 sums them up."""
+"""Tokens and cost by model, in AutoGen 0.2's form."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from autogen_nb.events import ModelReplied, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Usage
 
 Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
-"""The answers that a model gave."""
+"""The events that hold a model's answer."""
 
 
 class UsageTotals:
@@ -20,19 +20,19 @@ class UsageTotals:
     def __init__(self, replies: Iterable[Paid] = ()) -> None:
         self.total: dict[str, Any] = {"total_cost": 0.0}
         self.actual: dict[str, Any] = {"total_cost": 0.0}
-        for each in replies:
-            self.add(each)
+        for reply in replies:
+            self.add(reply)
 
     @property
     def by_kind(self) -> dict[str, Any]:
-        """Both sums by AutoGen 0.2's names for them."""
+        """Both sums, under AutoGen 0.2's keys."""
         return {
             "usage_including_cached_inference": deepcopy(self.total),
             "usage_excluding_cached_inference": deepcopy(self.actual),
         }
 
     def add(self, reply: Paid) -> None:
-        """Counts a reply; one that names neither tokens nor a cost was nobody's."""
+        """Counts a reply; one without tokens and cost came from no model."""
         if not reply.usage and reply.cost is None:
             return
         used = reply.usage or Usage()
@@ -42,25 +42,24 @@ class UsageTotals:
 
 
 class UsageTracker(Agent):
-    """An agent's usage of its model, as AutoGen 0.2 names it."""
+    """An agent's usage of its model, with AutoGen 0.2's method names."""
 
     def __init__(self) -> None:
         self.usages = UsageTotals()
 
     def count_usage(self, reply: Paid) -> None:
-        """Counts what a reply of the agent's model took."""
         self.usages.add(reply)
 
     def get_total_usage(self) -> dict[str, Any] | None:
-        """Tokens and dollars of all replies of the agent's model; None where there were none."""
+        """Tokens and cost of all replies of the agent's model; None before the first."""
         return deepcopy(self.usages.total) if len(self.usages.total) > 1 else None
 
     def get_actual_usage(self) -> dict[str, Any] | None:
-        """The same for the replies that did not come from a cache."""
+        """Tokens and cost of the replies that did not come from a cache; None before the first."""
         return deepcopy(self.usages.actual) if len(self.usages.actual) > 1 else None
 
     def print_usage_summary(self, mode: str | Sequence[str] = ("actual", "total")) -> None:
-        """Prints both, or one of them: ``mode`` is "actual", "total" or a list of those."""
+        """Prints the usage; ``mode`` is "actual" (without cached replies), "total", or a list of both."""
         kinds = [mode] if isinstance(mode, str) else list(mode)
         kinds = ["actual", "total"] if kinds == ["both"] else kinds
         if not kinds or not set(kinds) <= {"actual", "total"}:
@@ -68,17 +67,17 @@ class UsageTracker(Agent):
         lines = [f"Usage of {self.name}:"]
         for kind in kinds:
             cost, *models = getattr(self.usages, kind).items()
-            what = "with cached replies" if kind == "total" else "without cached replies"
-            lines.append(f"  {what}: {_dollars(cost[1]) if models else 'none'}")
+            label = "with cached replies" if kind == "total" else "without cached replies"
+            lines.append(f"  {label}: {_dollars(cost[1]) if models else 'none'}")
             lines += [
-                f"    {model}: {one['prompt_tokens']:,} + {one['completion_tokens']:,} tokens, {_dollars(one['cost'])}"
-                for model, one in models
+                f"    {model}: {use['prompt_tokens']:,} + {use['completion_tokens']:,} tokens, {_dollars(use['cost'])}"
+                for model, use in models
             ]
         sys.stdout.write("\n".join(lines) + "\n")
 
 
 def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:
-    """The usage of several agents together, with and without what came from a cache.
+    """The usage of several agents totals, with and without cached replies.
 
     Returns
     -------
@@ -86,11 +85,11 @@ def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:
         ``usage_including_cached_inference`` and ``usage_excluding_cached_inference``: for each the ``total_cost``, and
         by model ``cost`` and tokens.
     """
-    together = UsageTotals()
+    totals = UsageTotals()
     for agent in agents:
-        _merge(together.total, agent.usages.total)
-        _merge(together.actual, agent.usages.actual)
-    return together.by_kind
+        _merge(totals.total, agent.usages.total)
+        _merge(totals.actual, agent.usages.actual)
+    return totals.by_kind
 
 
 def _dollars(cost: float | None) -> str:
