@@ -1,1 +1,1 @@
-"""What drives conversations between agents."""
+"""Conversations between agents: their flows, and the answers to the flows' questions."""

@@ -1,8 +1,8 @@
-"""What the caller's own code does while a chat waits for it: chats within the chat, and messages on their way.
+"""The context of the user's code during a chat: nested chats, and messages that it sends.
 
-A chat that asks a method which a subclass overrides, or a reply function, opens a `UserCodeCall` for it. What the
-method then starts is shown where the chat is shown, asks the same person, and is kept with the answer. A message that
-the method hands on by ``super().send`` or ``super().receive`` is taken for the answer, for the chat itself delivers it.
+A chat opens a `UserCodeCall` when it calls an overridden method or a reply function. Chats that the code then starts
+appear in the same view and ask the same person; the log keeps their events with the answer. A message that the method
+passes to ``super().send`` or ``super().receive`` is the answer, since the chat itself delivers it.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -26,7 +26,7 @@ _RECORDED = get_args(Recorded)
 
 @dataclass(slots=True)
 class UserCodeCall:
-    """One call of the caller's code out of a chat."""
+    """A call of the user's code from a chat."""
 
     method: Method
     agent: Agent
@@ -36,15 +36,15 @@ class UserCodeCall:
     kept: list[Recorded] = field(default_factory=list)
     passed: list[tuple[Message, bool | None]] = field(default_factory=list)
 
-    def takes(self, method: Method, agent: Agent, peer: Agent) -> bool:
+    def matches(self, method: Method, agent: Agent, peer: Agent) -> bool:
         return (self.method, self.agent, self.peer) == (method, agent, peer)
 
 
 CALL: ContextVar[UserCodeCall | None] = ContextVar("call", default=None)
-"""The call in whose course the caller is."""
+"""The current call of the user's code."""
 
 SHOW: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=None)
-"""Where a chat within a chat is shown."""
+"""Shows the events of nested chats."""
 
 
 def current_call() -> UserCodeCall | None:
@@ -52,9 +52,9 @@ def current_call() -> UserCodeCall | None:
 
 
 def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, request_reply: bool | None) -> bool:
-    """Whether a chat asked for this very method: then the message is the answer to it, and the chat goes on itself."""
+    """Records the message as the answer if a chat is calling this method; the chat then delivers it."""
     call = current_call()
-    if call is None or not call.takes(method, agent, peer):
+    if call is None or not call.matches(method, agent, peer):
         return False
     call.passed.append((message, request_reply))
     return True
@@ -70,9 +70,9 @@ def during(variable: ContextVar[T | None], value: T) -> Generator[None, None, No
 
 
 class NestedView:
-    """The view of a chat that is held within another one: what is said in it, but neither its beginning nor its end.
+    """The view of a nested chat: passes its events to the outer view, except for its start and its end.
 
-    Without one that it is shown in, nothing is. Ticking and closing are the outer view's own.
+    Without an outer view it shows nothing.
     """
 
     def __init__(self, show: Callable[[Event], None] = lambda _: None) -> None:
@@ -83,14 +83,14 @@ class NestedView:
             self._show(event)
 
     def tick(self) -> None:
-        """Does nothing."""
+        """The outer view has its own clock."""
 
     def close(self) -> None:
-        """Does nothing."""
+        """The outer view stays open."""
 
 
 def chat_view(*, silent: bool | None) -> run.View:
-    """Where a chat is shown: nowhere, within the one that goes on, or where the caller is."""
+    """The view for a new chat: an empty one, that of the running chat, or the surface's."""
     if silent:
         return NestedView()
     show = SHOW.get()
@@ -98,32 +98,33 @@ def chat_view(*, silent: bool | None) -> run.View:
 
 
 def current_human() -> Human:
-    """Who is asked: the person of the chat that goes on, or the one where the caller is, with their rules."""
+    """The person of the running chat, or the one at the surface, with the rules of their rules file."""
     call = current_call()
     if call is not None:
         return call.human
     from autogen_nb.human.rule_based_approver import RuleBasedApprover
     from autogen_nb.human.rules_file import RulesFile
 
-    # A chat's agents may run code in different folders: a relative path is nothing that a rule can be for.
+    # Agents of one chat may run code in different folders, so rules cannot cover relative paths.
     scope = PathScope(home=str(Path("~").expanduser()))
     return RuleBasedApprover(run.surface().human(), RulesFile(), scope=scope, tell=print)
 
 
 def all_events(log: Iterable[Event]) -> Iterator[Event]:
-    """The events of a log, and before each what happened in the chats within it."""
+    """The events of a log, each after the events of its nested chats."""
     for event in log:
         yield from all_events(getattr(event, "inner", ()))
         yield event
 
 
 def nested_events(event: Event) -> Iterator[Event]:
-    """What happened in the chats within an event, as it is shown."""
-    return (each for each in all_events(getattr(event, "inner", ())) if not isinstance(each, ChatStarted | Ended))
+    """The visible events of the chats nested in an event."""
+    inner = all_events(getattr(event, "inner", ()))
+    return (nested for nested in inner if not isinstance(nested, ChatStarted | Ended))
 
 
 def keep_event(event: Event) -> None:
-    """Keeps an event with the answer of the call in whose course it happens."""
+    """Keeps an event with the answer of the current call."""
     call = current_call()
     if call is not None and isinstance(event, _RECORDED):
         call.kept.append(event)

@@ -1,4 +1,4 @@
-"""A flow between agents, run and remembered: what every chat, and every single message, goes through."""
+"""Runs a flow between agents and updates their histories; all chats and single messages go through it."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import aclosing, closing
@@ -31,7 +31,7 @@ from autogen_nb.events import (
 
 
 class ChatExchange:
-    """One flow with who answers its questions, and its log; the agents remember what is said in it."""
+    """A flow with its question handler and its log; the agents remember its messages."""
 
     def __init__(
         self,
@@ -47,39 +47,39 @@ class ChatExchange:
         self._agents: Mapping[str, Participant] = {agent.name: agent for agent in agents}
         self._flow = flow
         self._handler = handler
-        self._scene = state
+        self._state = state
         self._log = log
         self._earlier = len(log)
         self._waits = waits
         self._offsets = {} if offsets is None else offsets
-        self._hooked: tuple[Participant, Participant] | None = None
+        self._hook_pair: tuple[Participant, Participant] | None = None
         self._payer: Participant | None = None
 
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
-        """The events as they happen, for a caller that waits; `tick` is called ten times a second meanwhile."""
+        """The events for a sync caller; `tick` is called ten times a second in the meantime."""
         try:
             for event in run.events(self._flow, self._handler, self._log, tick):
-                yield from self._noted(event)
+                yield from self._with_nested(event)
         finally:
             self._count()
 
     async def happening(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
-        """The events for either caller: a sync flow's are waited for and do not suspend."""
+        """The events for a sync or async caller; in a sync flow it never suspends."""
         if self._waits == "sync":
-            with closing(self.events(tick)) as waited:
-                for event in waited:
+            with closing(self.events(tick)) as events:
+                for event in events:
                     yield event
             return
         try:
             with run.ticking(tick):
-                async with aclosing(run.aevents(self._flow, self._handler, self._log)) as happening:
-                    async for event in happening:
-                        for each in self._noted(event):
-                            yield each
+                async with aclosing(run.aevents(self._flow, self._handler, self._log)) as stream:
+                    async for event in stream:
+                        for shown in self._with_nested(event):
+                            yield shown
         finally:
             self._count()
 
-    def _noted(self, event: Event) -> Iterator[Event]:
+    def _with_nested(self, event: Event) -> Iterator[Event]:
         self._note(event)
         if self._earlier > 0:
             self._earlier -= 1
@@ -87,10 +87,10 @@ class ChatExchange:
         yield event
 
     async def show(self, view: run.View) -> None:
-        """Runs the flow to its end in a view; what happens in chats within it is shown there too."""
+        """Runs the flow to its end in a view, which also shows nested chats."""
         with closing(view), call_context.during(call_context.SHOW, view.show):
-            async with aclosing(self.happening(view.tick)) as happening:
-                async for event in happening:
+            async with aclosing(self.happening(view.tick)) as stream:
+                async for event in stream:
                     view.show(event)
 
     def _note(self, event: Event) -> None:
@@ -103,49 +103,47 @@ class ChatExchange:
                     agents[recipient].remember(event.by(recipient), agents[sender], sent=False)
                 self._count()
             case Relayed(agent=agent, speaker=speaker, recipients=recipients):
-                # Only the flow of a group's manager passes messages on.
+                # Only a group manager's flow relays messages.
                 leader = cast("GroupLeader", agents[agent])
-                leader.pass_on(
-                    relayed(self._scene, agent, speaker), agents[speaker], [agents[each] for each in recipients]
-                )
+                message = relayed(self._state, agent, speaker)
+                leader.pass_on(message, agents[speaker], [agents[name] for name in recipients])
             case MessagesAsked(agent=agent, peer=peer):
-                self._hooked = agents[agent], agents[peer]
-            case MessagesGiven(messages=messages, lasting=lasting) if self._hooked is not None:
-                hooked, other = self._hooked
-                hooked.set_reply_messages(other, messages, self._offsets.get(hooked.name, 0), lasting=lasting)
+                self._hook_pair = agents[agent], agents[peer]
+            case MessagesGiven(messages=messages, lasting=lasting) if self._hook_pair is not None:
+                replier, other = self._hook_pair
+                replier.set_reply_messages(other, messages, self._offsets.get(replier.name, 0), lasting=lasting)
             case ModelAsked(agent=agent) | SpeakerAsked(agent=agent):
                 self._payer = agents[agent]
             case SummaryAsked(agent=agent, recipient=recipient):
-                # A chat is summed up by its recipient's model, where it has one.
+                # The recipient's model writes the summary; the initiator's does if the recipient has none.
                 self._payer = agents[agent if agents[recipient].model is None else recipient]
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None:
                 self._payer.count_usage(event)
 
     def _count(self) -> None:
         for one, other in permutations(self._agents.values(), 2):
-            one.auto_replies[other] = self._scene.auto_replies[one.name, other.name]
+            one.auto_replies[other] = self._state.auto_replies[one.name, other.name]
 
 
 def agents_by_name(*agents: Participant) -> dict[str, Participant]:
-    """The agents, and those that they bring in, by name."""
-    found: dict[str, Participant] = {}
-    waiting = list(agents)
-    for agent in waiting:
-        known = found.setdefault(agent.name, agent)
-        if known is not agent:
+    """The agents and their companions, by name."""
+    by_name: dict[str, Participant] = {}
+    queue = list(agents)
+    for agent in queue:
+        if by_name.setdefault(agent.name, agent) is not agent:
             raise ConfigError(f"two agents of one chat are called {agent.name!r}; give each its own name")
-        waiting += [each for each in agent.companions() if found.get(each.name) is not each]
-    return found
+        queue += [other for other in agent.companions() if by_name.get(other.name) is not other]
+    return by_name
 
 
 def speaking_pairs(one: Participant, other: Participant) -> list[tuple[Participant, Participant]]:
-    """Who speaks with whom in a chat of these two: they do, and whom one brings in does with that one."""
-    brought_in = [(each, agent) for agent in agents_by_name(one, other).values() for each in agent.companions()]
-    return [(one, other), *(pair for pair in brought_in if set(pair) != {one, other})]
+    """The pairs of agents that exchange messages in a chat: the two, and each agent with its companions."""
+    pairs = [(companion, agent) for agent in agents_by_name(one, other).values() for companion in agent.companions()]
+    return [(one, other), *(pair for pair in pairs if set(pair) != {one, other})]
 
 
 def state_between(one: Participant, other: Participant, known: Iterable[str] = ()) -> ConversationState:
-    """What the two, and whom they bring in, said before, and how many replies in a row each has given to each other."""
+    """The state for a chat of the two: earlier messages, and the counts of automatic replies."""
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(one, other)]
     agents = agents_by_name(one, other).values()
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
@@ -153,7 +151,7 @@ def state_between(one: Participant, other: Participant, known: Iterable[str] = (
 
 
 def history_offsets(one: Participant, other: Participant) -> dict[str, int]:
-    """How many messages more or fewer than the first remembers each of the two remembers."""
+    """For each of the two the length of its history minus the length of the first one's."""
     return {one.name: 0, other.name: len(other.exchanged(one)) - len(one.exchanged(other))}
 
 
@@ -165,7 +163,7 @@ async def hold_between(
     *,
     silent: bool | None,
 ) -> None:
-    """Runs a flow between two agents, who go on with what they said to each other."""
+    """Runs a flow that continues the conversation of two agents."""
     if one.name == other.name:
         raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
     agents, state, offsets = agents_by_name(one, other), state_between(one, other), history_offsets(one, other)
@@ -182,7 +180,7 @@ async def reply_outside(
     *,
     silent: bool,
 ) -> StepReply:
-    """What the agent says to a sender, and whether that is final; nothing is sent."""
+    """Whether the agent has a final reply to the sender, and the reply; sends nothing."""
     outcome: Outcome = None
 
     def flow(state: ConversationState) -> Flow:

@@ -1,4 +1,4 @@
-"""Several chats, each told the summaries of earlier ones: in order, or at the same time as far as they allow."""
+"""Runs queues of chats, in order or concurrently; each chat gets the summaries of earlier ones."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,30 +15,30 @@ Queue: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 class _QueuedChat:
-    """A chat of a queue: who speaks, which chats it waits for, and what else ``initiate_chat`` is given."""
+    """A chat of a queue: its agents, its prerequisites, and the other arguments of ``initiate_chat``."""
 
     def __init__(self, number: int, entry: Mapping[str, Any]) -> None:
         for role in ("sender", "recipient"):
             if not hasattr(entry.get(role), "initiate_chat"):
                 raise ConfigError(f"chat {number} of the queue has no {role}: {entry.get(role)!r} is no agent")
-        given = dict(entry)
-        given.pop("verbose", None)
-        self.sender = given.pop("sender")
-        self.chat_id = given.pop("chat_id", number)
-        self.prerequisites = tuple(given.pop("prerequisites", None) or ())
-        self._excluded = frozenset(given.pop("finished_chat_indexes_to_exclude_from_carryover", None) or ())
-        self._arguments = given
+        arguments = dict(entry)
+        arguments.pop("verbose", None)
+        self.sender = arguments.pop("sender")
+        self.chat_id = arguments.pop("chat_id", number)
+        self.prerequisites = tuple(arguments.pop("prerequisites", None) or ())
+        self._excluded = frozenset(arguments.pop("finished_chat_indexes_to_exclude_from_carryover", None) or ())
+        self._arguments = arguments
 
     def arguments(self, before: Mapping[int, ChatResult]) -> dict[str, Any]:
-        """What ``initiate_chat`` is given, with the summaries of the chats before it."""
-        carried = self._arguments.get("carryover") or []
-        own = carried if isinstance(carried, list) else [carried]
-        summaries = (result.summary for each, result in before.items() if each not in self._excluded)
+        """The arguments of ``initiate_chat``, with the summaries of the chats before."""
+        carryover = self._arguments.get("carryover") or []
+        own = carryover if isinstance(carryover, list) else [carryover]
+        summaries = (result.summary for chat_id, result in before.items() if chat_id not in self._excluded)
         return {**self._arguments, "carryover": [*own, *summaries]}
 
 
 def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
-    """The results of chats that are held one after the other.
+    """Holds chats one after the other and returns their results.
 
     Parameters
     ----------
@@ -50,40 +50,40 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     Raises
     ------
     ConfigError
-        When an entry names no sender or no recipient; no chat was begun.
+        If an entry has no sender or no recipient; no chat starts.
     """
-    done: list[ChatResult] = []
+    results: list[ChatResult] = []
     for chat in _read(chat_queue):
-        done.append(chat.sender.initiate_chat(**chat.arguments(dict(enumerate(done)))))
-    return done
+        results.append(chat.sender.initiate_chat(**chat.arguments(dict(enumerate(results)))))
+    return results
 
 
 async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
-    """The results, by ``chat_id``, of chats that are held at the same time.
+    """Holds chats concurrently and returns their results by ``chat_id``.
 
     Parameters
     ----------
     chat_queue
-        As for `initiate_chats`, with a ``chat_id`` each, by default its place; a chat waits for those that its
-        ``prerequisites`` name, and is told their summaries. Without the key it waits for none.
+        As for `initiate_chats`. Each chat may have a ``chat_id``, its place in the queue by default, and
+        ``prerequisites``: the ids of chats that it waits for, whose summaries it gets.
 
     Raises
     ------
     ConfigError
-        When two chats share an id, or prerequisites name no chat or wait for each other; no chat was begun.
+        For a duplicate id, an unknown prerequisite, or prerequisites that wait for each other; no chat starts.
     """
     chats = _read(chat_queue)
     _check_order(chats)
     tasks: dict[int, asyncio.Task[ChatResult]] = {}
 
-    async def held(chat: _QueuedChat) -> ChatResult:
-        before = {each: await tasks[each] for each in chat.prerequisites}
+    async def hold(chat: _QueuedChat) -> ChatResult:
+        before = {chat_id: await tasks[chat_id] for chat_id in chat.prerequisites}
         result: ChatResult = await chat.sender.a_initiate_chat(**chat.arguments(before))
         return replace(result, chat_id=chat.chat_id)
 
     async with asyncio.TaskGroup() as group:
         for chat in chats:
-            tasks[chat.chat_id] = group.create_task(held(chat))
+            tasks[chat.chat_id] = group.create_task(hold(chat))
     return {chat_id: task.result() for chat_id, task in tasks.items()}
 
 
@@ -115,7 +115,7 @@ def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool
     if use_async and any(chat.get("chat_id") is None for chat in queue):
         raise ConfigError("nested chats with use_async=True need a chat_id each")
 
-    def replied(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+    def reply(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
         if callable(how):
             return how(queue, recipient, messages, sender, config)
         chats = list(_to_hold(queue, recipient, messages, sender, config))
@@ -123,20 +123,20 @@ def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool
             return True, None
         call = call_context.current_call()
         if call is not None and call.waits == "async":
-            return _awaited(chats, together=bool(use_async))
+            return _hold_async(chats, together=bool(use_async))
         return True, initiate_chats(chats)[-1].summary
 
-    replied.__name__ = getattr(how, "__name__", SUMMARY)
-    return replied
+    reply.__name__ = getattr(how, "__name__", SUMMARY)
+    return reply
 
 
-async def _awaited(chats: Queue, *, together: bool) -> tuple[bool, Any]:
+async def _hold_async(chats: Queue, *, together: bool) -> tuple[bool, Any]:
     if not together:
-        # One after the other, each told of those before it.
+        # Each chat waits for all chats before it.
         ids = [chat.get("chat_id", number) for number, chat in enumerate(chats)]
         chats = [{**chat, "chat_id": ids[at], "prerequisites": ids[:at]} for at, chat in enumerate(chats)]
-    held = await a_initiate_chats(chats)
-    return True, list(held.values())[-1].summary
+    results = await a_initiate_chats(chats)
+    return True, list(results.values())[-1].summary
 
 
 def _to_hold(

@@ -1,4 +1,4 @@
-"""What is left when a chat is over."""
+"""`ChatResult`: the outcome of a chat."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,24 +7,24 @@ from uuid import uuid4
 from autogen_nb.events import Recorded
 
 _SHOWN = 200
-"""Characters of a summary in the result's own text."""
+"""Characters of the summary in `repr`."""
 
 
 @dataclass(frozen=True, repr=False)
 class ChatResult:
-    """The outcome of a chat, as AutoGen 0.2 names it.
+    """The outcome of a chat, with AutoGen 0.2's fields.
 
     Parameters
     ----------
     chat_history
-        The messages as the initiator kept them; a snapshot that later chats do not change.
+        A copy of the initiator's messages at the end of the chat.
     summary
-        What `summary_method` made of the chat.
+        The summary by `summary_method`.
     cost
         ``usage_including_cached_inference`` and ``usage_excluding_cached_inference``: for each model the tokens,
-        and the cost in US dollars, which is None where a price is not known.
+        and the cost in US dollars, which is None if a price is not known.
     human_input
-        What persons typed, in order.
+        The person's inputs, in order.
     log
         The events of the chat.
     """
@@ -37,6 +37,6 @@ class ChatResult:
     log: tuple[Recorded, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
-        # asyncio makes the text of a task's result: that of a long chat would take as much room again.
+        # asyncio calls `repr` on a task's result: the text of a long chat would double its memory.
         summary = self.summary if len(str(self.summary)) <= _SHOWN else f"{str(self.summary)[:_SHOWN]}…"
         return f"<ChatResult of {len(self.chat_history)} messages: {summary!r}>"

@@ -1,4 +1,4 @@
-"""The settings of a group: exact rules for its flow, or one clear error."""
+"""Checks a group's settings and derives the rules for its flow."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _UNAVAILABLE = {
 
 
 class GroupSettings:
-    """The settings of a `GroupChat`, and the rules that they come to."""
+    """The settings of a `GroupChat`, and the rules derived from them."""
 
     agents: list[Any]
     speaker_selection_method: str | Callable[..., Any]
@@ -39,13 +39,7 @@ class GroupSettings:
         return [agent.name for agent in self.agents]
 
     def check_settings(self) -> None:
-        """Looks for settings that do not fit.
-
-        Raises
-        ------
-        ConfigError
-            For the first of them.
-        """
+        """Raises `ConfigError` for invalid settings."""
         self._check_agents()
         self.selection_method()
         for name, least in (("max_round", 1), ("max_retries_for_selecting_speaker", 0)):
@@ -60,25 +54,19 @@ class GroupSettings:
         self.followers()
 
     def selection_method(self) -> Method | None:
-        """How the next speaker is found; None where a function of the caller's own says it."""
-        given = self.speaker_selection_method
-        if callable(given):
+        """The method that selects the next speaker; None for the caller's function."""
+        setting = self.speaker_selection_method
+        if callable(setting):
             return None
-        for known in METHODS:
-            if isinstance(given, str) and given.lower() == known:
-                return known
+        for method in METHODS:
+            if isinstance(setting, str) and setting.lower() == method:
+                return method
         raise ConfigError(
-            f"speaker_selection_method is {given!r}; it must be one of {', '.join(METHODS)}, or a function"
+            f"speaker_selection_method is {setting!r}; it must be one of {', '.join(METHODS)}, or a function"
         )
 
     def followers(self) -> Mapping[str, AbstractSet[str]] | None:
-        """Who may speak after each agent; None where anybody may after anybody.
-
-        Raises
-        ------
-        ConfigError
-            When this is said twice, or in part, or of an agent that is not in the group.
-        """
+        """The agents that may speak after each agent; None without a restriction."""
         transitions, repeat = self.allowed_or_disallowed_speaker_transitions, self.allow_repeat_speaker
         kind = self._kind()
         everybody = frozenset(self.agent_names)
@@ -94,15 +82,15 @@ class GroupSettings:
                 f"allowed_or_disallowed_speaker_transitions is {transitions!r}; it must be a dict of an agent to a "
                 "list of agents"
             )
-        what = "allowed_or_disallowed_speaker_transitions"
-        _names(what, list(transitions), everybody)
-        said = {source.name: frozenset(_names(what, after, everybody)) for source, after in transitions.items()}
+        setting = "allowed_or_disallowed_speaker_transitions"
+        _names(setting, list(transitions), everybody)
+        named = {source.name: frozenset(_names(setting, after, everybody)) for source, after in transitions.items()}
         if kind == "allowed":
-            return said
-        return {name: everybody - said.get(name, frozenset()) for name in everybody}
+            return named
+        return {name: everybody - named.get(name, frozenset()) for name in everybody}
 
     def selection_rules(self, manager: str, *, own: bool = False) -> Selection:
-        """The rules of the choice of speakers, as the flow needs them; `own` says that a subclass makes the choice."""
+        """The rules for the selection of speakers; with `own`, a subclass selects them."""
         functions = {agent.name: frozenset(agent.function_map) for agent in self.agents}
         return Selection(
             manager,
@@ -124,10 +112,10 @@ class GroupSettings:
             raise ConfigError(f"two agents of the group are called {twice[0]!r}; give each its own name")
 
     def _kind(self) -> str | None:
-        given = self.speaker_transitions_type
-        kind = given.lower() if isinstance(given, str) else given
+        setting = self.speaker_transitions_type
+        kind = setting.lower() if isinstance(setting, str) else setting
         if kind not in ("allowed", "disallowed", None):
-            raise ConfigError(f"speaker_transitions_type is {given!r}; it must be 'allowed' or 'disallowed'")
+            raise ConfigError(f"speaker_transitions_type is {setting!r}; it must be 'allowed' or 'disallowed'")
         if kind is None and self.allowed_or_disallowed_speaker_transitions is not None:
             raise ConfigError("say by speaker_transitions_type whether the transitions are 'allowed' or 'disallowed'")
         return kind

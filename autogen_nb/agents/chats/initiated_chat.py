@@ -1,4 +1,4 @@
-"""A chat between two agents, put together and run: sync, async, or event by event."""
+"""A chat between two agents: builds its flow and runs it, sync, async, or event by event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] 
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What ``initiate_chat`` takes, where it is told what each of it means."""
+    """The arguments of ``initiate_chat``."""
 
     message: Any = None
     clear_history: bool = True
@@ -60,18 +60,18 @@ class ChatOptions:
 
     @property
     def message_context(self) -> dict[str, Any]:
-        """What a function that gives the message is told: the context, with the carryover if there is one."""
+        """The context for a message function, with the carryover if there is one."""
         return {**self.context} if self.carryover is None else {**self.context, "carryover": self.carryover}
 
 
 class TwoAgentChat:
-    """One chat between two agents: its flow, who answers its questions, and its log."""
+    """One chat between two agents: its flow, its question handler, and its log."""
 
     def __init__(
         self,
         initiator: Participant,
         recipient: Participant,
-        chosen: ChatOptions,
+        options: ChatOptions,
         *,
         waits: run.Waits,
         human: Human | None = None,
@@ -82,7 +82,7 @@ class TwoAgentChat:
             raise ConfigError(f"two agents called {initiator.name!r} cannot chat: their names must differ")
         self.initiator = initiator
         self.recipient = recipient
-        self.options = chosen
+        self.options = options
         self.log: run.Log = [] if log is None else log
         self._agents = agents_by_name(initiator, recipient)
         self._known = known
@@ -94,12 +94,12 @@ class TwoAgentChat:
         return self.options.silent or bool(self.initiator.silent)
 
     async def hold(self) -> ChatResult:
-        """Runs the chat to its end, shown where the caller is."""
+        """Runs the chat to its end in the caller's view."""
         await self.exchange().show(call_context.chat_view(silent=self.silent))
         return self.result()
 
     def exchange(self) -> ChatExchange:
-        """The chat as a flow to run."""
+        """The chat, ready to run."""
         one, other = self.initiator, self.recipient
         for agent, peer in speaking_pairs(one, other):
             if self.options.clear_history:
@@ -109,13 +109,13 @@ class TwoAgentChat:
         other.prepare(one)
         offsets, state = history_offsets(one, other), state_between(one, other, self._known)
         handler = QuestionHandler(
-            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self.silent, through=self._through
+            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self.silent, through=self._with_cache
         )
 
-        def answered(question: Question) -> run.OnCaller | run.OnEngine:
+        def answer(question: Question) -> run.OnCaller | run.OnEngine:
             if isinstance(question, OpeningAsked):
-                return run.OnCaller(lambda: OpeningGiven(self._opened()))
-            return self._summarised() if isinstance(question, SummaryAsked) else handler(question)
+                return run.OnCaller(lambda: OpeningGiven(self._call_opening()))
+            return self._summarise() if isinstance(question, SummaryAsked) else handler(question)
 
         asks = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
         flow = two_agent_chat(
@@ -129,7 +129,7 @@ class TwoAgentChat:
         return ChatExchange(
             self._agents.values(),
             flow,
-            answered,
+            answer,
             state=state,
             log=self.log,
             waits=self._waits,
@@ -137,15 +137,14 @@ class TwoAgentChat:
         )
 
     def result(self) -> ChatResult:
-        """What the log comes to."""
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
         events = list(call_context.all_events(self.log))
-        typed = (each for each in events if isinstance(each, HumanInputGiven) and each.by != NO_ONE)
+        inputs = (event for event in events if isinstance(event, HumanInputGiven) and event.by != NO_ONE)
         return ChatResult(
             chat_history=history,
             summary=self._summary(),
-            cost=UsageTotals(each for each in events if isinstance(each, Paid)).by_kind,
-            human_input=[each.text for each in typed],
+            cost=UsageTotals(event for event in events if isinstance(event, Paid)).by_kind,
+            human_input=[event.text for event in inputs],
             log=tuple(self.log),
         )
 
@@ -157,12 +156,12 @@ class TwoAgentChat:
             return "person"
         return checked_message(self.initiator.generate_init_message(message, **self.options.message_context))
 
-    def _through(self, model: Model) -> Model:
+    def _with_cache(self, model: Model) -> Model:
         from autogen_nb.models.wrappers.cache import cached
 
         return cached(model, self.options.cache)
 
-    def _opened(self) -> Message:
+    def _call_opening(self) -> Message:
         message, context = self.options.message, self.options.message_context
         if callable(message):
             with naming_errors("message"):
@@ -170,24 +169,24 @@ class TwoAgentChat:
         with naming_errors("generate_init_message"):
             return checked_message(self.initiator.generate_init_message(message, **context))
 
-    def _summarised(self) -> run.OnCaller | run.OnEngine:
+    def _summarise(self) -> run.OnCaller | run.OnEngine:
         method, args = self.options.summary_method, self.options.summary_args
         if callable(method):
             work = partial(method, self.initiator, self.recipient, args)
-            return run.OnCaller(lambda: call_user_code(work, "summary_method", lambda said: SummaryGiven(str(said))))
+            return run.OnCaller(lambda: call_user_code(work, "summary_method", lambda text: SummaryGiven(str(text))))
         model = self.recipient.model or self.initiator.model
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
         messages = self.recipient.chat_messages_for_summary(self.initiator)
         instruction = {"role": args.get("summary_role", "system"), "content": args.get("summary_prompt", REFLECT)}
-        asked, request = self._through(model), ModelRequest((*wire(messages), instruction))
-        return run.OnEngine(lambda: ask_for_words(asked, request, SummaryGiven))
+        wrapped, request = self._with_cache(model), ModelRequest((*wire(messages), instruction))
+        return run.OnEngine(lambda: ask_for_words(wrapped, request, SummaryGiven))
 
     def _summary(self) -> str:
         if self.options.summary_method is None:
             return ""
-        given = next((event.text for event in reversed(self.log) if isinstance(event, SummaryGiven)), None)
-        if given is not None:
-            return given
+        summary = next((event.text for event in reversed(self.log) if isinstance(event, SummaryGiven)), None)
+        if summary is not None:
+            return summary
         last = next((event for event in reversed(self.log) if isinstance(event, Said)), None)
         return "" if last is None else last.message.text.replace("TERMINATE", "")

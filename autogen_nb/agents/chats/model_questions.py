@@ -1,4 +1,4 @@
-"""What models are asked in a chat, and their answers as events."""
+"""Requests to the models of a chat, and the replies as events."""
 
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -13,24 +13,24 @@ from autogen_nb.messages import Reasoning
 
 
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
-    """What the agent's model is asked: its system message, then the conversation; `calls` says whether it may call."""
+    """A request of the agent's system message and the conversation; with `calls`, also of its tools."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
-    told = (*system, *wire(messages))
+    conversation = (*system, *wire(messages))
     if not calls:
-        return ModelRequest(told)
-    tools = tuple({"type": "function", "function": each} for each in agent.definitions["tool"].values())
-    return ModelRequest(told, tools, tuple(agent.definitions["function"].values()))
+        return ModelRequest(conversation)
+    tools = tuple({"type": "function", "function": definition} for definition in agent.definitions["tool"].values())
+    return ModelRequest(conversation, tools, tuple(agent.definitions["function"].values()))
 
 
 async def ask_model(
     model: Model, request: ModelRequest, agent: str
 ) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelWaiting | ModelReplied]:
-    """What a model replies, piece by piece and then as a whole."""
-    begun = time.monotonic()
+    """A model's reply, in pieces and then as a whole."""
+    started = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
-                seconds = time.monotonic() - begun
+                seconds = time.monotonic() - started
                 yield ModelReplied(
                     part.message,
                     part.model,
@@ -54,7 +54,7 @@ async def ask_model(
 async def ask_for_words(
     model: Model, request: ModelRequest, kind: type[SpeakerGiven | SummaryGiven]
 ) -> AsyncIterator[SpeakerGiven | SummaryGiven]:
-    """Whom a model names, or its summary: its words as a whole."""
+    """A model's whole reply, as the name of a speaker or as a summary."""
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):

@@ -1,4 +1,4 @@
-"""An agent as a chat sees it: what it is made of, and what a flow must know of it."""
+"""`Participant`: an agent as a chat sees it."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ from autogen_nb.run import OnCaller, OnEngine
 
 
 class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTracker):
-    """The parts of an agent, put together for those who drive its conversations."""
+    """The parts of an agent, and its spec for the flow of a chat."""
 
     default_auto_reply: str | dict[str, Any] | None
     human_input_mode: Mode
@@ -38,36 +38,36 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
 
     @property
     def system_message(self) -> str:
-        """What the agent's model is told first."""
+        """The system message for the agent's model."""
         return self._system_message
 
     def update_system_message(self, system_message: str) -> None:
-        """Changes what the agent's model is told first, from the next request on."""
+        """Replaces the system message from the next request on."""
         self._system_message = system_message
 
-    # What a subclass may override
+    # Methods that subclasses may override
 
     def get_human_input(self, prompt: str) -> str:
-        """The words of a person, typed at the terminal or in the front end's input field."""
+        """The person's input, typed in the terminal or in the front end's input field."""
         return TerminalHuman().input(HumanInputAsked(self.name, "", prompt)).text
 
     async def a_get_human_input(self, prompt: str) -> str:
-        """The same, for async chats; by default it calls `get_human_input`."""
+        """`get_human_input` for async chats."""
         return self.get_human_input(prompt)
 
     def generate_init_message(
         self, message: Any, *, carryover: str | Sequence[Any] | None = None, **context: Any
     ) -> str | dict[str, Any]:
-        """The message that opens a chat: `message` with the carryover of the context; asked for where it is None."""
+        """The message that opens a chat: `message` with the carryover; the person types it if `message` is None."""
         if message is None:
             message = self.get_human_input("Your first message: ")
         del context
         return opening_message(message, carryover)
 
-    # What the flow must know
+    # The agent's part of a flow
 
     def spec(self, exclude: Collection[ReplyFunction] = ()) -> AgentSpec:
-        """The agent as the flow sees it, without some of its reply functions."""
+        """The agent's spec for the flow, without the excluded reply functions."""
         condition = self.is_termination_msg
         default = self.default_auto_reply
         return AgentSpec(
@@ -82,7 +82,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
         )
 
     def builtin_step(self, step: BuiltinStep) -> Step | None:
-        """One of the built-in steps; None where the agent does not have it."""
+        """A built-in step; None if the agent does not have it."""
         match step:
             case "termination":
                 return check_termination_and_human_reply
@@ -97,11 +97,11 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
                 return None
 
     def overrides(self, method: str) -> bool:
-        """Whether a subclass, or the instance, has its own version of a method."""
-        return method in vars(self) or sum(method in vars(each) for each in type(self).__mro__) > 1
+        """Whether a subclass, or the instance, overrides a method."""
+        return method in vars(self) or sum(method in vars(cls) for cls in type(self).__mro__) > 1
 
     def own_code(self) -> Iterator[Own]:
-        """What the caller's code has its own version of, and is asked for."""
+        """The overridden methods, and the messages that hooks change, which the flow asks for."""
         for method in ("generate_reply", "receive", "send"):
             if self.overrides(method) or self.overrides(f"a_{method}"):
                 yield method
@@ -111,17 +111,17 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
             yield "messages"
 
     def companions(self) -> Sequence["Participant"]:
-        """The agents that a chat with this one brings in; none."""
+        """The agents that take part in each chat of this one, such as those of its group."""
         return ()
 
 
 class GroupLeader(Protocol):
-    """The agent that leads a group, as the group's chat sees it."""
+    """The manager of a group, as the group's chat sees it."""
 
     def pass_on(self, message: Message, speaker: Any, recipients: Any) -> None:
-        """Has the group remember what a speaker said, and those who heard it."""
+        """Adds a speaker's message to the histories of the group and of the recipients."""
 
     def answer_speaker_question(
         self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, through: Callable[[Model], Model]
     ) -> OnCaller | OnEngine:
-        """Who says who speaks next; `through` is what is put around a model before it is asked."""
+        """The answerer for the next speaker; `through` wraps a model before the request."""

@@ -1,4 +1,4 @@
-"""The tool by which a model asks the person, for agents of AutoGen 0.2's kind and for teams."""
+"""The tool `ask_person`: a model asks the person, in AutoGen 0.2's chats and in teams."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
@@ -21,44 +21,45 @@ def ask_person(
     Registered like any other tool: ``register_function(ask_person, caller=assistant, executor=user,
     description=ask_person.__doc__)``. In a chat between agents the question and the answer are events of the chat.
     """
-    asked = HumanInputAsked("", "", question, choices=tuple(choices or ()), by_tool=True)
-    given = answer_or_nobody(lambda: call_context.current_human().input(asked))
-    return _later(given) if isinstance(given, Awaitable) else _told(given)
+    question_event = HumanInputAsked("", "", question, choices=tuple(choices or ()), by_tool=True)
+    answer = answer_or_nobody(lambda: call_context.current_human().input(question_event))
+    return _text_later(answer) if isinstance(answer, Awaitable) else _text(answer)
 
 
 def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
-    """Lets the caller's model ask the person, through the executor."""
+    """Registers `ask_person` for the caller's model, run by the executor."""
     register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
 
 
 def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
-    """The step that calls an agent's functions; where this tool is among them, its calls ask the person."""
-    asking = frozenset(name for name, each in functions.items() if getattr(each, "__wrapped__", each) is ask_person)
+    """The step that calls an agent's functions; calls of `ask_person` ask the person."""
+    names = (name for name, each in functions.items() if getattr(each, "__wrapped__", each) is ask_person)
+    asking = frozenset(names)
     return CallAndAsk(asking) if asking else generate_function_call_reply
 
 
 def answer_or_nobody(
     ask: Callable[[], HumanInputGiven | Awaitable[HumanInputGiven]],
 ) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-    """The person's answer; where nobody is there, one that says so."""
+    """The person's answer, or without a person the answer `NOBODY`."""
     nobody = HumanInputGiven(NOBODY, by=NO_ONE)
 
-    async def awaited(given: Awaitable[HumanInputGiven]) -> HumanInputGiven:
+    async def wait(pending: Awaitable[HumanInputGiven]) -> HumanInputGiven:
         try:
-            return await given
+            return await pending
         except NobodyThere:
             return nobody
 
     try:
-        given = ask()
+        answer = ask()
     except NobodyThere:
         return nobody
-    return awaited(given) if isinstance(given, Awaitable) else given
+    return wait(answer) if isinstance(answer, Awaitable) else answer
 
 
-async def _later(given: Awaitable[HumanInputGiven]) -> str:
-    return _told(await given)
+async def _text_later(answer: Awaitable[HumanInputGiven]) -> str:
+    return _text(await answer)
 
 
-def _told(given: HumanInputGiven) -> str:
-    return SILENCE if given.text in ("", EXIT) else given.text
+def _text(answer: HumanInputGiven) -> str:
+    return SILENCE if answer.text in ("", EXIT) else answer.text

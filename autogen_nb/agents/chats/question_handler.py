@@ -1,6 +1,6 @@
-"""Who answers a chat's questions: the agents' models and executors, the caller's own code, a person.
+"""Answers a chat's questions through the agents' models and executors, the user's code, or a person.
 
-The caller's own code is what a subclass overrides, reply functions and hooks; see `call_context`.
+The user's code consists of overridden methods, reply functions and hooks; see `call_context`.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.agents.parts import code_execution, tool_use
-from autogen_nb.agents.parts.agent_config import give_back_unreachable
+from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.agents.parts.rich_outputs import ShownSize
@@ -28,7 +28,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class QuestionHandler:
-    """Answers the questions of a flow by the agents of a chat, and the person beside them."""
+    """Answers the questions of a flow through the agents of a chat, and a person."""
 
     def __init__(
         self,
@@ -49,14 +49,13 @@ class QuestionHandler:
         self._shown = ShownSize()
 
     def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one row for each question
-        """Who answers the question."""
         match question:
             case events.ModelAsked():
                 return self._model(question)
             case events.CodeAsked():
                 return self._code(question)
             case events.HumanInputAsked():
-                return OnCaller(lambda: self._words(question))
+                return OnCaller(lambda: self._human_input(question))
             case events.ApprovalAsked():
                 return OnCaller(lambda: self._human.approve(question))
             case events.EffectAsked():
@@ -66,7 +65,7 @@ class QuestionHandler:
             case events.FunctionsAsked():
                 return OnCaller(lambda: self._functions(question))
             case events.TerminationAsked():
-                return OnCaller(lambda: self._terminated(question))
+                return OnCaller(lambda: self._is_termination(question))
             case events.ReplyAsked():
                 return OnCaller(lambda: self._reply(question))
             case events.SendAsked():
@@ -76,9 +75,9 @@ class QuestionHandler:
             case events.ReplyFunctionAsked():
                 return OnCaller(lambda: self._reply_function(question))
             case events.MessagesAsked():
-                return OnCaller(lambda: self._hooked(question))
+                return OnCaller(lambda: self._hook_messages(question))
             case events.SpeakerAsked():
-                # Only the flow of a group's manager asks this.
+                # Only a group manager's flow asks this.
                 leader, last = cast("GroupLeader", self._agents[question.agent]), self._agents[question.last]
                 awaits = self._waits == "async"
                 return leader.answer_speaker_question(question, last, awaits=awaits, through=self._through)
@@ -103,16 +102,16 @@ class QuestionHandler:
         config = agent.code
         assert config is not None
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
-            return OnCaller(lambda: _own_run(agent, asked))
-        give_back_unreachable(config.executor)
+            return OnCaller(lambda: _run_overridden(agent, asked))
+        stop_unreachable_kernels(config.executor)
         return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human, self._shown))
 
-    def _words(self, asked: events.HumanInputAsked) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
+    def _human_input(self, asked: events.HumanInputAsked) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
         agent = self._agents[asked.agent]
         if self._waits == "async" and agent.overrides("a_get_human_input"):
-            return _words_awaited(agent, asked.prompt)
+            return _human_input_async(agent, asked.prompt)
         if agent.overrides("get_human_input"):
-            return _words(agent, agent.get_human_input(asked.prompt))
+            return _human_input(agent, agent.get_human_input(asked.prompt))
         if asked.by_tool:
             return person_tool.answer_or_nobody(lambda: self._human.input(asked))
         return self._human.input(asked)
@@ -124,10 +123,10 @@ class QuestionHandler:
             return events.FunctionsReturned(tuple(str(agent.execute_function(call)[1]["content"]) for call in calls))
         results = [tool_use.call_function(agent.function_map, call.name, call.arguments)[1] for call in asked.calls]
         if any(isinstance(result, Awaitable) for result in results):
-            return _finished(results)
+            return _await_results(results)
         return events.FunctionsReturned(tuple(map(tool_use.result_text, results)))
 
-    def _terminated(self, asked: events.TerminationAsked) -> events.TerminationJudged:
+    def _is_termination(self, asked: events.TerminationAsked) -> events.TerminationJudged:
         agent, message = self._agents[asked.agent], self._replied_to(asked)[-1]
         try:
             return events.TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
@@ -139,61 +138,63 @@ class QuestionHandler:
 
     def _reply(self, asked: events.ReplyAsked) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(asked.agent, asked.peer)
-        replied = agent.replies_to(peer)
+        replied_before = agent.replies_to(peer)
 
-        def read(said: Any, call: UserCodeCall) -> events.Answer:
-            if said is not None and not isinstance(said, str | Mapping | Message):
+        def read(reply: Any, call: UserCodeCall) -> events.Answer:
+            if reply is not None and not isinstance(reply, str | Mapping | Message):
                 raise CallbackError(
-                    f"generate_reply of {agent.name} returned {said!r}; it must return a str, a dict or None"
+                    f"generate_reply of {agent.name} returned {reply!r}; it must return a str, a dict or None"
                 )
-            message = None if said is None else Message.of(said)
-            replying = agent.replies_to(peer) or not replied
-            return events.ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept), replying)
+            message = None if reply is None else Message.of(reply)
+            replies = agent.replies_to(peer) or not replied_before
+            return events.ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept), replies)
 
-        given = {"messages": agent.chat_messages[peer], "sender": peer}
-        return self._called("generate_reply", agent, peer, lambda: self._method(agent, "generate_reply")(**given), read)
+        def work() -> Any:
+            return self._method(agent, "generate_reply")(messages=agent.chat_messages[peer], sender=peer)
+
+        return self._call("generate_reply", agent, peer, work, read)
 
     def _send(self, asked: events.SendAsked) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(asked.agent, asked.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
-            wanted = call.passed[-1][1] if call.passed else None
-            return events.SendGiven(tuple(message for message, _ in call.passed), wanted, tuple(call.kept))
+            request_reply = call.passed[-1][1] if call.passed else None
+            return events.SendGiven(tuple(message for message, _ in call.passed), request_reply, tuple(call.kept))
 
         send, message = self._method(agent, "send"), plain_message(asked.message)
-        return self._called("send", agent, peer, lambda: send(message, peer, silent=self._silent), read)
+        return self._call("send", agent, peer, lambda: send(message, peer, silent=self._silent), read)
 
     def _receive(self, asked: events.ReceiveAsked) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(asked.agent, asked.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
-            message, wanted = call.passed[-1] if call.passed else (None, None)
-            return events.ReceiveGiven(message, wanted, tuple(call.kept))
+            message, request_reply = call.passed[-1] if call.passed else (None, None)
+            return events.ReceiveGiven(message, request_reply, tuple(call.kept))
 
         receive, message = self._method(agent, "receive"), plain_message(asked.message)
-        return self._called("receive", agent, peer, lambda: receive(message, peer, None, self._silent), read)
+        return self._call("receive", agent, peer, lambda: receive(message, peer, None, self._silent), read)
 
     def _reply_function(self, asked: events.ReplyFunctionAsked) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(asked.agent, asked.peer)
-        replied = agent.replies_to(peer)
+        replied_before = agent.replies_to(peer)
 
-        def read(said: tuple[bool, Message | None], call: UserCodeCall) -> events.Answer:
-            return events.ReplyFunctionReturned(*said, tuple(call.kept), agent.replies_to(peer) or not replied)
+        def read(reply: tuple[bool, Message | None], call: UserCodeCall) -> events.Answer:
+            return events.ReplyFunctionReturned(*reply, tuple(call.kept), agent.replies_to(peer) or not replied_before)
 
         awaits = self._waits == "async"
         work = partial(agent.call_reply_function, asked.number, peer, awaits=awaits)
-        return self._called("reply function", agent, peer, work, read)
+        return self._call("reply function", agent, peer, work, read)
 
-    def _hooked(self, asked: events.MessagesAsked) -> events.MessagesGiven:
+    def _hook_messages(self, asked: events.MessagesAsked) -> events.MessagesGiven:
         agent, peer = self._pair(asked.agent, asked.peer)
         offset = self._offsets.get(agent.name, 0)
         remembered = agent.chat_messages[peer][: asked.count + offset]
-        made = agent.hooked_before_reply(remembered)
-        # AutoGen 0.2 has what was made of the last message stay in the history, unless other messages changed too.
-        lasting = not agent.hook_lists[ALL] and isinstance(made[-1], Message)
-        return events.MessagesGiven(tuple(_shifted(made, remembered, offset)), lasting)
+        changed = agent.hooked_before_reply(remembered)
+        # AutoGen 0.2 keeps a changed last message in the history, unless hooks could change other messages too.
+        lasting = not agent.hook_lists[ALL] and isinstance(changed[-1], Message)
+        return events.MessagesGiven(tuple(_shifted(changed, remembered, offset)), lasting)
 
-    def _called(
+    def _call(
         self,
         method: call_context.Method,
         agent: Participant,
@@ -203,41 +204,40 @@ class QuestionHandler:
     ) -> events.Answer | Awaitable[events.Answer]:
         call = UserCodeCall(method, agent, peer, self._human, self._waits)
 
-        async def awaited(said: Awaitable[Any]) -> events.Answer:
+        async def wait(pending: Awaitable[Any]) -> events.Answer:
             with call_context.during(call_context.CALL, call):
-                return read(await said, call)
+                return read(await pending, call)
 
         with call_context.during(call_context.CALL, call):
-            said = work()
-        return awaited(said) if isinstance(said, Awaitable) else read(said, call)
+            result = work()
+        return wait(result) if isinstance(result, Awaitable) else read(result, call)
 
     def _pair(self, agent: str, peer: str) -> tuple[Participant, Participant]:
         return self._agents[agent], self._agents[peer]
 
     def _method(self, agent: Participant, name: str) -> Callable[..., Any]:
-        awaited = f"a_{name}"
-        chosen = awaited if self._waits == "async" and agent.overrides(awaited) else name
-        method: Callable[..., Any] = getattr(agent, chosen)
+        uses_async = self._waits == "async" and agent.overrides(f"a_{name}")
+        method: Callable[..., Any] = getattr(agent, f"a_{name}" if uses_async else name)
         return method
 
 
-def _own_run(agent: Participant, asked: events.CodeAsked) -> events.CodeRan:
-    begun = time.monotonic()
+def _run_overridden(agent: Participant, asked: events.CodeAsked) -> events.CodeRan:
+    started = time.monotonic()
     exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in asked.blocks])[:2]
     outputs = (Stream("stdout", str(log)),) if log else ()
-    return events.CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - begun)
+    return events.CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - started)
 
 
-async def _words_awaited(agent: Participant, prompt: str) -> events.HumanInputGiven:
-    return _words(agent, await agent.a_get_human_input(prompt))
+async def _human_input_async(agent: Participant, prompt: str) -> events.HumanInputGiven:
+    return _human_input(agent, await agent.a_get_human_input(prompt))
 
 
-def _words(agent: Participant, text: str | None) -> events.HumanInputGiven:
-    """What an overridden method said; None is taken for saying nothing, as AutoGen 0.2 takes it."""
+def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven:
+    """The text of an overridden method; None means an empty one, as in AutoGen 0.2."""
     return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 
-async def _finished(results: list[Any]) -> events.FunctionsReturned:
+async def _await_results(results: list[Any]) -> events.FunctionsReturned:
     async def text(result: Any) -> str:
         return tool_use.result_text(
             (await tool_use.await_function(result))[1] if isinstance(result, Awaitable) else result
@@ -249,10 +249,10 @@ async def _finished(results: list[Any]) -> events.FunctionsReturned:
 def _shifted(
     messages: Sequence[events.Kept | Message], remembered: Sequence[Mapping[str, Any]], offset: int
 ) -> Iterator[events.Kept | Message]:
-    for each in messages:
-        if isinstance(each, Message):
-            yield each
+    for item in messages:
+        if isinstance(item, Message):
+            yield item
             continue
-        yield from (Message.of(remembered[at]) for at in range(each.start, min(each.stop, offset)))
-        if each.stop > offset:
-            yield events.Kept(max(each.start, offset) - offset, each.stop - offset)
+        yield from (Message.of(remembered[at]) for at in range(item.start, min(item.stop, offset)))
+        if item.stop > offset:
+            yield events.Kept(max(item.start, offset) - offset, item.stop - offset)
