@@ -14,11 +14,19 @@ _TOPICS: dict[Topic, str] = {
     "distribution": r"distribut\w+|histograms?|outliers?|describe",
     "groups": r"compar\w+|differ\w*|groups?|means?|averages?|medians?|sums?|totals?|max|maximum|min|minimum",
     "correlation": r"correlat\w+|relat\w+",
-    "trend": r"trends?|over (the )?(time|years|months|days)|(by|per) (year|month|day)",
+    "trend": r"trends?|over (the )?(time|years|months|days)|(by|per|which|what) (year|month|day)",
 }
 _STATISTICS = {"median": r"medians?", "sum": r"sums?|totals?", "max": r"max|maximum", "min": r"min|minimum"}
 _UNITS = {"year": r"years?|yearly", "month": r"months?|monthly", "day": r"days?|daily"}
 _PLOT = r"plots?|charts?|graphs?|draw|histograms?"
+_FILLERS = re.compile(
+    r"\w{1,3}|\d+|about|analy[sz]e|been|best|biggest|columns?|data|dataframe|does|each|every|explore|file|find|first|from|"
+    r"give|greatest|have|highest|hello|here|into|largest|last|least|less|lets|like|load|look|lowest|make|many|more|most|"
+    r"much|numbers?|only|over|please|read|results?|rows?|show|smallest|some|stands|such|table|tell|than|thanks?|that|"
+    r"their|them|then|there|these|they|thing|this|those|time|using|values?|versus|were|what|when|where|which|will|with|"
+    r"without|worst|would|your"
+)
+"""Words that name neither a column nor an analysis, and need no understanding."""
 _NO_PLOT = rf"(no|without|not) (a |any )?({_PLOT})"
 
 
@@ -35,6 +43,7 @@ class Question:
     unit: str = ""
     named: bool = False
     plot: bool | None = None
+    unknown: tuple[str, ...] = ()
 
 
 def read_question(words: str, table: Table) -> Question:
@@ -55,6 +64,8 @@ def read_question(words: str, table: Table) -> Question:
         topics.discard("groups")
     if measures and not topics:
         topics.add("correlation" if len(measures) >= TWO else "distribution")
+    patterns = (*_TOPICS.values(), *_STATISTICS.values(), *_UNITS.values(), _PLOT)
+    unknown = re.sub("|".join(rf"\b({pattern})\b" for pattern in patterns), " ", rest).split()
     possible = _possible(table, bool(groups), bool(times))
     wanted = topics or {"distribution", "groups", "correlation", "trend"} & possible or {"count"}
     return Question(
@@ -67,6 +78,7 @@ def read_question(words: str, table: Table) -> Question:
         unit=next((name for name, pattern in _UNITS.items() if _has(plain, pattern)), ""),
         named=bool(topics),
         plot=False if _has(plain, _NO_PLOT) else True if _has(plain, _PLOT) else None,
+        unknown=tuple(dict.fromkeys(word for word in unknown if not _FILLERS.fullmatch(word))),
     )
 
 

@@ -47,6 +47,9 @@ def _result(state: State) -> str:
     if not told:
         columns = spans([column.name for column in table.columns] if table else [], most=10)
         return f"I find neither a column nor an analysis in your words. I know {_WORDS}; the columns are {columns}."
+    title = state.dataset.title.lower() if state.dataset else ""
+    if unknown := [word for word in state.question.unknown if word not in title]:
+        told.append(f"Not understood in your task: {spans(unknown)}.")
     if state.first and not state.question.named:
         told.append(f"To go on, name columns, and one of these: {_WORDS}.")
     bullets = "\n".join(f"- {sentence}" for sentence in told)

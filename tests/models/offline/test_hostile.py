@@ -41,6 +41,8 @@ FRAMES: dict[str, pd.DataFrame] = {
     "periods": pd.DataFrame({"p": pd.period_range("2020", periods=4, freq="M"), "n": [1, 2, 3, 4]}),
     "time zones": pd.DataFrame({"t": pd.date_range("2020", periods=40, tz="Europe/Berlin"), "n": range(40)}),
     "date objects": pd.DataFrame({"t": [dt.date(2020, 1, day) for day in range(1, 21)], "n": range(20)}),
+    "ancient dates": pd.DataFrame({"t": [f"00{year}-01-01" for year in range(90, 99)], "n": range(9)}),
+    "ancient and late": pd.DataFrame({"t": ["0097-01-01", "9999-12-31", "0001-01-01"] * 3, "n": range(9)}),
     "dates as index": pd.DataFrame({"n": range(40)}, index=pd.date_range("2020", periods=40, name="day")),
     "repeated index": pd.DataFrame({"n": ["1", "2"] * 5, "m": range(10)}, index=[0] * 10),
     "long name": pd.DataFrame({"x" * 5_000: [1, 2, 3], "y" * 5_000: [3, 2, 1]}),

@@ -38,6 +38,15 @@ def test_time_is_told_by_the_unit_that_was_asked_for(weather: pd.DataFrame) -> N
     assert f"`precipitation`, total by year: {yearly['2012']:,.2f} in 2012" in answer
 
 
+def test_words_that_are_not_understood_are_named(weather: pd.DataFrame) -> None:
+    chat = Chat({"weather": weather})
+    answer = chat.say(with_frames("Which month has the most rain?", weather=weather))
+
+    assert steps(chat) == ["look", "trend"]
+    assert "`precipitation`, mean by month" in answer
+    assert "Not understood in your task: `rain`." in answer
+
+
 def test_plot_alone_means_what_was_asked_before(penguins: pd.DataFrame) -> None:
     chat = Chat({"penguins": penguins})
     chat.say(with_frames("body mass by island, no plots", penguins=penguins))
