@@ -49,7 +49,7 @@ async def flooded(url: str) -> list[float]:
             most = max(most, process.memory_info().rss - before)
 
     thread = threading.Thread(target=watch)
-    async for event in chat.exchange().happening():
+    async for event in chat.exchange().stream_events():
         if isinstance(event, CodeAsked):
             blocks += 1
             if blocks == 1:

@@ -81,7 +81,7 @@ async def seconds(chat: TwoAgentChat) -> float:
     """Processor seconds of a chat, without those between a request to a model and its reply."""
     asked = left_out = 0.0
     begun = time.process_time()
-    async for event in chat.exchange().happening():
+    async for event in chat.exchange().stream_events():
         if isinstance(event, ModelAsked):
             asked = time.process_time()
         elif isinstance(event, ModelReplied):

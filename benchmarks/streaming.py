@@ -27,7 +27,7 @@ async def stream(url: str, *, seen: bool) -> float:
     chat = TwoAgentChat(user, assistant, ChatOptions("go", max_turns=1), waits="async", human=NobodyToAsk())
     view = NotebookView() if seen else None
     begun = time.perf_counter()
-    async for event in chat.exchange().happening():
+    async for event in chat.exchange().stream_events():
         if view is not None:
             view.show(event)
     if view is not None:

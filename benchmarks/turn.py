@@ -42,7 +42,7 @@ async def turns(url: str, count: int) -> list[list[float]]:
     view = NotebookView()
     measured_turns: list[list[float]] = []
     begun, model = 0.0, 0.0
-    async for event in chat.exchange().happening():
+    async for event in chat.exchange().stream_events():
         now = time.perf_counter()
         if isinstance(event, ModelAsked):
             if begun:

@@ -45,7 +45,7 @@ def talk(
     chat = TwoAgentChat(proxy, teacher, ChatOptions(message), waits=way, human=human or NobodyToAsk(), log=log)
 
     async def main() -> None:
-        async for _ in chat.exchange().happening():
+        async for _ in chat.exchange().stream_events():
             pass
 
     if way == "sync":

@@ -255,8 +255,8 @@ class ChatCell:
         )
         position = 0
         try:
-            async with aclosing(chat.exchange().happening(self._view.tick)) as happening:
-                async for event in happening:
+            async with aclosing(chat.exchange().stream_events(self._view.tick)) as stream:
+                async for event in stream:
                     self._reply_begun = isinstance(event, ModelDelta | ReasoningDelta)
                     if position < shown:
                         position += event == cell_run.log[position]

@@ -48,7 +48,7 @@ def events(way: Way, chat: TwoAgentChat) -> list[Event]:
     """The events of a chat, waited for or awaited."""
 
     async def awaited() -> list[Event]:
-        return [event async for event in chat.exchange().happening()]
+        return [event async for event in chat.exchange().stream_events()]
 
     return list(chat.exchange().events()) if way == "sync" else asyncio.run(awaited())
 

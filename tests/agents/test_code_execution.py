@@ -63,7 +63,7 @@ def held(
         return list(talk.exchange().events())
 
     async def main() -> list[Event]:
-        return [event async for event in talk.exchange().happening()]
+        return [event async for event in talk.exchange().stream_events()]
 
     return asyncio.run(main())
 
@@ -182,7 +182,7 @@ def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> 
         )
 
         async def run() -> None:
-            async for _ in talk.exchange().happening():
+            async for _ in talk.exchange().stream_events():
                 pass
 
         task = asyncio.ensure_future(run())

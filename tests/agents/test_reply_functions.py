@@ -205,7 +205,7 @@ def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: An
 
 
 async def _awaited(talk: TwoAgentChat) -> None:
-    async for _ in talk.exchange().happening():
+    async for _ in talk.exchange().stream_events():
         pass
 
 

@@ -95,7 +95,7 @@ def test_awaited_is_waited_for() -> None:
     logged(selector(), waited)
 
     async def run() -> None:
-        async for _ in selector().exchange("start", log=awaited).happening():
+        async for _ in selector().exchange("start", log=awaited).stream_events():
             pass
 
     finished(run())

@@ -166,7 +166,7 @@ def test_log_goes_on_without_asking_again(way: Way) -> None:
 
 
 async def _all(running: TwoAgentChat) -> None:
-    async for _ in running.exchange().happening():
+    async for _ in running.exchange().stream_events():
         pass
 
 

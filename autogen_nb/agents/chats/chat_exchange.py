@@ -63,7 +63,7 @@ class ChatExchange:
         finally:
             self._count()
 
-    async def happening(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
+    async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
         """The events for a sync or async caller; in a sync flow it never suspends."""
         if self._waits == "sync":
             with closing(self.events(tick)) as events:
@@ -89,7 +89,7 @@ class ChatExchange:
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view, which also shows nested chats."""
         with closing(view), call_context.during(call_context.SHOW, view.show):
-            async with aclosing(self.happening(view.tick)) as stream:
+            async with aclosing(self.stream_events(view.tick)) as stream:
                 async for event in stream:
                     view.show(event)
 

@@ -37,10 +37,10 @@ class TeamExchange(ChatExchange):
         self.follower = follower
         self._hold = hold
 
-    async def happening(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
+    async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
         """The events for either caller."""
-        async with self._hold(self._waits), aclosing(super().happening(tick)) as happening:
-            async for event in happening:
+        async with self._hold(self._waits), aclosing(super().stream_events(tick)) as stream:
+            async for event in stream:
                 yield event
 
     def _note(self, event: Event) -> None:
@@ -109,8 +109,8 @@ class MessageStream(AsyncIterator[Item]):
     async def _run(self) -> AsyncGenerator[Item, None]:
         exchange = self._begin()
         came: list[BaseMessage] = []
-        async with aclosing(exchange.happening(self.view.tick)) as happening:
-            async for event in happening:
+        async with aclosing(exchange.stream_events(self.view.tick)) as stream:
+            async for event in stream:
                 self.view.show(event)
                 for message in exchange.follower.take_messages():
                     if not self._tells_task and exchange.follower.is_task(message):
