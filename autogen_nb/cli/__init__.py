@@ -1,1 +1,1 @@
-"""The `autogen-nb` command: one module for each of its commands, and what they share."""
+"""The `autogen-nb` command: one module for each subcommand, and shared modules."""

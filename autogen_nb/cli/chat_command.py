@@ -1,4 +1,4 @@
-"""``autogen-nb chat``: a conversation in the terminal, with the same questions as in a notebook, in words."""
+"""``autogen-nb chat``: a conversation in the terminal, with the questions of the notebook."""
 
 import sys
 from contextlib import suppress
@@ -26,73 +26,73 @@ _ENDS = frozenset({"exit", "quit"})
     max_turns="Replies of the assistant to a task. [20]",
     block_timeout="Seconds for one block. [no limit]",
 )
-def chat(**given: Any) -> int:
-    """Asks for a task, has it done before your eyes, and asks for the next.
+def chat(**values: Any) -> int:
+    """Reads a task, runs it, and asks for the next.
 
-    Before code runs you see it, and say run, edit, skip, all from here or stop. Ctrl-C interrupts a task; Ctrl-C once
-    more, Ctrl-D or "exit" ends the conversation. Where tasks come from a pipe, one that fails ends it.
+    Before code runs, you see it and answer run, edit, skip, all from here or stop. Ctrl-C interrupts a task; a second
+    Ctrl-C, Ctrl-D or "exit" ends the conversation. If tasks come from a pipe, the first failure ends it.
     """
     from autogen_nb.cli.terminal_conversation import TerminalConversation
 
-    options = TaskOptions(**given)
-    conversation = TerminalConversation(options, _loaded(options.data), tell=_tell)
+    options = TaskOptions(**values)
+    conversation = TerminalConversation(options, _load(options.data), tell=_print_notice)
     try:
-        return _talked(conversation)
+        return _converse(conversation)
     finally:
         conversation.close()
 
 
-def _talked(conversation: "TerminalConversation") -> int:
-    here = sys.stdin.isatty()
-    if here:
+def _converse(conversation: "TerminalConversation") -> int:
+    is_terminal = sys.stdin.isatty()
+    if is_terminal:
         with suppress(ImportError):
-            # With it, `input` has a history and can be edited.
+            # The import gives `input` a history and line editing.
             import readline  # noqa: F401
     code, interrupted = exit_codes.ANSWERED, False
     while True:
         try:
-            task = input(_PROMPT if here else "").strip()
+            task = input(_PROMPT if is_terminal else "").strip()
         except EOFError:
             return code
         except KeyboardInterrupt:
             if interrupted:
                 return exit_codes.INTERRUPTED
             interrupted = True
-            _tell("Ctrl-C once more, or Ctrl-D, ends the conversation.")
+            _print_notice("Ctrl-C once more, or Ctrl-D, ends the conversation.")
             continue
         if task.lower() in _ENDS:
             return code
         if not task:
             continue
-        code, interrupted = _done(conversation, task)
-        if code and not here and not interrupted:
+        code, interrupted = _run_task(conversation, task)
+        if code and not is_terminal and not interrupted:
             return code
 
 
-def _done(conversation: "TerminalConversation", task: str) -> tuple[int, bool]:
+def _run_task(conversation: "TerminalConversation", task: str) -> tuple[int, bool]:
     try:
         conversation.do(task)
     except KeyboardInterrupt:
-        _tell("Interrupted; Ctrl-C once more ends the conversation.")
+        _print_notice("Interrupted; Ctrl-C once more ends the conversation.")
         return exit_codes.INTERRUPTED, True
     except AutogenError as error:
-        _tell(" ".join(str(error).split()))
+        _print_notice(" ".join(str(error).split()))
         return exit_codes.code_of(error), False
     return exit_codes.ANSWERED, False
 
 
-def _loaded(data: tuple[Path, ...]) -> dict[str, Any]:
-    found = tables(data, Path())
-    if not found:
+def _load(data: tuple[Path, ...]) -> dict[str, Any]:
+    table_list = tables(data, Path())
+    if not table_list:
         return {}
     import pandas as pd
 
     namespace: dict[str, Any] = {"pd": pd}
-    for table in found:
+    for table in table_list:
         exec(table.source, namespace)  # noqa: S102 - it is our own
-        _tell(f"{table.path} is `{table.name}`: {len(namespace[table.name]):,} rows.")
-    return {table.name: namespace[table.name] for table in found}
+        _print_notice(f"{table.path} is `{table.name}`: {len(namespace[table.name]):,} rows.")
+    return {table.name: namespace[table.name] for table in table_list}
 
 
-def _tell(text: str) -> None:
+def _print_notice(text: str) -> None:
     click.echo(f"autogen-nb chat: {text}", err=True)

@@ -28,7 +28,7 @@ _NO_NETWORK = """
 {%- block html_head_js_mathjax -%}{%- endblock -%}
 {%- block html_head_js_mermaidjs -%}{%- endblock -%}
 """
-"""nbconvert's page without the three scripts that it would fetch; nothing in this notebook needs them."""
+"""nbconvert's page without its three scripts from the web, which this notebook does not need."""
 
 _QUICKSTART = "01_quickstart.ipynb"
 _TABLE = "load-table"
@@ -46,7 +46,7 @@ _NEEDED = ("pandas", "matplotlib")
     help="The folder for what it leaves.",
 )
 def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
-    """Runs the quickstart without key and network, prints the conversation, and keeps the executed notebook."""
+    """Runs the quickstart without key and network, prints the conversation, and saves the executed notebook."""
     import nbformat
 
     begun = time.monotonic()
@@ -59,7 +59,7 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     environment.pop("AUTOGEN_NB_DATA", None)
     if data is not None:
         data = data.expanduser().resolve()
-        # The cell reads it, here and in the notebook's kernel.
+        # The check below and the notebook's cell both read this variable.
         os.environ["AUTOGEN_NB_DATA"] = environment["AUTOGEN_NB_DATA"] = str(data)
         check(data, _reading(book))
     transcript = Transcript(sys.stdout)
@@ -68,7 +68,7 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="autogen-nb-demo-") as folder:
         cwd = path.parent
         if not notebook:
-            # The chat's files go beside the tables, and the package's folder may not be writable.
+            # The chat writes its files next to the tables, and the installed package may be read-only.
             cwd = Path(folder) / "notebooks"
             shutil.copytree(path.parent / "data", cwd / "data")
         ending = asyncio.run(execute(book, cwd=cwd, environment=environment, transcript=transcript))
@@ -76,7 +76,7 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
         click.echo("autogen-nb demo: stopped", err=True)
         return 128 + ending.by
     files = "\n".join(f"  {file}" for file in _write(book, path, out))
-    plots = sum("image/png" in each.get("data", {}) for cell in book.cells for each in cell.get("outputs", []))
+    plots = sum("image/png" in output.get("data", {}) for cell in book.cells for output in cell.get("outputs", []))
     failed = exit_codes.INCOMPLETE if "AnswerIncomplete" in ending.classes else exit_codes.FAILED
     code = exit_codes.ANSWERED if ending.how == "done" else failed
     how = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Not whole"}.get(code, "Failed")
@@ -86,8 +86,8 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
 
 
 def _reading(book: Any) -> str:
-    found = (cell.source for cell in book.cells if _TABLE in cell.metadata.get("tags", []))
-    source: str | None = next(found, None)
+    sources = (cell.source for cell in book.cells if _TABLE in cell.metadata.get("tags", []))
+    source: str | None = next(sources, None)
     if source is None:
         raise ConfigError(f"--data: no cell of this notebook has the tag {_TABLE}, so it takes no table")
     return source
@@ -102,7 +102,7 @@ def _write(book: Any, path: Path, out: Path) -> list[Path]:
     try:
         from nbconvert.exporters import HTMLExporter
     except ImportError:
-        # It comes with JupyterLab; without it there is the notebook alone.
+        # nbconvert is installed with JupyterLab; without it, only the notebook is written.
         return [executed]
     exporter = HTMLExporter(raw_template=_NO_NETWORK, embed_images=True)
     html, _ = exporter.from_notebook_node(book, {"metadata": {"name": path.stem, "path": str(path.parent)}})

@@ -1,4 +1,4 @@
-"""What ``autogen-nb doctor`` looks at. Each look yields findings, starts nothing that stays and asks no host."""
+"""The checks of ``autogen-nb doctor``. Only `probe` contacts a server."""
 
 import os
 import re
@@ -28,7 +28,7 @@ _PIP = f"{sys.executable} -m pip install"
 _PYTHON = (3, 11)
 _HEARS = (6, 29)
 _ALSO_HELD = (7, 0)
-"""The first ipykernel whose clicks are heard in a cell that is awaited, and in one that is not."""
+"""The first ipykernel releases that deliver clicks during an awaited cell, and during any cell."""
 
 _FRONT_ENDS = {"jupyterlab": "JupyterLab", "notebook": "Notebook"}
 _OPTIONAL = {
@@ -42,8 +42,6 @@ _SETTINGS = ("AUTOGEN_NB_MODEL", "AUTOGEN_NB_CONFIRM", "AUTOGEN_NB_BUDGET")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
-
     area: str
     name: str
     state: State
@@ -54,9 +52,9 @@ class Finding:
 def _python() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("python", "autogen_nb", "ok", f"version {__version__}")
-    new = sys.version_info[:2] >= _PYTHON
-    mend = "" if new else "install Python 3.11 or newer, and autogen-nb into it"
-    yield Finding("python", "Python", "ok" if new else "broken", f"{version} at {sys.executable}", mend)
+    is_supported = sys.version_info[:2] >= _PYTHON
+    mend = "" if is_supported else "install Python 3.11 or newer, and autogen-nb into it"
+    yield Finding("python", "Python", "ok" if is_supported else "broken", f"{version} at {sys.executable}", mend)
 
 
 def _libraries() -> Iterator[Finding]:
@@ -80,10 +78,10 @@ def _libraries() -> Iterator[Finding]:
 
 
 def _front_ends() -> Iterator[Finding]:
-    there = {shown: version for name, shown in _FRONT_ENDS.items() if (version := _version(name))}
-    for shown, version in there.items():
-        yield Finding("front ends", shown, "ok", version)
-    if not there:
+    installed = {label: version for name, label in _FRONT_ENDS.items() if (version := _version(name))}
+    for label, version in installed.items():
+        yield Finding("front ends", label, "ok", version)
+    if not installed:
         text = "no JupyterLab or Notebook is in this environment; one elsewhere, or VS Code, may use its kernel"
         yield Finding("front ends", "none", "note", text, f"{_PIP} jupyterlab")
 
@@ -126,7 +124,7 @@ def _sandboxes() -> Iterator[Finding]:
     yield Finding("sandboxes", none, "ok", text)
     for name in walls:
         try:
-            # Any folder but the home would do; this one is ours.
+            # The check rejects the home folder, so it needs another one.
             with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
                 ExecutionTarget(name).check(Path(folder))
         except AutogenError as error:
@@ -151,18 +149,18 @@ def _models() -> Iterator[Finding]:
             "autogen-nb doctor --probe looks for servers on this machine"
         )
         yield Finding("models", "none", "note", "no model is configured; a cell asks which one to take", mend)
-    for each in known:
-        text = f"{each.source}; asks {', '.join(each.hosts) or 'no host'}"
-        yield Finding("models", each.name or "without a name", "ok", text)
+    for model in known:
+        text = f"{model.source}; asks {', '.join(model.hosts) or 'no host'}"
+        yield Finding("models", model.name or "without a name", "ok", text)
 
 
 def probe(servers: LocalServers) -> Iterator[Finding]:
-    """The models that servers on this machine have: the one look that asks anybody."""
-    found = servers.listening()
-    for server in found:
+    """Lists the models that servers on this machine offer."""
+    servers_found = servers.listening()
+    for server in servers_found:
         models = ", ".join(server.models) or "no model"
         yield Finding("this machine", server.kind, "ok", f"{server.base_url} has {models}")
-    if not found:
+    if not servers_found:
         ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
         yield Finding("this machine", "servers", "note", f"none answers where they usually listen ({ports})")
 
@@ -208,4 +206,3 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 LOOKS = (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _policy, _settings)
-"""Everything that is looked at, in the order in which it is told."""

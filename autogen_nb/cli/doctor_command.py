@@ -1,4 +1,4 @@
-"""``autogen-nb doctor``: what is here, what is not, and how to mend it."""
+"""``autogen-nb doctor``: the state of the installation, and repairs."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -22,20 +22,20 @@ _MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--probe", is_flag=True, help="Look for models on this machine's own usual ports, too.")
 def doctor(*, as_json: bool, probe: bool) -> int:
-    """Says what is installed, which sandbox, model and front end can be had, and how to mend what is missing.
+    """Reports the state of the installation, sandboxes, models and front ends, with a repair for each problem.
 
-    No host is asked, and no key is shown.
+    It contacts no host and shows no key.
     """
     more = (_this_machine,) if probe else ()
-    told = [finding for look in (*LOOKS, *more) for finding in _looked(look)]
-    broken = [finding for finding in told if finding.state == "broken"]
+    findings = [finding for look in (*LOOKS, *more) for finding in _looked(look)]
+    broken = [finding for finding in findings if finding.state == "broken"]
     if as_json:
-        click.echo(json.dumps({"ok": not broken, "findings": [asdict(each) for each in told]}, indent=2))
+        click.echo(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))
     else:
-        for area, found in groupby(told, key=lambda each: each.area):
+        for area, findings_of_area in groupby(findings, key=lambda finding: finding.area):
             click.echo(f"{area}")
-            for each in found:
-                click.echo(_line(each))
+            for finding in findings_of_area:
+                click.echo(_line(finding))
         click.echo(f"\n{len(broken)} to mend." if broken else "\nChats can work here.")
     return exit_codes.FAILED if broken else exit_codes.ANSWERED
 
@@ -47,7 +47,7 @@ def _this_machine() -> Iterator[Finding]:
 def _looked(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
         yield from look()
-    # Whatever is wrong here is what the person wants to be told.
+    # The report must include unexpected errors too.
     except Exception as error:  # noqa: BLE001 - as above
         area = look.__name__.strip("_").replace("_", " ")
         yield Finding(area, area, "broken", f"could not be looked at: {type(error).__name__}: {error}")

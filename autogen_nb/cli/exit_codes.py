@@ -30,13 +30,13 @@ _BY_ERROR = (
     ("ModelError", MODEL),
     ("ConfigError", USAGE),
 )
-"""From an exception's class, the narrower first; classes by name, since the exception may be in another process."""
+"""Exit codes by class name, subclasses first; names, because the exception may come from another process."""
 
 
 def code_for(classes: Collection[str]) -> int:
-    """The exit code for an exception whose class and base classes have these names."""
+    """Returns the exit code for an exception whose class and base classes have these names."""
     return next((code for name, code in _BY_ERROR if name in classes), FAILED)
 
 
 def code_of(error: BaseException) -> int:
-    return code_for([each.__name__ for each in type(error).__mro__])
+    return code_for([base.__name__ for base in type(error).__mro__])

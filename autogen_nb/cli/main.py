@@ -1,4 +1,4 @@
-"""The command's entry: a mistake is one line on the standard error, and ``--debug`` shows where it came from."""
+"""The entry point: an error is one line on standard error, and ``--debug`` adds its traceback."""
 
 import io
 import os
@@ -39,17 +39,17 @@ for command in (run, chat, demo, doctor):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the command line says, and gives its exit code."""
-    # A terminal that cannot show a character is no reason to end.
+    """Runs the command line and returns its exit code."""
+    # An encoding error must not end the program.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     debug: list[bool] = []
     try:
-        # click completes words for the shell here, where it is asked to.
+        # click also handles shell completion here.
         code = group.main(arguments, NAME, standalone_mode=False, obj=debug)
         return int(code or 0)
-    # All that can end a program ends here, each in its way.
+    # SystemExit and KeyboardInterrupt have exit codes as well.
     except BaseException as error:  # noqa: BLE001 - as above
         if any(debug):
             traceback.print_exc()
@@ -73,7 +73,7 @@ def _ended(error: BaseException) -> int:
         case KeyboardInterrupt() | click.Abort():
             return _told("stopped", exit_codes.INTERRUPTED)
         case BrokenPipeError():
-            # Whoever read the output has gone, as `head` does; nothing is left to be flushed to them.
+            # The reader of the output has gone, as with `head`; a flush at exit would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return exit_codes.FAILED
         case _:

@@ -1,7 +1,7 @@
-"""A notebook executed from the command line: its conversation printed as it goes, and everything ended by Ctrl-C.
+"""Executes a notebook from the command line, and prints its conversation as it runs.
 
-1. A signal or the end of the time interrupts the cell that runs, so that it leaves what it has.
-2. What does not end then is killed with its kernel; a second signal does so at once.
+1. A signal or the time limit interrupts the running cell, which then saves its results.
+2. A cell that does not end within a second is killed with its kernel; a second signal kills it at once.
 """
 
 import ast
@@ -17,22 +17,20 @@ from autogen_nb.cli.transcript import Transcript
 from autogen_nb.kernels.notebook_kernel import NotebookKernel, notebook_kernel
 
 _GRACE = 1.0
-"""Seconds for a cell to end by itself once it was interrupted."""
+"""Seconds for an interrupted cell to end by itself."""
 
 _ASKED = {
     "classes": "tuple(each.__name__ for each in type(__import__('sys').last_value.__cause__).__mro__)",
     "error": "str(__import__('sys').last_value)",
     "answer": "str(__import__('sys').modules['autogen_nb'].last.summary or '')",
 }
-"""What the notebook's kernel is asked when a cell has failed, or when all are done."""
+"""Expressions to evaluate in the notebook's kernel after a failed cell or at the end."""
 
 _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionEnd:
-    """How a notebook's execution ended."""
-
     how: Literal["done", "failed", "died", "late", "signal"]
     by: int = 0
     classes: tuple[str, ...] = ()
@@ -48,32 +46,32 @@ async def execute(
     transcript: Transcript,
     seconds: float | None = None,
 ) -> ExecutionEnd:
-    """How the execution ended; the outputs are in the notebook."""
+    """Executes the notebook in place, so its outputs are in `notebook`."""
     with _signals() as signals:
         async with notebook_kernel(cwd, environment) as kernel:
             running = asyncio.ensure_future(_cells(notebook, kernel, transcript))
             by = await _first_signal(running, signals, seconds)
             if running.done():
                 return running.result()
-            # Both the signal and the end of the time end the cell in the same way.
+            # A signal and the time limit share this path.
             transcript.close()
             await kernel.interrupt()
             await _first_signal(running, signals, _GRACE)
             if not running.done():
                 await kernel.kill()
                 running.cancel()
-            # It has been told why it ends.
+            # `ExecutionEnd` holds the reason for the cancellation.
             await asyncio.gather(running, return_exceptions=True)
             return ExecutionEnd("signal", by) if by else ExecutionEnd("late")
 
 
 async def _first_signal(running: asyncio.Future[Any], signals: asyncio.Queue[int], seconds: float | None) -> int:
-    came = asyncio.ensure_future(signals.get())
-    both: set[asyncio.Future[Any]] = {running, came}
-    await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    if came.done():
-        return came.result()
-    came.cancel()
+    signal_task = asyncio.ensure_future(signals.get())
+    tasks: set[asyncio.Future[Any]] = {running, signal_task}
+    await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    if signal_task.done():
+        return signal_task.result()
+    signal_task.cancel()
     return 0
 
 
@@ -88,7 +86,7 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
 
     client = Client(notebook, km=kernel.manager)
     client.kc = kernel.client
-    # Nobody can be asked here, and the magics see it by this.
+    # The magics detect an unattended run by this flag.
     client.kc.allow_stdin = False
     client.reset_execution_trackers()
     try:
@@ -98,13 +96,13 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
                 await client.async_execute_cell(cell, index, execution_count=client.code_cells_executed + 1)
                 transcript.settle()
     except CellExecutionError:
-        # The transcript has shown it.
+        # The transcript has already printed the error.
         transcript.settle()
         return await _ended("failed", kernel)
     except DeadKernelError:
         transcript.line("The notebook's kernel died.\n" + kernel.log.read_text(errors="replace"))
         return ExecutionEnd("died")
-    # As a front end does that saves a notebook.
+    # Front ends save this metadata as well.
     reply = await kernel.client.kernel_info(reply=True, timeout=10)
     notebook.metadata["language_info"] = reply["content"]["language_info"]
     return await _ended("done", kernel)
@@ -115,11 +113,15 @@ async def _ended(how: Literal["done", "failed"], kernel: NotebookKernel) -> Exec
         reply = await kernel.client.execute(
             "", silent=True, store_history=False, user_expressions=_ASKED, reply=True, timeout=10
         )
-        # What comes right behind a failed cell is aborted with it.
+        # The kernel aborts requests that closely follow a failed cell.
         if reply["content"]["status"] == "ok":
-            said = reply["content"]["user_expressions"].items()
-            told = {name: ast.literal_eval(each["data"]["text/plain"]) for name, each in said if each["status"] == "ok"}
-            return ExecutionEnd(how, **told)
+            expressions = reply["content"]["user_expressions"].items()
+            values = {
+                name: ast.literal_eval(result["data"]["text/plain"])
+                for name, result in expressions
+                if result["status"] == "ok"
+            }
+            return ExecutionEnd(how, **values)
         await asyncio.sleep(0.05)
     return ExecutionEnd(how)
 
@@ -127,16 +129,16 @@ async def _ended(how: Literal["done", "failed"], kernel: NotebookKernel) -> Exec
 @contextmanager
 def _signals() -> Iterator[asyncio.Queue[int]]:
     loop = asyncio.get_running_loop()
-    came: asyncio.Queue[int] = asyncio.Queue()
+    signal_task: asyncio.Queue[int] = asyncio.Queue()
     taken = []
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
             continue
         with suppress(NotImplementedError):
-            loop.add_signal_handler(number, came.put_nowait, int(number))
+            loop.add_signal_handler(number, signal_task.put_nowait, int(number))
             taken.append(number)
     try:
-        yield came
+        yield signal_task
     finally:
         for number in taken:
             loop.remove_signal_handler(number)

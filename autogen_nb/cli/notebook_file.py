@@ -1,4 +1,4 @@
-"""A notebook's file: written as a whole or not at all, and over nothing that was not meant."""
+"""Writes notebooks atomically, without overwriting other files."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ from autogen_nb.errors import ConfigError, ExecutionError
 
 
 def check_place(path: Path, *, force: bool) -> None:
-    """Makes sure that a notebook may be written there."""
+    """Raises an error if the notebook must not be written to this path."""
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; --out names the notebook's file, such as report.ipynb")
     if path.exists() and not force:
@@ -23,10 +23,10 @@ def check_place(path: Path, *, force: bool) -> None:
 
 
 def save(notebook: Any, path: Path, *, force: bool) -> Path:
-    """The file that the notebook was written to: where another one has come meanwhile, one with a number."""
+    """Writes the notebook and returns its path, which has a number if another file has taken the name meanwhile."""
     import nbformat
 
-    # No other process has this name, whichever machine or container it is in.
+    # The name is unique across machines and containers.
     draft = path.with_name(f".{path.name}-{uuid4().hex}")
     try:
         with draft.open("x", encoding="utf-8") as file:
@@ -39,7 +39,7 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
 
 
 def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
-    """The file that the notebook was written to, and why it is a temporary one; "" where it is not."""
+    """Saves the notebook, if necessary in a temporary folder; returns its path and the reason for that folder."""
     try:
         return save(notebook, path, force=force), ""
     except OSError as error:
@@ -51,15 +51,14 @@ def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str
 
 
 def sign(path: Path) -> None:
-    """Has Jupyter trust the notebook, as one that was run in it: its outputs are shown as they were made.
+    """Signs the notebook, so that Jupyter shows its outputs as trusted.
 
-    The signature goes into Jupyter's own data folder. Where none can be written the notebook is shown without colours,
-    and nothing else is lost.
+    The signature is stored in Jupyter's data folder. An unsigned notebook only loses its colours.
     """
     import nbformat
     from nbformat.sign import NotebookNotary
 
-    # A database of Jupyter's own, which may be locked, damaged or out of reach in ways of its own.
+    # Jupyter's signature database may be locked, damaged or unreachable.
     with suppress(Exception), NotebookNotary() as notary:
         notary.sign(nbformat.read(path, as_version=4))
 
@@ -73,7 +72,7 @@ def _linked(draft: Path, path: Path) -> Path:
             number += 1
             place = path.with_stem(f"{path.stem}-{number}")
         except OSError:
-            # A file system without links.
+            # The file system has no hard links.
             with place.open("x", encoding="utf-8") as file:
                 file.write(draft.read_text(encoding="utf-8"))
             return place

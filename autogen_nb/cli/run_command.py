@@ -1,4 +1,4 @@
-"""``autogen-nb run``: one task without a person, and the notebook that a person would have had of it."""
+"""``autogen-nb run``: one unattended task, saved as a notebook."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ _REPLAY = "replay:"
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run. [no limit]")
 @click.option("--force", is_flag=True, help="Write over a notebook that is there already.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the answer only.")
-def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool, **given: Any) -> int:
+def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool, **options_given: Any) -> int:
     """Runs one TASK without a person ("-" reads it from the standard input) and writes an executed notebook.
 
     \b
@@ -55,7 +55,7 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
         raise click.UsageError("the task is empty; say what is to be done, in quotes")
     out = out.expanduser()
     check_place(out, force=force)
-    options = _check_options(TaskOptions(**given))
+    options = _check_options(TaskOptions(**options_given))
     notebook = _new_notebook(task, options, out.parent)
     transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - it is open to the end
     ending = asyncio.run(
@@ -63,7 +63,7 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
     )
     code = _code(ending)
     if code == exit_codes.USAGE:
-        # Nothing was begun that would be worth a file.
+        # The notebook has no results to save.
         raise ConfigError(ending.error)
     if quiet and ending.answer:
         click.echo(ending.answer)
@@ -78,12 +78,12 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
 def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:
     import nbformat
 
-    found = tables(options.data, folder)
+    table_list = tables(options.data, folder)
     cells = ["%load_ext autogen_nb"]
     words = _cell_words(options, folder)
-    if found:
-        cells.append("\n".join(["import pandas as pd", "", *(table.source for table in found)]))
-        words.append(f"-i {','.join(table.name for table in found)}")
+    if table_list:
+        cells.append("\n".join(["import pandas as pd", "", *(table.source for table in table_list)]))
+        words.append(f"-i {','.join(table.name for table in table_list)}")
     cells.append(f"%%autogen {' '.join((*words, '-a answer'))}\n{task.strip()}")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -93,10 +93,10 @@ def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:
 def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
     model = options.model
     if model and model.startswith(_REPLAY):
-        # The notebook's kernel works in the notebook's folder.
+        # The notebook's kernel runs in the notebook's folder.
         file = Path(model.removeprefix(_REPLAY)).expanduser().resolve()
         model = _REPLAY + os.path.relpath(file, folder.resolve())
-    given = {
+    options_given = {
         "-m": model,
         "--confirm": options.confirm,
         "--sandbox": options.sandbox,
@@ -106,7 +106,7 @@ def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
         "--budget": options.budget,
         "--share": options.share,
     }
-    words = [f"{option} {_quoted(option, str(value))}" for option, value in given.items() if value is not None]
+    words = [f"{option} {_quoted(option, str(value))}" for option, value in options_given.items() if value is not None]
     return words if options.net is None else [*words, "--net" if options.net else "--no-net"]
 
 
@@ -120,7 +120,7 @@ def _quoted(option: str, value: str) -> str:
 
 
 def _check_options(options: TaskOptions) -> TaskOptions:
-    # Nothing that nobody has read runs unless that was chosen.
+    # Unread code needs a sandbox or an explicit choice.
     walled = options.execution_target().walled
     confirm = options.confirm or ("risky" if walled else None)
     if confirm is None:
@@ -160,8 +160,8 @@ def _report(ending: ExecutionEnd, place: Path, timeout: float | None, *, quiet: 
         "died": "the notebook's kernel died",
         "failed": ending.error,
     }.get(ending.how)
-    kept = f"{place} keeps what there is" if why else f"The notebook is {place}"
+    location = f"{place} keeps what there is" if why else f"The notebook is {place}"
     if why:
-        click.echo(f"autogen-nb run: {' '.join(why.split())}; {kept}", err=True)
+        click.echo(f"autogen-nb run: {' '.join(why.split())}; {location}", err=True)
     elif not quiet:
-        click.echo(kept)
+        click.echo(location)

@@ -1,4 +1,4 @@
-"""Tables in files: whether there is one, found out before anything starts, and the Python that reads it."""
+"""Table files: checks before a kernel starts, and the code that reads them."""
 
 import keyword
 import os
@@ -13,16 +13,16 @@ from autogen_nb.errors import ConfigError
 
 _HERE = Path(__file__).resolve().parent
 EXAMPLES = _HERE / "examples" if (_HERE / "examples").is_dir() else _HERE.parent.parent / "notebooks"
-"""The folder of the quickstart and its tables: in the installed package, or in the checkout that this is."""
+"""The quickstart and its tables, in the installed package or in the checkout."""
 
 EXAMPLE = EXAMPLES / "data" / "penguins.csv"
-"""A table to try things with, measurements of 344 penguins; ``--data example`` of a command means it."""
+"""The table of ``--data example``: measurements of 344 penguins."""
 
 _START = 8_192
 _PIECE = 1_048_576
 _CHECKED_ROWS = 1_000
 _READERS = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
-"""Libraries that pandas reads a kind of file with, and that are not installed with it."""
+"""The optional libraries that pandas needs to read a file type."""
 
 _FUNCTIONS = {
     ".xlsx": "read_excel({path})",
@@ -32,44 +32,42 @@ _FUNCTIONS = {
     ".jsonl": "read_json({path}, lines=True)",
     ".ndjson": "read_json({path}, lines=True)",
 }
-"""How pandas reads a kind of file; any other is plain text with a separator."""
+"""The pandas function for each file type; other files are delimited text."""
 
 _EXAMPLE = Path("example")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _OTHER = "cp1252"
 _TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})
-"""Names that the notebook has for something else."""
+"""Names that the notebook uses otherwise."""
 
 
 class NoTable(ConfigError):
-    """There is no table at the path; the message says why, in one line."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A table's file, the variable it is read into, and the Python that reads it."""
-
     path: Path
     name: str
     source: str
 
 
 def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
-    """The tables at the paths, as a notebook in that folder reads them; the start of each was read."""
-    found: list[TableFile] = []
+    """Describes the tables at the paths, as seen from `folder`."""
+    files: list[TableFile] = []
     for path in paths:
         path = EXAMPLE if path == _EXAMPLE and not path.exists() else path.expanduser()  # noqa: PLW2901 - what it means
         check_file(path)
         whole = _reading(path, os.path.relpath(path.resolve(), folder.resolve()))
         some = f", nrows={_CHECKED_ROWS})" if path.suffix.lower() not in _FUNCTIONS else ")"
         check(path, "import pandas as pd\ntable = " + _reading(path, str(path))[:-1] + some)
-        name = _name(path.stem, {each.name for each in found})
-        found.append(TableFile(path, name, f"{name} = {whole}"))
-    return found
+        name = _name(path.stem, {file.name for file in files})
+        files.append(TableFile(path, name, f"{name} = {whole}"))
+    return files
 
 
 def check(path: Path, source: str) -> None:
-    """Makes sure that the Python reads a table with rows into `table`."""
+    """Runs the source and raises an error if `table` has no rows."""
     check_file(path)
     namespace: dict[str, Any] = {}
     try:
@@ -78,7 +76,7 @@ def check(path: Path, source: str) -> None:
         library = _READERS.get(path.suffix.lower(), error.name)
         raise NoTable(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
     except Exception as error:
-        # Whatever a reader may raise, the person gets its reason and not its traceback.
+        # Readers raise many types of exceptions; the user sees one line.
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise NoTable(f"{path} cannot be read as a table: {reason}") from error
     if not len(namespace["table"]):
@@ -86,7 +84,7 @@ def check(path: Path, source: str) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Makes sure that there is a file, and that it is not plainly something else than a table."""
+    """Raises an error for a missing file, or for one that is obviously no table."""
     if not path.exists():
         raise NoTable(f"there is no file {path}")
     if not path.is_file():
@@ -110,7 +108,7 @@ def _reading(path: Path, shown: str) -> str:
 
 
 def _options(path: Path) -> Iterator[str]:
-    """What `read_csv` must be told: the separator, the decimal sign and the encoding, where they are not the usual."""
+    """Detects arguments for `read_csv`: the separator, the decimal sign and the encoding."""
     encoding = _encoding(path)
     with path.open(encoding=encoding, errors="replace") as file:
         text = file.read(_START)

@@ -1,4 +1,4 @@
-"""The options that the commands have in common which give agents a task."""
+"""The command-line options of ``chat`` and ``run``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from autogen_nb.run import policy
 
 @dataclass(frozen=True, slots=True)
 class TaskOptions:
-    """What a task is done with; None, or nothing, is what holds where nothing was said."""
+    """The options of a task; None or empty means the default."""
 
     data: tuple[Path, ...]
     model: str | None
@@ -30,8 +30,8 @@ class TaskOptions:
     share: Share | None
 
     def execution_target(self) -> ExecutionTarget:
-        """Where the code runs: where nothing is said, the organisation's policy says how much there is of walls."""
-        # A kernel that is named has the walls that it has.
+        """Returns where the code runs; the organisation's policy supplies the default sandbox."""
+        # A named kernel brings its own isolation.
         sandbox = self.sandbox or ("none" if self.kernel else policy().sandbox)
         return ExecutionTarget(sandbox, bool(self.net), self.kernel)
 
@@ -39,7 +39,7 @@ class TaskOptions:
 def task_options(
     *, confirm: str, sandbox: str, max_turns: str, block_timeout: str
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Gives a command the options of `TaskOptions`, each as a keyword; the help of some is the command's own."""
+    """Adds the options of `TaskOptions` to a command, with its own help for some of them."""
     options = (
         click.option(
             "--data",
@@ -63,9 +63,9 @@ def task_options(
         click.option("--share", type=click.Choice(get_args(Share)), help="What the model is told of tables. [schema]"),
     )
 
-    def given(command: Callable[..., Any]) -> Callable[..., Any]:
+    def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
         return command
 
-    return given
+    return add_options

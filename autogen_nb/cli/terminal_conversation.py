@@ -1,4 +1,4 @@
-"""A conversation in a terminal: tasks one after another, the same agents, one kernel of theirs."""
+"""A conversation in a terminal: a series of tasks for the same agents and kernel."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ _MOST_TURNS = 20
 
 
 class TerminalView(PlainView):
-    """The plain view, without what the person has just typed or seen."""
+    """The plain view without the task and outputs that the terminal already shows."""
 
     def __init__(self, task: str) -> None:
         super().__init__()
@@ -39,12 +39,11 @@ class TerminalView(PlainView):
         self._reported = False
 
     def show(self, event: Event) -> None:
-        """Writes what the event adds."""
         match event:
             case Said() if event.message.text == self._task:
                 self._task = ""
             case Said() if self._reported:
-                # The outputs have shown what this message tells the model.
+                # This message repeats the outputs for the model.
                 self._reported = False
             case Ended(reason="answered" | "terminated"):
                 self.close()
@@ -56,8 +55,6 @@ class TerminalView(PlainView):
 
 
 class TerminalConversation:
-    """One conversation, from its first task to its end."""
-
     def __init__(self, options: TaskOptions, data: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
         self._data = dict(data)
         self._share: Share = options.share or "schema"
@@ -82,7 +79,6 @@ class TerminalConversation:
         self._tell = tell
 
     def do(self, task: str) -> None:
-        """Has the task done, shown as it goes."""
         message = task + self._hand_over()
         chat = TwoAgentChat(
             self._user,
@@ -102,12 +98,11 @@ class TerminalConversation:
             raise ChatUnfinished(what, reason=ended.reason)
 
     def close(self) -> None:
-        """Ends the agent's kernel."""
         self._forget()
         run.engine.call(self._executor.stop())
 
     def _approver(self) -> RuleBasedApprover:
-        """The person, with their rules and with what they choose for the rest of one task."""
+        """Combines the person, the saved rules and "run all from here" of one task."""
         return RuleBasedApprover(
             TerminalHuman(),
             RulesFile(),

@@ -1,4 +1,4 @@
-"""The conversation of a running notebook as plain text: each output once, in order, as soon as it stays."""
+"""Prints the conversation of a running notebook as plain text, each output once and in order."""
 
 import base64
 import struct
@@ -10,37 +10,35 @@ from typing import Any, TextIO
 from autogen_nb.core.text.visible_text import without_controls
 
 _PASSING = frozenset({"empty", "status", "partial", "panel"})
-"""Kinds of outputs whose place something else takes."""
+"""Kinds of outputs that a later output replaces."""
 
 _PNG_SIZE = slice(16, 24)
 
 
 class Transcript:
-    """Prints what a notebook's kernel sends."""
-
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._shown: set[str] = set()
-        # A text that grows, and whose last lines may still change: its place, and what of it is printed.
+        # The display id of a growing stream, its text, and the part already printed.
         self._growing: str | None = None
         self._text = self._printed = ""
         self._cells = 0
         self._closed = False
 
     def begin(self, source: str) -> None:
-        """Shows a cell that is about to run."""
+        """Prints the source of the next cell."""
         self._cells += 1
         prompt = f"[{self._cells}] "
         self.line(prompt + source.replace("\n", "\n" + " " * len(prompt)))
 
     def line(self, text: str) -> None:
-        """Shows a text as a paragraph of its own."""
+        """Prints a paragraph."""
         if not self._closed:
             self.settle()
             self._print(text.rstrip("\n") + "\n\n")
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Takes a message of the kernel's iopub channel, as Jupyter's messaging specification has it."""
+        """Handles a message from the kernel's iopub channel."""
         if self._closed:
             return
         content = message["content"]
@@ -55,12 +53,12 @@ class Transcript:
                 )
 
     def close(self) -> None:
-        """Takes nothing more: what comes now is the end that was asked for."""
+        """Ignores all further messages."""
         self.settle()
         self._closed = True
 
     def settle(self) -> None:
-        """Shows what is left of a text that came in pieces: from the first line on that changed since it was shown."""
+        """Prints the rest of a growing stream, from the first changed line on."""
         if self._growing is None:
             return
         self._growing = None
@@ -105,7 +103,7 @@ def _described(data: Mapping[str, Any]) -> str:
         return text
     size = ""
     if picture == "image/png":
-        # What calls itself a picture need not be one.
+        # The declared type may be wrong.
         with suppress(ValueError, struct.error):
             width, height = struct.unpack(">II", base64.b64decode(data[picture])[_PNG_SIZE])
             size = f", {width} x {height} pixels"

@@ -1,6 +1,6 @@
 """A deterministic analyst behind the model protocol: no language model, no network, no key.
 
-It never imports pandas or matplotlib: it writes code that does, and reads what the code printed.
+It writes code that imports pandas and matplotlib, and reads the printed results.
 """
 
 from autogen_nb.models.offline.model import OfflineModel

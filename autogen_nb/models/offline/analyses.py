@@ -1,4 +1,4 @@
-"""The code that looks at a table and computes: one template for each analysis."""
+"""Code templates for reading a table and for each analysis."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,6 @@ from autogen_nb.models.offline.task import ENDINGS, Dataset
 from autogen_nb.models.offline.template import Source, render
 
 MOST_COLUMNS = 30
-"""As many columns as are looked at."""
 
 _FIND = """
     # [find] Which tables lie in the working folder
@@ -240,8 +239,6 @@ _STYLE = """
 
 
 class Analysis(NamedTuple):
-    """What an analysis does, to follow "I"; its code, and that of its picture."""
-
     aim: str
     numbers: str
     picture: str
@@ -258,17 +255,15 @@ ANALYSES: dict[Topic, Analysis] = {
 
 
 def find_code() -> str:
-    """Lists the files that hold tables."""
     return render(_FIND, endings=ENDINGS)
 
 
 def look_code(dataset: Dataset) -> str:
-    """Makes the copy with proper types, and tells of its columns."""
+    """Builds the code that converts columns to proper types and prints their facts."""
     return render(_LOOK, load=dataset.loading, raw=Source(dataset.raw), clean=dataset.clean, most=MOST_COLUMNS)
 
 
 def analysis_code(topic: Topic, question: Question, table: Table, df: Source, *, plot: bool) -> str:
-    """Computes what the question asks about the topic, and draws it."""
     aim, *templates = ANALYSES[topic]
     numbers, picture = (render(part, df=df, **_values(topic, question, table)) for part in templates)
     body = "\n\n".join([render(_FINDINGS), numbers, _TELL, *([picture] if plot else [])])

@@ -1,11 +1,11 @@
-"""The model: reads the conversation, chooses the next block, and streams the reply in small pieces.
+"""The offline model: reads the conversation, chooses the next block, and streams the reply.
 
-1. A first task has a look at the table, which makes a copy with proper types; then each analysis is one block: those
-   that the task names, or else those that explore any table.
-2. A further task about the same table needs no look, and has plots where it asks for them.
-3. A block that failed or was skipped is left out, unless the reason for skipping it asks for something else.
-4. A kernel that has lost the copy makes it again, by the code that the person let run.
-5. A summary that lacks a part, for a block failed or a plot was not shown, says which, and finishes as incomplete.
+1. The first block of a new table reads it into a copy with proper types. Then each analysis is one block: those that
+   the task names, or a general exploration.
+2. A later task about the same table reuses the copy, and plots only on request.
+3. A failed or skipped block is left out, unless the reason for skipping it asks for another analysis.
+4. After a kernel restart, the approved code makes the copy again.
+5. A summary names failed blocks and missing plots, and finishes as incomplete.
 """
 
 from collections.abc import AsyncGenerator, Iterator
@@ -24,23 +24,21 @@ INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
 )
 _LOOKS = 3
-"""As many as a turn has, for a kernel that loses the copy again and again."""
+"""The limit per turn, for kernels that restart repeatedly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block to write: its step, its code, and a sentence on what it is for."""
-
     step: str
     code: str
     aim: str
 
 
 class OfflineModel:
-    """No language model, but a fixed analysis of a table.
+    """A fixed analysis of a table, without a language model.
 
-    It writes Python, reads the output that comes back, and sums up with the numbers that were
-    computed. It keeps nothing: the same messages always give the same reply.
+    It writes Python, reads its output, and summarises the computed numbers. It is stateless: the same messages
+    always give the same reply.
     """
 
     price = (0.0, 0.0)
@@ -50,7 +48,7 @@ class OfflineModel:
         return "offline"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Pieces of about a word, then the whole reply; it holds a block, or none when the task is done."""
+        """Streams the reply in pieces of about a word; the last item is the complete reply."""
         state = read_state(request.messages)
         text = write_reply(request, state)
         finish = "stop" if state.whole or not text.endswith(END) else INCOMPLETE
@@ -60,10 +58,9 @@ class OfflineModel:
 
 
 def write_reply(request: ModelRequest, state: State) -> str:
-    """The text of the reply: what was learned and the next block, or the summary; and what the model is, once."""
     block = next((block for block in _blocks(state) if not _is_settled(state, block)), None)
-    said = [Message.of(message).text for message in request.messages if message.get("role") == "assistant"]
-    parts = [] if any(text.startswith(INTRODUCTION) for text in said) else [INTRODUCTION]
+    replies = [Message.of(message).text for message in request.messages if message.get("role") == "assistant"]
+    parts = [] if any(text.startswith(INTRODUCTION) for text in replies) else [INTRODUCTION]
     if block is None:
         parts.append(summary(state))
     else:
@@ -91,11 +88,13 @@ def _blocks(state: State) -> Iterator[Block]:
 
 
 def _is_settled(state: State, block: Block) -> bool:
-    tries = state.tries(block.step)
+    attempts = state.attempts_at(block.step)
     if block.step == "look":
-        return len(tries) >= (_LOOKS if state.table else 1)
-    lost = [tried for tried in tries if tried.error == LOST]
-    return len(lost) > 1 or any(tried.ran or tried.code == block.code for tried in tries if tried not in lost)
+        return len(attempts) >= (_LOOKS if state.table else 1)
+    lost = [attempt for attempt in attempts if attempt.error == LOST]
+    return len(lost) > 1 or any(
+        attempt.ran or attempt.code == block.code for attempt in attempts if attempt not in lost
+    )
 
 
 def _look(state: State, dataset: Dataset) -> Block:

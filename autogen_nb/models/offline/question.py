@@ -1,4 +1,4 @@
-"""What a task asks of a table: columns by their names, and kinds of analysis by a handful of plain words."""
+"""Reads a task: column names, and keywords for the kinds of analysis."""
 
 import re
 from dataclasses import dataclass
@@ -26,14 +26,12 @@ _FILLERS = re.compile(
     r"their|them|then|there|these|they|thing|this|those|time|using|values?|versus|were|what|when|where|which|will|with|"
     r"without|worst|would|your"
 )
-"""Words that name neither a column nor an analysis, and need no understanding."""
+"""Words that need no mention in the answer when no analysis uses them."""
 _NO_PLOT = rf"(no|without|not) (a |any )?({_PLOT})"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked."""
-
     topics: tuple[Topic, ...] = ()
     impossible: tuple[Topic, ...] = ()
     measures: tuple[str, ...] = ()
@@ -49,7 +47,7 @@ class Question:
 def read_question(words: str, table: Table) -> Question:
     plain = " ".join(_words(words.replace("'", "")))
     named = [column for column in table.columns if _has(plain, _spoken(column))]
-    # The "max" of `temp_max` asks for no maximum.
+    # The "max" in `temp_max` requests no maximum.
     rest = re.sub("|".join([*(rf"\b{_spoken(column)}\b" for column in named), "(?!)"]), " ", plain)
     groups = [column.name for column in named if column.name in table.groups or _follows_by(column, plain)]
     measures = [column.name for column in named if column.name in table.measures and column.name not in groups]
@@ -67,9 +65,9 @@ def read_question(words: str, table: Table) -> Question:
     patterns = (*_TOPICS.values(), *_STATISTICS.values(), *_UNITS.values(), _PLOT)
     unknown = re.sub("|".join(rf"\b({pattern})\b" for pattern in patterns), " ", rest).split()
     possible = _possible(table, bool(groups), bool(times))
-    wanted = topics or {"distribution", "groups", "correlation", "trend"} & possible or {"count"}
+    topics_or_default = topics or {"distribution", "groups", "correlation", "trend"} & possible or {"count"}
     return Question(
-        topics=tuple(topic for topic in _TOPICS if topic in wanted & possible),
+        topics=tuple(topic for topic in _TOPICS if topic in topics_or_default & possible),
         impossible=tuple(topic for topic in _TOPICS if topic in topics - possible),
         measures=tuple(measures),
         groups=tuple(groups),
@@ -96,7 +94,7 @@ def _possible(table: Table, groups: bool, times: bool) -> set[Topic]:
 
 
 def _spoken(column: Column) -> str:
-    """A pattern for the name of the column, in full or without its last word: "body mass" for `body_mass_g`."""
+    """Builds a pattern for a column's name, with or without its last word: "body mass" for `body_mass_g`."""
     words = _words(column.name)
     short = words[:-1] if len(words) > TWO else words
     return rf"{re.escape(' '.join(short))}(s|es)?( {re.escape(words[-1])})?" if words else "(?!)"

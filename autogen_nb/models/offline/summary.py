@@ -1,9 +1,9 @@
-"""The words of a reply: what the last block told, and the summary at the end; names from data stay harmless there."""
+"""Writes the sentences of a reply. Names from data appear only inside code spans."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from autogen_nb.models.offline.conversation import LOST, State, Tried
+from autogen_nb.models.offline.conversation import LOST, Attempt, State
 from autogen_nb.models.offline.table import Table
 
 END = "TERMINATE"
@@ -14,7 +14,7 @@ _WORDS = "mean, median, total, maximum, minimum, compare, count, correlation, tr
 
 
 def learned(state: State) -> str:
-    """What the last block told, in one or two sentences, or what became of it."""
+    """Summarises the last block in one or two sentences."""
     last = state.last
     if last is None:
         return ""
@@ -22,73 +22,72 @@ def learned(state: State) -> str:
         return f"You skipped the block `{last.step}`, so I go on without it."
     if last.error:
         return f"That failed: {_error(last)}."
-    told = _sentences(state, last)
-    if told or last.step == "find":
-        return " ".join(told[:2])
+    sentences = _sentences(state, last)
+    if sentences or last.step == "find":
+        return " ".join(sentences[:2])
     return "That output does not hold the findings that I look for; perhaps the block was edited."
 
 
 def summary(state: State) -> str:
-    """The last reply of a turn: what was found, and what was not looked at."""
     return f"{_dead_end(state) or _result(state)}\n\n{END}"
 
 
 def _result(state: State) -> str:
-    told = [sentence for tried in state.settled for sentence in _sentences(state, tried)]
-    skipped = [span(tried.step) for tried in state.settled if not tried.ran]
-    told += [f"Skipped by you: {listed(skipped)}."] if skipped else []
-    failed = [tried for tried in state.settled if tried.error]
-    told += [f"Left out: {span(tried.step)} ({_error(tried)}).{_install(tried)}" for tried in failed]
-    unseen = [span(tried.step) for tried in state.settled if not tried.error and tried.plots > tried.pictures]
-    told += [f"Computed, but not shown as a plot: {listed(unseen)}."] if unseen else []
+    sentences = [sentence for attempt in state.settled for sentence in _sentences(state, attempt)]
+    skipped = [span(attempt.step) for attempt in state.settled if not attempt.ran]
+    sentences += [f"Skipped by you: {listed(skipped)}."] if skipped else []
+    failed = [attempt for attempt in state.settled if attempt.error]
+    sentences += [f"Left out: {span(attempt.step)} ({_error(attempt)}).{_install(attempt)}" for attempt in failed]
+    unseen = [span(attempt.step) for attempt in state.settled if not attempt.error and attempt.plots > attempt.pictures]
+    sentences += [f"Computed, but not shown as a plot: {listed(unseen)}."] if unseen else []
     if state.question.impossible:
-        told.append(f"These columns allow no {listed(state.question.impossible)}.")
+        sentences.append(f"These columns allow no {listed(state.question.impossible)}.")
     table = state.table
-    if not told:
+    if not sentences:
         columns = spans([column.name for column in table.columns] if table else [], most=10)
         return f"I find neither a column nor an analysis in your words. I know {_WORDS}; the columns are {columns}."
     title = state.dataset.title.lower() if state.dataset else ""
     if unknown := [word for word in state.question.unknown if word not in title]:
-        told.append(f"Not understood in your task: {spans(unknown)}.")
+        sentences.append(f"Not understood in your task: {spans(unknown)}.")
     if state.first and not state.question.named:
-        told.append(f"To go on, name columns, and one of these: {_WORDS}.")
-    bullets = "\n".join(f"- {sentence}" for sentence in told)
+        sentences.append(f"To go on, name columns, and one of these: {_WORDS}.")
+    bullets = "\n".join(f"- {sentence}" for sentence in sentences)
     missing = "" if state.whole else "\n\nThis answer is not whole; what it lacks is named below."
     return f"**Summary** (every number was computed in the blocks above){missing}\n\n{bullets}"
 
 
-def _sentences(state: State, tried: Tried) -> list[str]:
-    if tried.step == "look":
-        return _overview(state, state.table) if state.table and tried.succeeded else []
+def _sentences(state: State, attempt: Attempt) -> list[str]:
+    if attempt.step == "look":
+        return _overview(state, state.table) if state.table and attempt.succeeded else []
     return [
         "".join(span(part) if place % 2 else _MARKUP.sub("", part) for place, part in enumerate(finding.split("`")))
-        for finding in tried.findings
+        for finding in attempt.findings
     ]
 
 
 def _overview(state: State, table: Table) -> list[str]:
     kinds = {"of numbers": "number", "of dates": "date", "of text or categories": "text", "empty": "empty"}
     parts = [(len(table.of_kind(kind)), words) for words, kind in kinds.items()]
-    told = ", ".join(f"{size} {words}" for size, words in parts if size)
+    kinds_text = ", ".join(f"{size} {words}" for size, words in parts if size)
     title = span(state.dataset.title if state.dataset else "")
     gaps = max(table.columns, key=lambda column: column.missing, default=None)
     missing = f"; most values are missing in {span(gaps.name)} ({gaps.missing:,})" if gaps and gaps.missing else ""
-    found = [
-        f"{title} has {count(table.rows, 'row')} and {count(table.width, 'column')} ({told}).",
+    sentences = [
+        f"{title} has {count(table.rows, 'row')} and {count(table.width, 'column')} ({kinds_text}).",
         f"{table.complete:,} of {count(table.rows, 'row')} are complete and {table.repeated:,} repeated{missing}.",
     ]
     if table.width > len(table.columns):
-        found.append(f"Of so many columns I look at the first {len(table.columns)}.")
+        sentences.append(f"Of so many columns I look at the first {len(table.columns)}.")
     for column in table.columns:
         if column.came_as != column.kind:
-            found.append(f"{span(column.name)} came as {column.came_as} and is now {column.kind}.")
+            sentences.append(f"{span(column.name)} came as {column.came_as} and is now {column.kind}.")
         if column.lost:
             lost = f"{count(column.lost, 'value')} could not be taken as a {column.kind}"
-            found.append(f"Of {span(column.name)}, {lost} and became missing.")
-    if table.rows > 1 and (alike := [column.name for column in table.columns if column.distinct == 1]):
-        found.append(f"There is only one value in {spans(alike)}.")
-    aside = [column.name for column in table.of_kind("empty", "other")]
-    return [*found, f"Not looked into: {spans(aside)}."] if aside else found
+            sentences.append(f"Of {span(column.name)}, {lost} and became missing.")
+    if table.rows > 1 and (constant := [column.name for column in table.columns if column.distinct == 1]):
+        sentences.append(f"There is only one value in {spans(constant)}.")
+    ignored = [column.name for column in table.of_kind("empty", "other")]
+    return [*sentences, f"Not looked into: {spans(ignored)}."] if ignored else sentences
 
 
 def _dead_end(state: State) -> str:
@@ -106,7 +105,7 @@ def _dead_end(state: State) -> str:
         return f"Without a look at {title} I know nothing of its columns. Give me the task again to run that block."
     if last.error:
         return f"I could not read {title}: {_error(last)}.{_install(last)}"
-    return f"The look at {title} told nothing that I can read. Give me the task again, and run the block unchanged."
+    return f"I cannot read the output of the look at {title}. Give me the task again, and run the block unchanged."
 
 
 def _no_dataset(state: State) -> str:
@@ -118,22 +117,22 @@ def _no_dataset(state: State) -> str:
     )
 
 
-def _error(tried: Tried) -> str:
-    first = next(iter(tried.message.splitlines()), "")
-    return f"{span(tried.error)}: {span(first)}" if first else span(tried.error)
+def _error(attempt: Attempt) -> str:
+    first = next(iter(attempt.message.splitlines()), "")
+    return f"{span(attempt.error)}: {span(first)}" if first else span(attempt.error)
 
 
-def _install(tried: Tried) -> str:
-    module = tried.message.partition("'")[2].partition("'")[0].partition(".")[0]
-    if tried.error not in ("ModuleNotFoundError", "ImportError") or not module:
+def _install(attempt: Attempt) -> str:
+    module = attempt.message.partition("'")[2].partition("'")[0].partition(".")[0]
+    if attempt.error not in ("ModuleNotFoundError", "ImportError") or not module:
         return ""
     return f" Install it with {span(f'pip install {module}')} and give me the task again."
 
 
 def span(value: object) -> str:
-    """The value as a code span: one line, without backticks, at most 60 characters.
+    """Formats the value as a code span: one line, without backticks, at most 60 characters.
 
-    Inside a code span Markdown reads nothing else, so a name from data cannot become a fence or a picture.
+    Markdown inside a code span is inert, so a name from data cannot become a fence or a picture.
     """
     text = " ".join(str(value).split()).replace("`", "'")
     text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
@@ -142,16 +141,15 @@ def span(value: object) -> str:
 
 
 def spans(values: Iterable[object], *, most: int = 6) -> str:
-    """The values as code spans in a sentence, at most that many of them."""
     every = [span(value) for value in values]
     return listed(every if len(every) <= most else [*every[:most], f"{len(every) - most} more"])
 
 
 def listed(items: Sequence[str]) -> str:
-    """The items with commas, and "and" before the last."""
+    """Joins the items with commas, and "and" before the last."""
     return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
 
 
 def count(number: int, noun: str) -> str:
-    """The number with its noun: "1 row", "1,461 rows"."""
+    """Formats the number with its noun: "1 row", "1,461 rows"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

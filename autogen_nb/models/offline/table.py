@@ -1,18 +1,18 @@
-"""What is known about a table's columns, and which roles they can play."""
+"""A table's columns and the roles that they can play."""
 
 import re
 from dataclasses import dataclass
 from typing import Any
 
 MANY = 30
-"""As many values as a column can have to be taken for groups."""
+"""The maximum number of distinct values of a grouping column."""
 TWO = 2
-"""The fewest groups or numbers that can be compared."""
+"""The minimum number of groups or numbers for a comparison."""
 
 FEW = 6
-"""As many groups as can be told apart by their colours."""
+"""The maximum number of groups with distinguishable colours."""
 _TIMES = 5
-"""Numbers of years are a time from this many on; fewer are rather groups."""
+"""The minimum number of distinct years of a time axis; fewer years are groups."""
 
 _KEY = re.compile(r"(^|[\W_])(id|index|key|uuid|unnamed\W*\d+)$|[a-z]I[dD]$", re.IGNORECASE)
 _YEAR = re.compile(r"(^|[\W_])years?$", re.IGNORECASE)
@@ -20,8 +20,6 @@ _YEAR = re.compile(r"(^|[\W_])years?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of the copy."""
-
     name: str
     came_as: str
     kind: str
@@ -31,13 +29,12 @@ class Column:
 
     @property
     def is_year(self) -> bool:
-        """Whether the name says that these numbers are years."""
         return self.kind == "number" and _YEAR.search(self.name) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as far as it was looked at: of a wide one, `columns` are fewer than its `width`."""
+    """The facts about a table; `columns` holds only the first of a wide table's `width` columns."""
 
     rows: int
     width: int
@@ -50,7 +47,7 @@ class Table:
 
     @property
     def measures(self) -> list[str]:
-        """Numbers that vary and are neither keys nor years."""
+        """Numeric columns that vary and are neither keys nor years."""
         return [
             column.name
             for column in self.of_kind("number")
@@ -59,13 +56,13 @@ class Table:
 
     @property
     def groups(self) -> list[str]:
-        """Text that divides the rows into a few groups."""
+        """Text columns with a few distinct values."""
         most = min(MANY, max(TWO, self.rows // 2))
         return [column.name for column in self.of_kind("text") if TWO <= column.distinct <= most]
 
     @property
     def times(self) -> list[str]:
-        """Dates that vary, then numbers that are years."""
+        """Date columns that vary, then numeric columns with years."""
         dates = [column.name for column in self.of_kind("date") if column.distinct > 1]
         return dates + [column.name for column in self.columns if column.is_year and column.distinct >= _TIMES]
 
@@ -77,7 +74,7 @@ class Table:
 
 
 def read_table(facts: Any) -> Table | None:
-    """The table that the facts of a look describe; None where an edited block printed something else."""
+    """Parses the facts that a block printed; None if an edited block printed something else."""
     try:
         columns = [
             Column(str(name), str(was), str(kind), *map(int, rest)) for name, was, kind, *rest in facts["columns"]

@@ -1,4 +1,4 @@
-"""The task message: the person's words, the variables that were handed over, and the table that they point at."""
+"""Parses the task message: the words, the variables and the table to analyse."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -47,24 +47,22 @@ _LOADERS = {
     "value": "$raw = pd.DataFrame($value)",
     "variable": "",
 }
-"""What brings a table of each kind into the kernel."""
+"""Code that loads a table, by file type."""
 
 _ENDINGS = tuple(_LOADERS)[:-2]
 ENDINGS = tuple(f".{kind}" for kind in _ENDINGS)
-"""Endings of the files that hold a table."""
+"""File extensions of tables."""
 
 _TYPES = rf"(?:{'|'.join(_ENDINGS)})(?:\.(?:gz|bz2|zip|xz))?"
 _QUOTED = re.compile(rf"([\"'`])((?:(?!\1).)+\.{_TYPES})\1", re.IGNORECASE)
 _BARE = re.compile(rf"(?<![^\s(\[])([^\s\"'`()<>]+\.{_TYPES})(?!\w)", re.IGNORECASE)
 
 _TO_FRAME = ("Series", "ndarray", "list", "dict")
-"""Types of variables of which pandas makes a table."""
+"""Variable types that pandas converts to a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A table to work on."""
-
     raw: str
     title: str
     kind: str = "variable"
@@ -72,12 +70,12 @@ class Dataset:
 
     @property
     def clean(self) -> Source:
-        """The variable for the copy with proper types."""
+        """The variable that holds the copy with proper types."""
         return Source(f"{self.raw}_clean")
 
     @property
     def loading(self) -> Source:
-        """The code that brings the table into the kernel; empty where it is there already."""
+        """The code that loads the table; empty for a variable that is a table."""
         marks, lines = "\t" if self.kind == "tsv" else ",;\t|", self.kind != "json"
         raw, value = Source(self.raw), Source(self.title)
         return render(_LOADERS[self.kind], raw=raw, path=self.title, marks=marks, lines=lines, value=value)
@@ -85,21 +83,21 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one message asks: its words without paths and without what the magics append, and the table it names."""
+    """A task's words without file paths, and its table."""
 
     words: str
     dataset: Dataset | None = None
 
 
 def read_task(text: str) -> Task:
-    """The task in a message: a table that was handed over goes before a file that the words name."""
+    """Parses a task; a table variable takes precedence over a file name."""
     heading = _HEADING.search(text)
     words, appended = (text[: heading.start()], text[heading.end() :]) if heading else (text, "")
     words = _FOLDER.sub("", words).strip()
     variables = _VARIABLE.findall(appended)
     quoted, bare = _QUOTED.search(words), _BARE.search(words)
     path = quoted[2] if quoted else bare[1] if bare else ""
-    # The name of a file is not that of a column: "data/weather.csv" asks nothing about `weather`.
+    # The name of a file is no column: "data/weather.csv" does not refer to `weather`.
     words = _QUOTED.sub(" ", _BARE.sub(" ", words))
     dataset = _handed_over(variables, words, ("DataFrame", "Table"))
     if dataset is None and path and "://" not in path:
@@ -113,11 +111,11 @@ def file_dataset(path: str) -> Dataset:
 
 
 def _handed_over(variables: Sequence[tuple[str, str, str]], words: str, types: Collection[str]) -> Dataset | None:
-    fitting = [found for found in variables if found[1] in types]
-    if not fitting:
+    candidates = [variable for variable in variables if variable[1] in types]
+    if not candidates:
         return None
-    named = [found for found in fitting if re.search(rf"(?<!\w){re.escape(found[0])}(?!\w)", words)]
-    name, kind, more = (named or fitting)[0]
+    named = [variable for variable in candidates if re.search(rf"(?<!\w){re.escape(variable[0])}(?!\w)", words)]
+    name, kind, more = (named or candidates)[0]
     if kind in _TO_FRAME:
         return Dataset(f"{name}_table", name, "value", kind + more)
     return Dataset(name, name, description=kind + more)

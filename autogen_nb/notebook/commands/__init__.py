@@ -1,1 +1,1 @@
-"""The commands of ``%autogen``, a module each."""
+"""The subcommands of ``%autogen``, one module each."""

@@ -1,4 +1,4 @@
-"""``%autogen audit``: who decided what in a chat, and what went to models, as its log has it."""
+"""``%autogen audit``: the decisions in a chat and the requests to models, from its log."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,7 +16,7 @@ _NUMBERS = frozenset({"#"})
 
 
 def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
-    """The record of a chat as a table; ``--sent`` tells what went to models."""
+    """Shows the decisions as a table, or the model requests with ``--sent``."""
     if [word for word in words if word != "--sent"]:
         raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
     log = [event for each in chat.runs for event in each.log]
@@ -24,7 +24,6 @@ def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
 
 
 def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:
-    """Every question to a person, and all code, as a table."""
     rows = [
         (str(number), row.agent, row.what, "; ".join(row.reasons), row.answer, row.by, row.came_to, row.code)
         for number, row in enumerate(decisions(log), 1)

@@ -1,4 +1,4 @@
-"""``%autogen kernel``: how the agent's kernel is, what it holds, and the ways to interrupt it or to begin afresh."""
+"""``%autogen kernel``: the status and variables of the agent's kernel; interrupts or restarts it."""
 
 import difflib
 
@@ -18,7 +18,6 @@ _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if 
 
 
 def execute(verb: str, chat: NotebookConversation) -> DisplayData:
-    """Does what is asked of a chat's kernel, and returns what is to be shown for it."""
     if verb not in VERBS:
         near = difflib.get_close_matches(verb, VERBS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(VERBS)}"
@@ -45,7 +44,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
 
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
-    # A status is read where the kernel lives.
+    # The engine's loop owns the kernel.
     return chat.executor.kernel.status, chat.kernels.seconds_left(chat)
 
 

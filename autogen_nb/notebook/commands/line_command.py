@@ -1,4 +1,4 @@
-"""``%autogen``: the table of its commands, from which the usage and the hints follow."""
+"""``%autogen``: the table of subcommands, its source for usage and hints."""
 
 import difflib
 import os
@@ -33,8 +33,6 @@ from autogen_nb.notebook.view.plain_cell import PlainCellView
 
 @dataclass(frozen=True, slots=True)
 class LineCommand:
-    """A command of ``%autogen``."""
-
     arguments: str
     help: str
     run: "Callable[[Commands, Sequence[str]], None]"
@@ -42,7 +40,7 @@ class LineCommand:
 
 
 COMMANDS: dict[str, LineCommand] = {}
-"""The commands by name, in the order of the usage."""
+"""The subcommands in the order of the usage."""
 
 Run = TypeVar("Run", bound=Callable[..., None])
 
@@ -56,8 +54,6 @@ def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = F
 
 
 class Commands:
-    """What a person does with a notebook's chats, beside running cells."""
-
     def __init__(
         self,
         shell: InteractiveShell,
@@ -72,8 +68,8 @@ class Commands:
         self._choose_model = choose_model
 
     def run(self, line: str) -> None:
-        """Runs the command of a line, and shows what comes of it; without one, says which there are."""
-        # A rule may name a command line with quotes of its own.
+        """Runs the command of a line, or lists the commands if the line is empty."""
+        # A rule may contain a quoted command line.
         try:
             name, *words = (line.split() if line.split()[:1] == ["rules"] else shlex.split(line)) or [""]
         except ValueError as error:
@@ -92,7 +88,6 @@ class Commands:
             command.run(self, words)
 
     def say(self, text: str) -> None:
-        """Shows a line."""
         self._show(tables_html.line(text, kind="kernel"))
 
     @_command(
@@ -167,7 +162,7 @@ class Commands:
             self._show(tables_html.line(show_command.WAITS_FOR_ANSWER))
 
     def say_why_empty(self, chat: NotebookConversation) -> None:
-        """Says that there is nothing to show of the chat, and what there was before a restart."""
+        """Says that the chat has nothing to show, and mentions chats from before a restart."""
         gone = self._notebook.restarts.remark(chat)
         self.say(f"{gone} The next %%autogen cell begins a new one." if gone else show_command.EMPTY)
 
@@ -188,7 +183,7 @@ class Commands:
         self._show(models_command.execute(words, self._notebook, os.environ, self._servers))
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        """The chat that the words name, or the current one."""
+        """Returns the named chat, or the current one."""
         options, chat = self._options_and_chat(words)
         if options:
             raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")
@@ -230,7 +225,7 @@ class Commands:
 
 
 _WIDTH = 72
-"""The columns of the usage, as a cell in a narrow window shows them without a break."""
+"""The width of the usage, which fits a narrow window."""
 
 
 def _usage() -> str:

@@ -1,4 +1,4 @@
-"""``%autogen model``: which model is asked, where and with which key; set by the form, and forgotten again."""
+"""``%autogen model``: shows, sets or removes the model, its server and key."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ _FORGOTTEN = "What was given in the model form is forgotten."
 
 
 def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> DisplayData:
-    """Does what is asked, and returns what is to be shown for it."""
     if list(words) == ["forget"]:
         setting.forget()
         return _shown(setting, environ, _FORGOTTEN)
@@ -33,7 +32,7 @@ def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, s
 
 
 def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> ModelForm:
-    """The form that ``%autogen model set`` opens, with what the words say filled in."""
+    """Returns the form of ``%autogen model set``, prefilled from the words."""
     rest, proposed = list(words), setting.proposal(None, environ)
     if "--url" in rest:
         index = rest.index("--url")
@@ -42,7 +41,7 @@ def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, 
         proposed = replace(proposed, base_url=url) if same else replace(proposed, base_url=url, api_key=None, model="")
         del rest[index : index + 2]
     if len(rest) > 1 or any(word.startswith("-") for word in rest):
-        # A key in a cell would be saved with the notebook.
+        # The notebook would save a key in a cell.
         raise ConfigError("%autogen model set takes a model's name and --url; the key is typed in the form")
     head = "Which model is asked by cells that name none?"
     return ModelForm(head, replace(proposed, model=rest[0]) if rest else proposed, offline=False, stop="Change nothing")

@@ -1,4 +1,4 @@
-"""``%autogen models``: which models there are: those that are set up, and those that answer on this machine."""
+"""``%autogen models``: configured models, and models on this machine's servers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ _OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model
 
 
 def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> DisplayData:
-    """What is to be shown: asking this is the person's leave to look at this machine's own ports."""
+    """Lists the models; the command is the user's consent to scan local ports."""
     if words:
         raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
     given = notebook.model_setting.given

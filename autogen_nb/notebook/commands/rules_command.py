@@ -1,4 +1,4 @@
-"""``%autogen rules``: a person's lasting rules, listed, made and revoked."""
+"""``%autogen rules``: lists, adds and revokes saved rules."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -15,7 +15,6 @@ VERBS = ("list", "add", "remove", "clear")
 
 
 def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable[[str], bool]) -> DisplayData:
-    """Does what is asked of the rules, and returns what is to be shown for it."""
     verb, *rest = words or ["list"]
     match verb:
         case "list" if not rest:
@@ -67,7 +66,7 @@ def _read(words: Sequence[str], folder: Path) -> Rule:
 
 
 def _find_rule(words: Sequence[str], kept: Sequence[KeptRule], folder: Path) -> Rule:
-    """The rule that a number or a text names."""
+    """Finds a rule by its number or text."""
     if len(words) == 1 and words[0].isdecimal():
         if not 0 < int(words[0]) <= len(kept):
             raise ConfigError(f"there is no rule {words[0]}; {_ALL}")

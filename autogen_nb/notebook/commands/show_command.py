@@ -1,4 +1,4 @@
-"""``%autogen show``: a chat as its log has it, in a cell of its own."""
+"""``%autogen show``: displays a chat from its log."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -19,12 +19,12 @@ WAITS_FOR_ANSWER = (
 
 
 def waiting_run(chat: NotebookConversation) -> CellRun | None:
-    """The chat's last run, where it was cut off at a question that a cell can ask again."""
+    """Returns the last run if it was interrupted at a question that a cell can repeat."""
     return chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
 
 
 def show_runs(runs: Sequence[CellRun], view: CellView) -> None:
-    """Shows what happened in these runs; when it happened is not known any more."""
+    """Shows the runs without times, which the log does not record."""
     with closing(view):
         asked: PersonAsked | None = None
         for event in (each for run in runs for one in run.log for each in _flat(one)):
