@@ -1,4 +1,4 @@
-"""What a log tells of who decided what: every question to a person, all code as it ran, all that went to models."""
+"""Reports from a log: every question to a person, all code that ran, and every request to a model."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -31,14 +31,14 @@ from autogen_nb.messages import CodeBlock, Message
 _Question: TypeAlias = ApprovalAsked | EffectAsked | CodeInputAsked | HumanInputAsked
 
 OPEN = "open"
-"""What stands in the place of an answer that has not been given."""
+"""The answer to a question that nobody has answered yet."""
 UNASKED = "nobody was asked"
 POLICY = "the policy"
 
 
 @dataclass(slots=True)
 class PersonAsked:
-    """One thing that was asked, or that ran unasked."""
+    """A question to a person, or code that ran without one."""
 
     agent: str
     what: str
@@ -51,7 +51,7 @@ class PersonAsked:
 
 @dataclass(slots=True)
 class Sent:
-    """One request to a model."""
+    """A request to a model."""
 
     agent: str
     why: str
@@ -62,19 +62,19 @@ class Sent:
 
 
 def decisions(log: Iterable[Recorded]) -> list[PersonAsked]:
-    """All that a person was asked, and all code that ran, in order; what happened in chats within is included."""
-    found = _Decisions()
+    """The questions to a person and the code that ran, in order, including nested chats."""
+    report = _Decisions()
     for event in _flat(log):
-        found.add(event)
-    return found.rows
+        report.add(event)
+    return report.rows
 
 
 def requests(log: Iterable[Recorded]) -> list[Sent]:
-    """All that models were asked, in order; what happened in chats within is included."""
-    found = _Requests()
+    """The requests to models, in order, including nested chats."""
+    report = _Requests()
     for event in _flat(log):
-        found.add(event)
-    return found.rows
+        report.add(event)
+    return report.rows
 
 
 def _flat(log: Iterable[Recorded]) -> Iterator[Recorded]:
@@ -94,31 +94,31 @@ class _Decisions:
         match event:
             case ApprovalAsked() | EffectAsked() | CodeInputAsked() | HumanInputAsked():
                 self._secret = isinstance(event, CodeInputAsked) and event.password
-                self.rows.append(_opened(event))
+                self.rows.append(_question_row(event))
             case ApprovalGiven():
                 self._approve(self.rows[-1], event)
             case EffectJudged() | CodeInputGiven() | HumanInputGiven():
                 row = self.rows[-1]
                 row.answer, row.by = _answer(event, secret=self._secret), event.by
             case CodeAsked():
-                self._running.append([self._begun(event, block) for block in event.blocks])
+                self._running.append([self._code_row(event, block) for block in event.blocks])
             case CodeRan() if self._running:
-                _finish(self._running.pop(), event)
+                _record_results(self._running.pop(), event)
             case _:
                 pass
 
-    def _approve(self, row: PersonAsked, given: ApprovalGiven) -> None:
-        edited = given.code not in (None, row.code)
+    def _approve(self, row: PersonAsked, answer_event: ApprovalGiven) -> None:
+        edited = answer_event.code not in (None, row.code)
         words = {"run": "edited and run" if edited else "run", "skip": "skipped", "stop": "stopped"}
-        onwards = ", and all that follows" if given.onwards else ""
-        kept = f"; from now on: {'; '.join(given.rules)}" if given.rules else ""
-        row.answer = f"{_with(words[given.decision], given.reason)}{onwards}{kept}"
-        row.by = given.by
-        row.code = row.code if given.code is None else given.code
-        if given.decision == "run":
+        onwards = ", and all that follows" if answer_event.onwards else ""
+        kept = f"; from now on: {'; '.join(answer_event.rules)}" if answer_event.rules else ""
+        row.answer = f"{_with_note(words[answer_event.decision], answer_event.reason)}{onwards}{kept}"
+        row.by = answer_event.by
+        row.code = row.code if answer_event.code is None else answer_event.code
+        if answer_event.decision == "run":
             self._cleared.append(row)
 
-    def _begun(self, asked: CodeAsked, block: CodeBlock) -> PersonAsked:
+    def _code_row(self, asked: CodeAsked, block: CodeBlock) -> PersonAsked:
         row = next((row for row in self._cleared if row.code == block.code), None)
         if row is None:
             why = "confirm is never" if asked.permissions is None else "nothing risky was read in it"
@@ -129,13 +129,13 @@ class _Decisions:
         return row
 
 
-def _finish(rows: list[PersonAsked], ran: CodeRan) -> None:
+def _record_results(rows: list[PersonAsked], ran: CodeRan) -> None:
     for number, row in enumerate(rows, 1):
         last = number == min(max(ran.ran, 1), len(rows))
         row.came_to = f"exit code {ran.exit_code}" if last else "exit code 0" if number < ran.ran else "did not run"
 
 
-def _opened(asked: _Question) -> PersonAsked:
+def _question_row(asked: _Question) -> PersonAsked:
     match asked:
         case ApprovalAsked(agent=agent, block=block):
             which = f", block {asked.index + 1} of {asked.total}" if asked.total > 1 else ""
@@ -145,27 +145,27 @@ def _opened(asked: _Question) -> PersonAsked:
             line = (f"at the line {asked.line.strip()}",) if asked.line else ()
             return PersonAsked(agent, f"running code {what}", line)
         case CodeInputAsked(agent=agent, prompt=prompt):
-            return PersonAsked(agent, _with("input of running code", prompt))
+            return PersonAsked(agent, _with_note("input of running code", prompt))
         case _:
-            return PersonAsked(asked.agent, _with("your words", asked.prompt))
+            return PersonAsked(asked.agent, _with_note("your words", asked.prompt))
 
 
-def _answer(given: EffectJudged | CodeInputGiven | HumanInputGiven, *, secret: bool) -> str:
-    match given:
-        case EffectJudged() if given == ENDED:
-            return _with("not decided", given.reason)
+def _answer(answer_event: EffectJudged | CodeInputGiven | HumanInputGiven, *, secret: bool) -> str:
+    match answer_event:
+        case EffectJudged() if answer_event == ENDED:
+            return _with_note("not decided", answer_event.reason)
         case EffectJudged(allowed=allowed, stop=stop):
             answer = "allowed" if allowed else "denied, and the chat stopped" if stop else "denied"
-            return _with(answer, given.reason)
+            return _with_note(answer, answer_event.reason)
         case CodeInputGiven(text=None):
             return "no input"
         case CodeInputGiven(text=text):
             return "a password" if secret else f"typed: {text}"
         case _:
-            return f"said: {given.text}" if given.text else "said nothing"
+            return f"said: {answer_event.text}" if answer_event.text else "said nothing"
 
 
-def _with(text: str, more: str) -> str:
+def _with_note(text: str, more: str) -> str:
     return f"{text} ({more.strip()})" if more.strip() else text
 
 
@@ -193,7 +193,7 @@ class _Requests:
                 row = self._open.pop()
                 row.host, row.model, row.cached = event.host, event.model, event.cached
                 if not isinstance(event, ModelReplied) and not event.model:
-                    # The caller's own function answered, or chance.
+                    # A function of the caller, or chance, chose the speaker.
                     self.rows = [each for each in self.rows if each is not row]
             case _:
                 pass

@@ -1,4 +1,4 @@
-"""Who may be asked: protocols of the persons, or of what stands for them, that a chat puts its questions to."""
+"""Protocols for the persons, or their substitutes, who answer a chat's questions."""
 
 from collections.abc import Awaitable
 from typing import Protocol
@@ -16,20 +16,20 @@ from autogen_nb.events import (
 
 
 class Human(Protocol):
-    """Someone who may be asked; an answer may be awaitable."""
+    """Answers the questions of agents; an answer may be awaitable."""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """The words of a person."""
+        """Returns what the person writes."""
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        """A person's decision about code."""
+        """Returns the person's decision about code."""
 
 
 class CodeQuestionAnswerer(Protocol):
-    """Someone who may be asked while code runs; an answer may be awaitable. A `Human` may be one, too."""
+    """Answers the questions of running code; an answer may be awaitable. A `Human` may implement it too."""
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
-        """A person's decision about what running code is about to do."""
+        """Returns the person's decision about an effect of running code."""
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        """What a person types for running code."""
+        """Returns the input that the person types for running code."""

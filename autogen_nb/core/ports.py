@@ -1,4 +1,4 @@
-"""What the layers above must bring: protocols of one to three methods, and the values they exchange."""
+"""Protocols that the upper layers implement, and the values that they exchange."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,6 @@ from autogen_nb.outputs import Output
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked."""
-
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
     functions: Sequence[Mapping[str, Any]] = ()
@@ -21,10 +19,9 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's whole reply; `usage` is None where the server did not say, `cost` (dollars) where it is not known.
+    """A complete reply of a model; `usage` and `cost` (in dollars) are None if they are unknown.
 
-    `cached` tells that it came from a cache; `note` is what the person must be told of how it was got; `host` is the
-    server that was asked, "" where none was; `reasoning` is what the model thought, as far as it was told.
+    `note` is a notice about the request for the person; `host` is the server, "" if none was involved.
     """
 
     message: Message
@@ -40,13 +37,13 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The server is asked again after a pause, and why; "" once it is."""
+    """A pause before the next attempt, with the reason; "" when the attempt begins."""
 
     why: str
 
 
 Part: TypeAlias = str | Reasoning | Waiting | Completion
-"""What a reply comes in: pauses before anything came, pieces of text and of reasoning, then the whole."""
+"""An item of a streamed reply: pauses first, then pieces of text and reasoning, then the complete reply."""
 
 
 class Model(Protocol):
@@ -54,15 +51,15 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """How the model is named to a person."""
+        """The name to show to a person."""
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Pieces of thought and of text as they come, then exactly one `Completion`, which is the last item."""
+        """Yields pieces of reasoning and text as they arrive, then exactly one `Completion`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """How a run of code blocks ended."""
+    """The result of running code blocks."""
 
     exit_code: int
     ran: int
@@ -73,24 +70,24 @@ class Executor(Protocol):
     """Something that runs code blocks."""
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncIterator[Output | RunEnded]:
-        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run."""
+        """Yields outputs as they arrive, then exactly one `RunEnded`; a failed block ends the run."""
 
     async def stop(self) -> None:
-        """Ends what the executor holds (a kernel, a container); it may be called twice."""
+        """Releases the kernel or container; further calls do nothing."""
 
 
 class Inquirer(Protocol):
-    """Takes what code asks while it runs to whoever answers it; called on the engine's loop."""
+    """Passes the questions of running code to a person; its methods run on the engine's loop."""
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        """Whether the code may do this; `line` is where it waits, as far as that is known."""
+        """Decides about an effect; `line` is the line of code that waits for it, if known."""
 
     async def typed(self, prompt: str, password: bool) -> str | None:
-        """What somebody types for the code; None ends its input."""
+        """Returns what the person types; None closes the code's input."""
 
 
 class AttendedExecutor(Executor, Protocol):
-    """An executor whose code may ask while it runs."""
+    """An executor whose code may ask questions while it runs."""
 
     def attended(
         self,
@@ -100,4 +97,4 @@ class AttendedExecutor(Executor, Protocol):
         scope: PathScope | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Output | RunEnded]:
-        """What `run` gives, with somebody there to ask, unless that is None."""
+        """Runs blocks like `run`; `inquirer` receives the questions, or is None if nobody can answer."""

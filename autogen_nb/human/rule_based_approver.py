@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.policy.rules import covered, parse, placed
+from autogen_nb.core.policy.rules import covered, parse, with_absolute_path
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
@@ -115,7 +115,7 @@ class RuleBasedApprover:
         return self._onwards.chosen and agent not in self._onwards.excepted
 
     def _placed(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
-        return tuple(placed(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
+        return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _by(self, question: ApprovalAsked) -> str:
         """Who lets the block run without a question; "" where nobody does."""

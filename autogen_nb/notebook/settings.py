@@ -109,7 +109,7 @@ def cell_settings(
     """The cell's own options, then the environment, then the defaults; never below the policy."""
     values = {name: _value(name, getattr(options, name), defaults) for name in OPTIONS}
     wanted = values["confirm"]
-    confirm = policy.confirmed(wanted or ("risky" if sandboxed else "always"))
+    confirm = policy.stricter_confirm(wanted or ("risky" if sandboxed else "always"))
     unasked = _UNASKED.format(_never_by(options)) if confirm == "never" else ""
     values |= {
         "confirm": confirm,

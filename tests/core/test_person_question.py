@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, Wanted, read_question
+from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, ParsedQuestion, read_question
 from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, Outcome, Reply, Stop
 from autogen_nb.events import (
     Answer,
@@ -25,9 +25,9 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ('{"question": " Which? "}', Wanted("Which?")),
-        ('{"question": "Which?", "choices": null}', Wanted("Which?")),
-        ('{"question": "Which?", "choices": ["red", " blue", "red"]}', Wanted("Which?", ("red", "blue"))),
+        ('{"question": " Which? "}', ParsedQuestion("Which?")),
+        ('{"question": "Which?", "choices": null}', ParsedQuestion("Which?")),
+        ('{"question": "Which?", "choices": ["red", " blue", "red"]}', ParsedQuestion("Which?", ("red", "blue"))),
         ("", "are not JSON"),
         ("[" * 100_000, "are not JSON"),
         ("[]", "needs a question"),
@@ -39,7 +39,7 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
     ],
     ids=range(11),
 )
-def test_what_a_call_asks(arguments: str, found: Wanted | str) -> None:
+def test_what_a_call_asks(arguments: str, found: ParsedQuestion | str) -> None:
     read = read_question(arguments)
 
     assert read == found or (isinstance(read, str) and isinstance(found, str) and found in read)

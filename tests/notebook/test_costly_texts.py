@@ -82,5 +82,5 @@ def test_a_large_table_is_cleaned(cell: str) -> None:
 def test_a_long_statement_is_asked_about() -> None:
     found = analysis.effects(CodeBlock("python", f"pd.read_sql({'select 1 -- ' + 'x' * 10_000!r}, c)"))
 
-    assert not sql_effects.asks("select 1 -- " + "x" * 10_000)
+    assert not sql_effects.is_query_prefix("select 1 -- " + "x" * 10_000)
     assert any("too long to be read" in effect.words for effect in found)

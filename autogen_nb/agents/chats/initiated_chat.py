@@ -23,7 +23,7 @@ from autogen_nb.agents.parts.outgoing_messages import checked_message
 from autogen_nb.agents.parts.prompts import REFLECT
 from autogen_nb.agents.parts.usage_tracker import Paid, UsageTotals
 from autogen_nb.core.chats.message_roles import wire
-from autogen_nb.core.chats.person_question import NO_ONE
+from autogen_nb.core.chats.person_question import NO_AUTHOR
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model, ModelRequest
@@ -139,7 +139,7 @@ class TwoAgentChat:
     def result(self) -> ChatResult:
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
         events = list(call_context.all_events(self.log))
-        inputs = (event for event in events if isinstance(event, HumanInputGiven) and event.by != NO_ONE)
+        inputs = (event for event in events if isinstance(event, HumanInputGiven) and event.by != NO_AUTHOR)
         return ChatResult(
             chat_history=history,
             summary=self._summary(),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.parts.tool_use import ToolUser, register_function
 from autogen_nb.core.chats.human_input import EXIT
-from autogen_nb.core.chats.person_question import DESCRIPTION, NO_ONE, NOBODY, SILENCE, CallAndAsk
+from autogen_nb.core.chats.person_question import DESCRIPTION, NO_AUTHOR, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.chats.reply_steps import Step, generate_function_call_reply
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
@@ -42,7 +42,7 @@ def answer_or_nobody(
     ask: Callable[[], HumanInputGiven | Awaitable[HumanInputGiven]],
 ) -> HumanInputGiven | Awaitable[HumanInputGiven]:
     """The person's answer, or without a person the answer `NOBODY`."""
-    nobody = HumanInputGiven(NOBODY, by=NO_ONE)
+    nobody = HumanInputGiven(NOBODY, by=NO_AUTHOR)
 
     async def wait(pending: Awaitable[HumanInputGiven]) -> HumanInputGiven:
         try:

@@ -112,7 +112,7 @@ def read_code_config(config: Any) -> CodeConfig | None:
         return None
     organisation = policy()
     if isinstance(config, CodeConfig):
-        confirm = organisation.confirmed(one_of("confirm", config.confirm, CONFIRMS))
+        confirm = organisation.stricter_confirm(one_of("confirm", config.confirm, CONFIRMS))
         return replace(config, executor=_usable(config.executor, organisation), confirm=confirm)
     if config is not None and not isinstance(config, Mapping):
         raise WrongType(f"code_execution_config is {config!r}; it must be a dict, or False for no code execution")
@@ -130,7 +130,7 @@ def read_code_config(config: Any) -> CodeConfig | None:
     return CodeConfig(
         executor,
         options["last_n_messages"],
-        organisation.confirmed(options["confirm"]),
+        organisation.stricter_confirm(options["confirm"]),
         _stop_at_exit(executor) if creates else None,
         None if options["output_dir"] is None else Path(options["output_dir"]),
         options["pictures"],

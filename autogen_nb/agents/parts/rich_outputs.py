@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.core.text.execution_report import elided, joined_text
-from autogen_nb.core.text.image_header import pixels
-from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes
+from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, pixels
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 
 LARGEST = 3_000_000

@@ -1,7 +1,7 @@
-"""What code does beyond computing, read from its text before it runs.
+"""Predicts the effects of code from its text, before the code runs.
 
-A rail, not a wall: the reading knows libraries by their names, and a library can do anything behind a harmless one.
-What cannot be read is unknown, and unknown is asked about.
+This is a rail, not a wall: it knows libraries by name, and a library can hide any effect behind a harmless name.
+Code that cannot be read counts as unknown, and the person is asked about it.
 """
 
 from functools import lru_cache
@@ -18,43 +18,43 @@ _DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
 
 @lru_cache(maxsize=128)
 def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...]:
-    """What the block does beyond computing, each effect once; empty for code that only computes."""
+    """The effects of the block without duplicates; empty for code that only computes."""
     return _read(block, scope).effects
 
 
 def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions:
-    """What the block may do without a further question, once it was let run as it was read."""
-    found = _read(block, scope)
-    # A database is opened to be written, whatever is asked of it then.
+    """The effects that the block may have without a further question, once it is approved."""
+    collected = _read(block, scope)
+    # SQLite opens databases for writing, even for queries.
     opened = (
         Effect("write", effect.target, f"opens {effect.target}")
-        for effect in found.effects
+        for effect in collected.effects
         if effect.target.endswith(_DATABASES)
     )
-    return Permissions(tuple(dict.fromkeys((*found.effects, *found.started, *opened))))
+    return Permissions(tuple(dict.fromkeys((*collected.effects, *collected.started, *opened))))
 
 
 def asks(confirm: Confirm, block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...] | None:
-    """What a person who is asked must be told that the block does, or None where it may run unasked."""
+    """The effects to show in the question about a block; None if the block may run without a question."""
     if confirm == "never":
         return None
-    read = effects(block, scope)
-    if confirm == "risky" and all(effect.harmless for effect in read):
+    predicted = effects(block, scope)
+    if confirm == "risky" and all(effect.harmless for effect in predicted):
         return None
-    return read
+    return predicted
 
 
-def reasons(read: tuple[Effect, ...]) -> tuple[str, ...]:
-    """The words of what is not harmless, each once."""
-    return tuple(dict.fromkeys(effect.words for effect in read if not effect.harmless))
+def reasons(predicted: tuple[Effect, ...]) -> tuple[str, ...]:
+    """The descriptions of the effects that are not harmless, without duplicates."""
+    return tuple(dict.fromkeys(effect.words for effect in predicted if not effect.harmless))
 
 
 def _read(block: CodeBlock, scope: PathScope | None) -> FoundEffects:
-    found = FoundEffects(scope or PathScope())
+    collected = FoundEffects(scope or PathScope())
     if block.language == "python":
-        read_cell(block.code, found)
+        read_cell(block.code, collected)
     elif block.language in ("sh", "bash"):
-        read_shell(block.code, found)
+        read_shell(block.code, collected)
     else:
-        found.add_unknown(f"is {one_line(block.language)} code, which is not read")
-    return found
+        collected.add_unknown(f"is {one_line(block.language)} code, which is not read")
+    return collected

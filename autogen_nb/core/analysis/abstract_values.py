@@ -1,6 +1,6 @@
-"""The values that an expression may have, and what comes of them: plain Python, no syntax.
+"""The values that an expression may have.
 
-Plain constants stand for themselves, lists, tuples and sets for tuples. What cannot be told is `UNKNOWN`.
+Constants represent themselves; tuples represent lists, tuples and sets; `UNKNOWN` represents undetermined values.
 """
 
 import ast
@@ -11,12 +11,12 @@ from itertools import islice
 from typing import Any, Final
 
 MOST = 40
-"""Possible values of one expression; where there are more, it cannot be told."""
+"""An expression with more possible values than this counts as unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What cannot be told."""
+    """An undetermined value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,38 +28,38 @@ class PathText:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """What a library gives by this name, such as ``os.path`` or ``requests.Session()``."""
+    """The name of something in a library, such as ``os.path`` or ``requests.Session()``."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file, a buffer or a writer, whose opening has been judged already; `name` is its path where that is known."""
+    """An open file, buffer or writer whose opening was checked before; `name` is its path, if known."""
 
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalName:
-    """A function, a class or an object of one, that the block itself defines."""
+    """A function, class or instance that the block itself defines."""
 
     name: str
 
 
 UNKNOWN: Final = Unknown()
 HOLE: Final = "\ue000"
-"""What stands in a text for a part of it that cannot be told; no text of a model's own is taken for it as code."""
+"""Placeholder for an unknown part of a string. It is a private-use character."""
 
-TEMPORARY: Final = "/tmp/\ue001"  # noqa: S108 - it stands for a name that is not known
-"""Where something temporary of the block's own lies; no text of a model's own is taken for it."""
+TEMPORARY: Final = "/tmp/\ue001"  # noqa: S108  # a placeholder, not a real path
+"""Placeholder for the path of a temporary file or folder that the block creates."""
 
 Values = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A member of a list that may be one of several values."""
+    """An element of a list with several possible values."""
 
     values: Values
 
@@ -72,22 +72,22 @@ class Mapped:
 
 
 def raw(value: Any) -> str | None:
-    """The text of a text or a path, which may have holes; None for anything else."""
+    """The value's text, with its placeholders, if it is a string or a path."""
     if isinstance(value, PathText):
         return value.text
     return value if isinstance(value, str) else None
 
 
 def text_of(value: Any) -> str | None:
-    """The text of a text or a path; None for anything else, and where a part of it cannot be told."""
+    """The text of a string or a path; None for other values and where a part is unknown."""
     text = raw(value)
     return None if text is None or HOLE in text else text
 
 
 def path_of(value: Any) -> str | None:
-    """The path that a value names; None where it cannot be told.
+    """The path that a value names; None if it is unknown.
 
-    A hole is taken for some letters of a name, within a folder that is known, where the name has letters of its own.
+    A placeholder counts as a wildcard in a file name if the folder and some letters of the name are known.
     """
     text = raw(value)
     if text is None or HOLE not in text:
@@ -99,7 +99,7 @@ def path_of(value: Any) -> str | None:
 
 
 def is_temporary(path: str) -> bool:
-    """Whether a path is that of something temporary of the block's own, or below it."""
+    """True for the block's own temporary files and folders and what is in them."""
     return f"{posixpath.normpath(path)}/".startswith(f"{TEMPORARY}/")
 
 
@@ -111,17 +111,17 @@ def elements(value: Any) -> Values:
     return (UNKNOWN,)
 
 
-def few(values: Iterable[Any]) -> Values:
-    """The values, each once; with `UNKNOWN` where there are none or too many."""
-    found: list[Any] = []
+def deduplicated(values: Iterable[Any]) -> Values:
+    """The values without duplicates; `UNKNOWN` is added if the list is empty or too long."""
+    unique: list[Any] = []
     for value in islice(values, MOST * MOST):
         for each in value.values if isinstance(value, OneOf) else (value,):
-            if each not in found:
-                found.append(each)
-    return tuple(found) if 0 < len(found) <= MOST else (*found[:MOST], UNKNOWN)
+            if each not in unique:
+                unique.append(each)
+    return tuple(unique) if 0 < len(unique) <= MOST else (*unique[:MOST], UNKNOWN)
 
 
-def item(value: Any, index: Values) -> Values:
+def subscript(value: Any, index: Values) -> Values:
     if isinstance(value, Mapped):
         return tuple(each for key, each in value.pairs if _may_be(key, index)) or (UNKNOWN,)
     if isinstance(value, tuple):
@@ -139,15 +139,15 @@ def _may_be(key: Any, index: Values) -> bool:
     return not plain or any(each in index for each in keys)
 
 
-def operated(op: ast.operator, left: Any, right: Any) -> Any:
-    """What comes of two values."""
+def binary_result(op: ast.operator, left: Any, right: Any) -> Any:
+    """The result of a binary operator."""
     a, b = raw(left), raw(right)
     if isinstance(op, ast.Div) and a is not None and b is not None:
         return PathText(posixpath.join(a, b))
     if isinstance(op, ast.Add) and (isinstance(left, str) or isinstance(right, str)):
-        return printed(left) + printed(right)
+        return string_form(left) + string_form(right)
     if isinstance(op, ast.Mod) and isinstance(left, str) and isinstance(right, str | int):
-        # Only one plain place is filled.
+        # Only a single plain placeholder is supported.
         plain = left.count("%s") + left.count("%d") == left.count("%") == 1
         return left.replace("%s", str(right)).replace("%d", str(right)) if plain else UNKNOWN
     if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
@@ -155,8 +155,8 @@ def operated(op: ast.operator, left: Any, right: Any) -> Any:
     return UNKNOWN
 
 
-def printed(value: Any) -> str:
-    """How a value stands in a text, with a hole where it cannot be told."""
+def string_form(value: Any) -> str:
+    """The string form of a value; `HOLE` if it is unknown."""
     if isinstance(value, bool | int) or value is None:
         return str(value)
     text = raw(value)

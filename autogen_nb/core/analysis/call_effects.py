@@ -1,4 +1,4 @@
-"""What a call does, by what is called and what with."""
+"""Predicts the effects of a call from the function and its arguments."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -27,35 +27,34 @@ _CALLS = word_lists("calls")
 _CONNECTIONS = ("memory", "sqlite3.connect()", "duckdb.connect()", "sqlalchemy.create_engine()", "duckdb")
 _LITE = ("sqlite3.connect()", "memory.sqlite3")
 _OF_PATHS = ("with_name", "with_suffix", "with_stem")
-"""Methods that only a path has, and that make another path."""
+"""Methods of paths that return another path."""
 _THREADS = ("threading", "sequential", "threads", "sharedmem")
 _WORKERS = ("concurrent.", "joblib.", "multiprocessing.", "torch.multiprocessing.")
-"""What they start is Python again: no text that they are given is a command."""
+"""Their workers run Python functions, so their string arguments are not commands."""
 _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
 _PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
-"""What methods of a path do to its file."""
-_GIVEN_USES = [(method, use) for use, methods in word_lists("paths_given").items() for method in methods]
-"""What they do to the file that they are given."""
+_ARGUMENT_USES = [(method, use) for use, methods in word_lists("paths_given").items() for method in methods]
+"""How a method of a path uses the path itself, and how it uses its argument."""
 
 
 class CallReader:
-    """Finds what the calls of a block do."""
+    """Adds the effects of the calls in a block."""
 
-    def __init__(self, values: Evaluator, found: FoundEffects, own: Iterable[str], *, changing: bool) -> None:
+    def __init__(self, values: Evaluator, effects: FoundEffects, own: Iterable[str], *, changing: bool) -> None:
         self._values = values
-        self._found = found
+        self._effects = effects
         self._own = frozenset(own)
         self._changing = changing
 
     def read(self, call: ast.Call) -> None:
-        """Finds what the call itself does, beyond what its arguments do."""
-        if _given(call, _ARGUMENTS["folder"]):
-            self._found.add_unknown("takes a path from the number of a folder")
+        """Adds the effects of the call itself, without those of its arguments."""
+        if _keyword_values(call, _ARGUMENTS["folder"]):
+            self._effects.add_unknown("takes a path from the number of a folder")
         func = call.func
         refs = self._values.refs(func)
         for ref in refs:
-            self._read_library(library_effects.plain(ref), call, made="()" in ref)
+            self._read_library(library_effects.without_calls(ref), call, made="()" in ref)
         if isinstance(func, ast.Attribute):
             for value in self._values.of(func.value):
                 self._read_method(value, func.attr, call)
@@ -64,19 +63,19 @@ class CallReader:
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         harmless = name in _CALLS["quiet"] or name in self._own
         if not harmless and not method_effects.effect(name) and not any(map(_is_known, refs)):
-            # Addresses that are handed to what is not known.
+            # An unknown function may connect to any address in its arguments.
             for address in self._addresses(call):
                 if is_url(address):
-                    self._found.add_connection(address)
+                    self._effects.add_connection(address)
                 elif address.lower().startswith(("sqlite://", "sqlite+", "duckdb://")):
-                    sql_effects.read_address(address, self._found, changing=True)
+                    sql_effects.read_address(address, self._effects, changing=True)
 
     def _read_function(self, func: ast.Name, call: ast.Call) -> None:
         for value in self._values.of(func):
             if isinstance(value, Ref) and not _is_known(value.name):
-                self._read_name(value.name.rpartition(".")[2], call, value.name)
+                self._read_unknown_owner(value.name.rpartition(".")[2], call, value.name)
             elif value is UNKNOWN:
-                self._read_name(func.id, call, func.id)
+                self._read_unknown_owner(func.id, call, func.id)
 
     def _read_library(  # noqa: C901  # one row for each kind of library
         self, name: str, call: ast.Call, *, made: bool
@@ -88,79 +87,78 @@ class CallReader:
         elif name in _CALLS["database"]:
             for text in self._files(call, keywords=("database", "url")):
                 read_only = any(each.arg == "read_only" for each in call.keywords) or "mode=ro" in (text or "")
-                sql_effects.read_address(text, self._found, changing=self._changing and not read_only)
+                sql_effects.read_address(text, self._effects, changing=self._changing and not read_only)
         elif name.startswith("IPython.display."):
             self._read_display(call)
         elif name.startswith("tempfile.") and name != "tempfile.gettempdir":
             self._read_temporary(name, call)
         elif name == "logging.basicConfig":
             for text in self._files(call, len(call.args), ("filename",)):
-                self._found.add_file("write", text)
+                self._effects.add_file("write", text)
         elif name == "numpy.load" and any(each.arg in ("allow_pickle", None) for each in call.keywords):
-            self._found.add_unknown("unpickles a file, which can run code")
+            self._effects.add_unknown("unpickles a file, which can run code")
         elif name in library_effects.FILES:
             for use, place in library_effects.FILES[name]:
                 self._read_files(use, place, call)
-        elif (kind := library_effects.default(name)) not in (None, "compute"):
+        elif (kind := library_effects.default_kind(name)) not in (None, "compute"):
             self._read_default(kind, name, call, made=made)
 
     def _in_threads(self, call: ast.Call) -> bool:
-        told = {each.arg: self._values.of(each.value) for each in call.keywords}
-        jobs = self._values.of(call.args[0]) if call.args else told.get("n_jobs", (None,))
-        where = told.get("backend") or (*told.get("prefer", ()), *told.get("require", ()))
-        alone = all(each in (None, 1) for each in jobs)
-        threads = bool(where) and all(each in _THREADS for each in where)
-        return None not in told and not call.args[1:] and (alone or threads)
+        keywords = {each.arg: self._values.of(each.value) for each in call.keywords}
+        jobs = self._values.of(call.args[0]) if call.args else keywords.get("n_jobs", (None,))
+        backends = keywords.get("backend") or (*keywords.get("prefer", ()), *keywords.get("require", ()))
+        single = all(each in (None, 1) for each in jobs)
+        threads = bool(backends) and all(each in _THREADS for each in backends)
+        return None not in keywords and not call.args[1:] and (single or threads)
 
     def _read_temporary(self, name: str, call: ast.Call) -> None:
-        kept = any(not isinstance(each, ast.Constant) or not each.value for each in _given(call, ("delete",)))
-        stays = (kept or name.startswith("tempfile.mk")) and not self._found.scope.private_temporary
+        kept = any(not isinstance(each, ast.Constant) or not each.value for each in _keyword_values(call, ("delete",)))
+        stays = (kept or name.startswith("tempfile.mk")) and not self._effects.scope.private_temporary
         folder = self._values.temporary_folder(name, call)
         if folder is None or not is_temporary(folder):
-            self._found.add_file("write", folder)
+            self._effects.add_file("write", folder)
         elif stays:
-            # Where they usually are; elsewhere, running code is asked about.
-            self._found.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108 - none is made here
+            # If the temporary folder is elsewhere, the guard asks when the code runs.
+            self._effects.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108  # a label
 
     def _read_display(self, call: ast.Call) -> None:
-        for text in (text for node in _given(call, ("filename",)) for text in self._values.texts(node)):
-            self._found.add_file("read", text)
-        for text in (text for node in _given(call, ("url",)) for text in self._values.texts(node)):
-            self._found.add_connection(text)
+        for text in (text for node in _keyword_values(call, ("filename",)) for text in self._values.texts(node)):
+            self._effects.add_file("read", text)
+        for text in (text for node in _keyword_values(call, ("url",)) for text in self._values.texts(node)):
+            self._effects.add_connection(text)
         for text in self._files(call, keywords=()):
-            if text is not None and method_effects.file_like(text):
-                self._found.add_file("read", text)
+            if text is not None and method_effects.is_file_like(text):
+                self._effects.add_file("read", text)
 
     def _read_default(self, kind: EffectKind, name: str, call: ast.Call, *, made: bool) -> None:
         if name in _CALLS["parallel"] and (made or self._in_threads(call)):
             return
-        found = FoundEffects(self._found.scope)
+        effects = FoundEffects(self._effects.scope)
         text = next(filter(None, self._texts(call)), None)
         last = name.rpartition(".")[2]
         if kind == "network":
-            self._read_connection(last, call, found)
+            self._read_connection(last, call, effects)
         elif kind == "process":
-            found.add_program(None if name.startswith(_WORKERS) else text)
+            effects.add_program(None if name.startswith(_WORKERS) else text)
         else:
             named = text if kind == "environment" and name.startswith("os.") else None
-            found.add(library_effects.used(kind, name, named or ""))
+            effects.add(library_effects.usage_effect(kind, name, named or ""))
         vague = (made and last not in _CALLS["asking"]) or last in _CALLS["making"]
-        if vague and not any(effect.target for effect in found.effects):
-            self._found.add_vague(found.effects)
+        if vague and not any(effect.target for effect in effects.effects):
+            self._effects.add_vague(effects.effects)
         else:
-            self._found.add(*found.effects)
+            self._effects.add(*effects.effects)
 
-    def _read_connection(self, name: str, call: ast.Call, found: FoundEffects) -> None:
+    def _read_connection(self, name: str, call: ast.Call, effects: FoundEffects) -> None:
         addresses = list(filter(is_url, self._addresses(call)))
         if not addresses and name in _CALLS["by_host"]:
-            # By its name alone, or with its port.
-            values = [
-                each for node in [*call.args[:1], *_given(call, ("host", "hostname"))] for each in self._values.of(node)
-            ]
+            # The address is a host, alone or with a port.
+            nodes = [*call.args[:1], *_keyword_values(call, ("host", "hostname"))]
+            values = [each for node in nodes for each in self._values.of(node)]
             hosts = [text_of(value[0] if isinstance(value, tuple) and value else value) for value in values]
             addresses = [host for host in hosts if host]
         for address in addresses or (None,):
-            found.add_connection(address)
+            effects.add_connection(address)
 
     def _read_method(self, owner: Any, method: str, call: ast.Call) -> None:
         if isinstance(owner, PathText):
@@ -168,29 +166,29 @@ class CallReader:
         elif isinstance(owner, OpenedFile):
             if method in ("extractall", "extract"):
                 for text in self._files(call, 0 if method == "extractall" else 1) or (".",):
-                    self._found.add_file("write", text)
+                    self._effects.add_file("write", text)
         elif isinstance(owner, Ref):
             if not _is_known(f"{owner.name}.{method}"):
-                self._read_name(method, call, owner.name)
+                self._read_unknown_owner(method, call, owner.name)
         elif owner is UNKNOWN or (isinstance(owner, LocalName) and method not in self._own):
-            self._read_name(method, call)
+            self._read_unknown_owner(method, call)
 
     def _read_path(self, path: str, method: str, call: ast.Call) -> None:
         for use in (use for name, use in _PATH_USES if name == method):
-            self._found.add_file(cast("FileUse", use), path)
-        for use in (use for name, use in _GIVEN_USES if name == method):
+            self._effects.add_file(cast("FileUse", use), path)
+        for use in (use for name, use in _ARGUMENT_USES if name == method):
             self._read_files(use, 0, call)
         if method == "open":
             self._read_mode(path, self._mode(call, 0, "r"))
 
-    def _read_name(self, name: str, call: ast.Call, owner: str = "") -> None:  # noqa: C901  # one row for each kind
+    def _read_unknown_owner(self, name: str, call: ast.Call, owner: str = "") -> None:  # noqa: C901  # one row for each kind
         kind = method_effects.effect(name)
         if name in ("dump", "safe_dump"):
             texts = self._files(call, 1, (*_ARGUMENTS["second"], "stream"))
-            # An array names the file alone.
-            texts = texts or tuple(text for text in self._files(call) if text and method_effects.file_like(text))
+            # `numpy.ndarray.dump` has the file as its only argument.
+            texts = texts or tuple(text for text in self._files(call) if text and method_effects.is_file_like(text))
             for text in texts:
-                self._found.add_file("write", text)
+                self._effects.add_file("write", text)
         elif name in ("rename", "replace") and owner == "":
             self._read_renaming(name, call)
         elif kind == "sql":
@@ -198,16 +196,16 @@ class CallReader:
         elif name == "to_sql":
             self._read_table(call)
         elif kind == "network":
-            self._read_connection(name, call, self._found)
+            self._read_connection(name, call, self._effects)
         elif name in _CALLS["ending"]:
-            self._found.add(Effect("process", "", f"ends or pauses a process: .{name}"))
+            self._effects.add(Effect("process", "", f"ends or pauses a process: .{name}"))
         elif kind == "process":
-            self._found.add_program(next(filter(None, self._texts(call)), None))
+            self._effects.add_program(next(filter(None, self._texts(call)), None))
         elif kind == "unknown":
-            self._found.add_unknown(f"may run code: .{name}")
+            self._effects.add_unknown(f"may run code: .{name}")
         elif name in _CALLS["its_own"]:
-            library_effects.hand_on(kind, name, self._found)
-        elif kind and not (method_effects.textual(name) and self._files(call) == ()):
+            library_effects.add_reference(kind, name, self._effects)
+        elif kind and not (method_effects.returns_text(name) and self._files(call) == ()):
             self._read_files(kind, 0, call)
 
     def _read_renaming(self, name: str, call: ast.Call) -> None:
@@ -217,9 +215,9 @@ class CallReader:
         path = isinstance(func, ast.Attribute) and func.attr in _OF_PATHS
         for value in self._values.of(call.args[0]):
             text = text_of(value)
-            if path or isinstance(value, PathText) or (text is not None and method_effects.file_like(text)):
-                self._found.add(Effect("delete", text or "", f"moves a file: .{name}"))
-                self._found.add_file("write", text)
+            if path or isinstance(value, PathText) or (text is not None and method_effects.is_file_like(text)):
+                self._effects.add(Effect("delete", text or "", f"moves a file: .{name}"))
+                self._effects.add_file("write", text)
 
     def _read_statement(self, name: str, call: ast.Call, owner: str) -> None:
         if not call.args or name == "from_query":
@@ -230,54 +228,54 @@ class CallReader:
                 address = text_of(value)
                 known = known or address is not None or _is_connection(value)
                 if address is not None:
-                    sql_effects.read_address(address, self._found, changing=self._changing)
+                    sql_effects.read_address(address, self._effects, changing=self._changing)
         for text in statements(self._values, call):
             if text is None or not text.isidentifier():
-                sql_effects.read_statement(text, self._found)
+                sql_effects.read_statement(text, self._effects)
                 if not known and sql_effects.changes(text):
-                    self._found.add(Effect("write", "", "changes a database"))
+                    self._effects.add(Effect("write", "", "changes a database"))
 
     def _read_table(self, call: ast.Call) -> None:
-        nodes = [*call.args[1:2], *_given(call, ("con",))]
+        nodes = [*call.args[1:2], *_keyword_values(call, ("con",))]
         for value in [value for node in nodes for value in self._values.of(node)] or [UNKNOWN]:
             if isinstance(value, str):
-                sql_effects.read_address(text_of(value), self._found, changing=True)
+                sql_effects.read_address(text_of(value), self._effects, changing=True)
             elif not _is_connection(value):
-                self._found.add(Effect("write", "", "changes a database"))
+                self._effects.add(Effect("write", "", "changes a database"))
 
     def _mode(self, call: ast.Call, place: int, otherwise: str) -> str:
         if any(each.arg is None for each in call.keywords) or any(isinstance(each, ast.Starred) for each in call.args):
             return "w"
-        nodes = [*call.args[place : place + 1], *_given(call, ("mode",))]
+        nodes = [*call.args[place : place + 1], *_keyword_values(call, ("mode",))]
         return "".join(text or "w" for node in nodes for text in self._values.texts(node)) or otherwise
 
     def _read_mode(self, path: str | None, mode: str) -> None:
         if set(mode) & set("wax+"):
-            self._found.add_file("write", path)
+            self._effects.add_file("write", path)
         if not set(mode) & set("wax"):
-            self._found.add_file("read", path)
+            self._effects.add_file("read", path)
 
     def _read_files(self, kind: str, place: int, call: ast.Call) -> None:
         for text in self._files(call, place, _ARGUMENTS["second"] if place else _ARGUMENTS["path"]) or (None,):
             if kind in _FILE_USES:
-                self._found.add_file(cast("FileUse", kind), text)
+                self._effects.add_file(cast("FileUse", kind), text)
             else:
-                self._found.add_program(text)
+                self._effects.add_program(text)
 
     def _files(
         self, call: ast.Call, place: int = 0, keywords: Iterable[str] = _ARGUMENTS["path"]
     ) -> tuple[str | None, ...]:
-        """The texts of the argument that names a file; empty where there is none, None for what cannot be told.
+        """The possible values of the file argument: empty if it is missing, with None for unknown values.
 
-        A stream is no file to be named, and neither is no file at all.
+        Streams and None become /dev/null.
         """
-        node = next(iter([*call.args[place : place + 1], *_given(call, keywords)]), None)
+        node = next(iter([*call.args[place : place + 1], *_keyword_values(call, keywords)]), None)
         if node is None:
             return (None,) if any(each.arg is None for each in call.keywords) else ()
         texts: list[str | None] = []
         for value in self._values.of(node):
             if isinstance(value, OpenedFile) or value is None or value in _STANDARD:
-                # The file has been judged where it was opened.
+                # The file was checked when it was opened.
                 texts.append("/dev/null")
             else:
                 texts += map(path_of, value if isinstance(value, tuple) else (value,))
@@ -300,30 +298,30 @@ class CallReader:
 
 
 def statements(values: Evaluator, call: ast.Call) -> Iterator[str | None]:
-    """The statements of SQL that a call is given, None for one that cannot be told.
+    """The SQL statements that a call may run, None for an unknown one.
 
-    SQLite runs one statement at a time: one that begins as a query is one, whatever the names in it are.
+    SQLite runs one statement per call, so the values in a query's f-string cannot add another statement.
     """
     name = getattr(call.func, "attr", "")
-    asked = [call.func.value] if isinstance(call.func, ast.Attribute) and name == "execute" else []
+    owners = [call.func.value] if isinstance(call.func, ast.Attribute) and name == "execute" else []
     if name in ("read_sql", "read_sql_query"):
-        asked = [*call.args[1:2], *_given(call, ("con",))]
-    databases = [value for node in asked for value in values.of(node)]
+        owners = [*call.args[1:2], *_keyword_values(call, ("con",))]
+    databases = [value for node in owners for value in values.of(node)]
     lite = all(isinstance(each, Ref) and each.name.startswith(_LITE) for each in databases)
     for value in values.of(call.args[0]) if call.args else ():
         text = raw(value)
-        named = databases and lite and text is not None and sql_effects.asks(text.partition(HOLE)[0])
-        yield (text or "").replace(HOLE, "name") if named else text_of(value)
+        is_query = databases and lite and text is not None and sql_effects.is_query_prefix(text.partition(HOLE)[0])
+        yield (text or "").replace(HOLE, "name") if is_query else text_of(value)
 
 
-def _given(call: ast.Call, keywords: Iterable[str]) -> list[ast.expr]:
+def _keyword_values(call: ast.Call, keywords: Iterable[str]) -> list[ast.expr]:
     return [each.value for each in call.keywords if each.arg is not None and each.arg in keywords]
 
 
 def _is_known(name: str) -> bool:
-    plain = library_effects.plain(name)
-    in_table = library_effects.exact(plain) or plain in _CALLS["open"] or plain in _CALLS["database"]
-    return in_table or library_effects.default(plain) != "compute"
+    plain = library_effects.without_calls(name)
+    in_table = library_effects.is_listed(plain) or plain in _CALLS["open"] or plain in _CALLS["database"]
+    return in_table or library_effects.default_kind(plain) != "compute"
 
 
 def _is_connection(value: Any) -> bool:

@@ -1,10 +1,9 @@
-"""What a cell of a notebook does: Python with IPython's own syntax, of which this is a small reading of its own.
+"""Predicts the effects of a notebook cell: Python with IPython's syntax, read by a small parser.
 
-1. `%%magic` is looked for in the first line; the rest of the cell is the magic's.
-2. `%magic`, `!command`, `name = !command`, `name?` are looked for where a statement begins, outside
-   of texts and brackets.
-3. Such a line is read by itself, and stands as ``pass`` in the Python that remains.
-4. Code that runs within code, by a magic or from a text, is read after what it stands in.
+1. A `%%magic` in the first line applies to the rest of the cell.
+2. `%magic`, `!command`, `name = !command` and `name?` count where a statement begins, outside of strings and brackets.
+3. Such a line is read on its own, and ``pass`` replaces it in the Python code.
+4. Code inside code, in a magic or in a string, is read after the code around it.
 """
 
 import re
@@ -16,7 +15,7 @@ from autogen_nb.core.analysis.python_effects import read_python
 from autogen_nb.core.text.code_blocks import parse_python
 
 _TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
-"""Line ends that only IPython takes for some, and what makes a line read otherwise than it runs."""
+"""Line ends that only IPython recognises, and characters that make a line display differently from what it runs."""
 
 _ASSIGNED = re.compile(r"(?P<indent>\s*)(?P<target>[\w.\[\]'\", ]+?)\s*=\s*(?P<command>[!%].*)", re.DOTALL)
 _HELP = re.compile(r"\s*(\?{1,2}\s*%{0,2}[\w.*\[\]'\"]+|%{0,2}[\w.*\[\]'\"]+\s*\?{1,2})\s*;?\s*")
@@ -25,31 +24,31 @@ _DEEPER = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
 _MOST_NESTED = 4
 
 
-def read_cell(code: str, found: FoundEffects) -> None:
-    """Finds what the code of a cell does, and the code within it."""
+def read_cell(code: str, effects: FoundEffects) -> None:
+    """Adds the effects of a cell and of the code inside its magics and strings."""
     waiting = [(code, 0, True)]
     for each, nested, stands in waiting:
         if _TRICKY.search(each):
-            found.add_unknown("has characters that hide what runs")
+            effects.add_unknown("has characters that hide what runs")
         if nested > _MOST_NESTED:
-            found.add_unknown("nests code too deeply to be read")
+            effects.add_unknown("nests code too deeply to be read")
             continue
-        found.inner, found.texts = [], []
-        started = len(found.started)
+        effects.inner, effects.texts = [], []
+        started = len(effects.started)
         tree = parse_python(each)
         if tree is None:
-            _read_ipython(textwrap.dedent(each), found)
+            _read_ipython(textwrap.dedent(each), effects)
         else:
-            read_python(tree, found)
+            read_python(tree, effects)
         if not stands:
-            # The guard asks about a program whose command is known only when it runs.
-            del found.started[started:]
-        waiting += [(inner, nested + 1, stands) for inner in found.inner]
-        waiting += [(text, nested + 1, False) for text in found.texts]
+            # The guard asks about a program if its command is known only at run time.
+            del effects.started[started:]
+        waiting += [(inner, nested + 1, stands) for inner in effects.inner]
+        waiting += [(text, nested + 1, False) for text in effects.texts]
 
 
-def _read_ipython(code: str, found: FoundEffects) -> None:
-    magics = FoundEffects(found.scope)
+def _read_ipython(code: str, effects: FoundEffects) -> None:
+    magics = FoundEffects(effects.scope)
     stripped = code.lstrip("\n\r\t ")
     if stripped.startswith("%%"):
         head, _, body = stripped[2:].partition("\n")
@@ -60,32 +59,32 @@ def _read_ipython(code: str, found: FoundEffects) -> None:
             _read_line(command, magics)
         tree = parse_python(source)
         if tree is None:
-            found.add_unknown("cannot be read as Python")
-            found.started += magics.started
+            effects.add_unknown("cannot be read as Python")
+            effects.started += magics.started
             return
-        read_python(tree, found)
-    found.add_apart(magics)
+        read_python(tree, effects)
+    effects.add_apart(magics)
 
 
-def _read_line(command: str, found: FoundEffects) -> None:
+def _read_line(command: str, effects: FoundEffects) -> None:
     for part in re.findall(r"\{([^{}]*)\}", command):
-        # IPython puts in what these come to; a format in front of which a colon stands is not run.
+        # IPython evaluates these expressions; a format after a colon is not code.
         if not part.isidentifier() and part.strip():
-            found.add_inner(part, "puts together a command")
+            effects.add_inner(part, "puts together a command")
     if _HELP.fullmatch(command):
         return
     if command.startswith("!"):
-        read_command(command.lstrip("!").strip(), found)
+        read_command(command.lstrip("!").strip(), effects)
     elif command.startswith("%"):
         name, _, line = command.lstrip("%").strip().partition(" ")
-        read_line_magic(name, line.strip(), found)
+        read_line_magic(name, line.strip(), effects)
     else:
-        found.add_unknown("cannot be read as Python")
+        effects.add_unknown("cannot be read as Python")
 
 
 def _split(code: str) -> tuple[str, list[str]]:
-    """The Python of a cell, and its lines that are IPython's own."""
-    kept: list[str] = []
+    """The Python code of a cell, and its lines in IPython's syntax."""
+    python_lines: list[str] = []
     commands: list[str] = []
     inside = ""
     depth = 0
@@ -94,22 +93,22 @@ def _split(code: str) -> tuple[str, list[str]]:
         plain = not inside and depth == 0
         parts = _command(line) if plain else None
         if parts is None:
-            kept.append(line)
+            python_lines.append(line)
             inside, depth = _scanned(line, inside, depth)
             continue
         indent, command, instead = parts
         while command.endswith("\\"):
             command = command[:-1] + " " + next(lines, "")
         if '"""' in command or "'''" in command:
-            # Should it be within a text after all, nothing may hide behind it.
-            kept.append("(")
-        kept.append(f"{indent}{instead}")
+            # Nothing may hide behind the line if it is inside a string after all.
+            python_lines.append("(")
+        python_lines.append(f"{indent}{instead}")
         commands.append(command.strip())
-    return "\n".join(kept), commands
+    return "\n".join(python_lines), commands
 
 
 def _command(line: str) -> tuple[str, str, str] | None:
-    """The indent of a line that is IPython's own, the command in it, and the Python that stands in its place."""
+    """The indent, the command and the Python replacement of a line in IPython's syntax; None for other lines."""
     bare = line.lstrip()
     indent = line[: len(line) - len(bare)]
     if bare.startswith(("%", "!", "?", "/", ",", ";")) or (_HELP.fullmatch(line) and bare):

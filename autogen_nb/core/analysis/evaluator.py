@@ -1,4 +1,4 @@
-"""What an expression of a block may come to, as far as it can be told from the block alone."""
+"""Finds the possible values of an expression from the code of its block."""
 
 import ast
 import posixpath
@@ -18,13 +18,13 @@ from autogen_nb.core.analysis.abstract_values import (
     PathText,
     Ref,
     Values,
+    binary_result,
+    deduplicated,
     elements,
-    few,
     is_temporary,
-    item,
-    operated,
-    printed,
     raw,
+    string_form,
+    subscript,
     text_of,
 )
 from autogen_nb.core.analysis.bindings import Bindings, BoundNames
@@ -49,25 +49,25 @@ _MADE: Mapping[str, Any] = {
     "tempfile.TemporaryFile": OpenedFile(),
     "tempfile.SpooledTemporaryFile": OpenedFile(),
 }
-"""What a function of `tempfile` gives that is told of no place, or of one that is temporary."""
+"""Results of `tempfile` functions that create something in the default or another temporary folder."""
 
 
 class Evaluator:
-    """Tells what expressions of a block may come to."""
+    """Finds the possible values of expressions."""
 
     def __init__(self, names: Bindings, *, private_temporary: bool = False) -> None:
         self._names = names
         self._fixed = {**_FIXED, "tempfile.gettempdir": TEMPORARY} if private_temporary else _FIXED
         self._busy: set[int] = set()
-        self._kept: dict[int, Values] = {}
+        self._cache: dict[int, Values] = {}
         self._steps = 0
         self._cuts = 0
 
     def of(self, node: ast.expr) -> Values:
-        """The values that an expression may have, never none."""
+        """The possible values of an expression; never empty."""
         key = id(node)
-        if key in self._kept:
-            return self._kept[key]
+        if key in self._cache:
+            return self._cache[key]
         self._steps += 1
         if key in self._busy or len(self._busy) > _DEEP or self._steps > _STEPS:
             self._cuts += 1
@@ -75,17 +75,17 @@ class Evaluator:
         cuts = self._cuts
         self._busy.add(key)
         try:
-            values = few(self._evaluated(node))
+            values = deduplicated(self._evaluated(node))
         finally:
             self._busy.discard(key)
-        # What was cut short within a circle may be more when it is entered elsewhere.
+        # A cycle cuts results short; such a partial result is not cached.
         if self._cuts == cuts or not self._busy:
-            self._kept[key] = values
+            self._cache[key] = values
         return values
 
     def temporary_folder(self, name: str, call: ast.Call) -> str | None:
-        """Where a function of `tempfile` makes what it makes; None where that cannot be told."""
-        # The first of a file is its mode; where more stands by its place, it may be a folder.
+        """The folder in which a `tempfile` function creates its file; None if it is unknown."""
+        # The first argument of the File functions is a mode. A further positional argument may be a folder.
         mode = 1 if name.endswith("File") else 0
         named = [*call.args[mode:], *(each.value for each in call.keywords if each.arg in ("prefix", "suffix"))]
         led = any(text is None or "/" in text for each in named for text in self.texts(each))
@@ -96,11 +96,11 @@ class Evaluator:
         return texts.pop() if len(texts) == 1 else None
 
     def refs(self, node: ast.expr) -> tuple[str, ...]:
-        """The names of what libraries give that an expression may stand for."""
+        """The library names that an expression may refer to."""
         return tuple(value.name for value in self.of(node) if isinstance(value, Ref))
 
     def texts(self, node: ast.expr) -> tuple[str | None, ...]:
-        """The texts or paths that an expression may have; None where one cannot be told."""
+        """The possible strings or paths; None if one is unknown."""
         return tuple(dict.fromkeys(text_of(value) for value in self.of(node)))
 
     def _evaluated(self, node: ast.expr) -> Iterable[Any]:  # noqa: C901, PLR0912  # one row for each kind of expression
@@ -118,7 +118,7 @@ class Evaluator:
             case ast.Call():
                 return self._called(node)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
-                # Which of its elements may be which does not matter, only which there may be.
+                # Only the set of possible elements matters, not their order.
                 return (tuple(self._member(each) for each in elements),)
             case ast.Dict(keys=keys, values=values):
                 return (Mapped(tuple(pair for each in zip(keys, values, strict=True) for pair in self._pairs(*each))),)
@@ -127,13 +127,13 @@ class Evaluator:
             case ast.JoinedStr(values=parts):
                 return ["".join(texts) for texts in islice(product(*map(self.of, parts)), MOST + 1)]
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-                return [printed(each) for each in self.of(value)]
+                return [string_form(each) for each in self.of(value)]
             case ast.FormattedValue():
                 return (HOLE,)
             case ast.BinOp(left=left, op=op, right=right):
-                return [operated(op, a, b) for a, b in product(self.of(left), self.of(right))]
+                return [binary_result(op, a, b) for a, b in product(self.of(left), self.of(right))]
             case ast.Subscript(value=inner, slice=index):
-                return [each for value in self.of(inner) for each in item(value, self.of(index))]
+                return [each for value in self.of(inner) for each in subscript(value, self.of(index))]
             case ast.IfExp(body=body, orelse=other):
                 return (*self.of(body), *self.of(other))
             case ast.BoolOp(values=values):
@@ -167,7 +167,7 @@ class Evaluator:
         if isinstance(value, Mapped):
             return (Mapped((*value.pairs, *(p for key, each in stored for p in self._pairs(key, each)))),)
         if isinstance(value, tuple) and all(key is None for key, _ in stored):
-            # When which is put there, and so where it stands, is not followed.
+            # The order of insertion is unknown, so each element may be any of the values.
             return ((OneOf((*elements(value), *(new for _, each in stored for new in self.of(each)))),),)
         return (value, UNKNOWN)
 
@@ -175,7 +175,7 @@ class Evaluator:
         values: Values = self.of(bound.expression)
         for part in bound.part:
             values = tuple(
-                each for value in values for each in (elements(value) if part is None else item(value, (part,)))
+                each for value in values for each in (elements(value) if part is None else subscript(value, (part,)))
             )
         return values
 
@@ -203,7 +203,7 @@ class Evaluator:
             return Ref(f"{value.name}.{attr}")
         if isinstance(value, PathText) and attr == "parent":
             plain = posixpath.normpath(value.text)
-            # Above what ends in dots there is one more.
+            # The parent of `..` is `../..`.
             return PathText(posixpath.join(plain, "..") if plain.endswith(".") else posixpath.dirname(plain) or ".")
         if isinstance(value, PathText) and attr in ("name", "stem"):
             return posixpath.basename(value.text)
@@ -214,15 +214,15 @@ class Evaluator:
         return value if isinstance(value, LocalName) else UNKNOWN
 
     def _called(self, node: ast.Call) -> Iterable[Any]:
-        found: list[Any] = []
+        results: list[Any] = []
         if isinstance(node.func, ast.Attribute):
-            found += self._method(node.func, node)
+            results += self._method(node.func, node)
         for value in self.of(node.func):
             if isinstance(value, Ref):
-                found += self._from_library(value.name, node)
+                results += self._from_library(value.name, node)
             elif isinstance(value, LocalName):
-                found.append(value if value.name in self._names.classes else UNKNOWN)
-        return found or (UNKNOWN,)
+                results.append(value if value.name in self._names.classes else UNKNOWN)
+        return results or (UNKNOWN,)
 
     def _method(self, func: ast.Attribute, node: ast.Call) -> Iterable[Any]:
         for value in self.of(func.value):
@@ -231,7 +231,7 @@ class Evaluator:
             elif isinstance(value, str):
                 yield from self._text_method(value, func.attr, node)
             elif isinstance(value, Mapped) and func.attr == "get":
-                yield from item(value, self.of(node.args[0]) if node.args else (UNKNOWN,))
+                yield from subscript(value, self.of(node.args[0]) if node.args else (UNKNOWN,))
                 yield from (each for default in node.args[1:2] for each in self.of(default))
             elif isinstance(value, Mapped) and func.attr in ("items", "values", "keys"):
                 keys, values = zip(*value.pairs, strict=True) if value.pairs else ((), ())
@@ -250,7 +250,7 @@ class Evaluator:
         if method == "iterdir" and self._names.filtered:
             return ((PathText(posixpath.join(path.text, "*")),),)
         if method in ("glob", "rglob"):
-            # `*` finds hidden files too, unlike the shell's.
+            # Unlike the shell's, this `*` matches hidden files.
             hidden = ("*", "**", "**/*", ".*")
             return self._combined(
                 node.args,
@@ -312,24 +312,24 @@ class Evaluator:
             columns = [OneOf(tuple(e for v in self.of(each) for e in elements(v))) for each in node.args]
             return ((tuple(columns),),)
         if name == "range" and node.args:
-            return self._combined(node.args, _ranged)
+            return self._combined(node.args, _range_values)
         return (Ref(f"{name}()"),)
 
     def _in_memory(self, node: ast.Call) -> bool:
-        given = [*node.args, *(each.value for each in node.keywords if each.arg in ("database", "url"))][:1]
-        texts = [text for each in given for text in self.texts(each)]
+        arguments = [*node.args, *(each.value for each in node.keywords if each.arg in ("database", "url"))][:1]
+        texts = [text for each in arguments for text in self.texts(each)]
         return all(text in ("", ":memory:", "sqlite://", "sqlite:///:memory:") for text in texts)
 
     def _combined(self, nodes: Iterable[ast.expr], combine: Callable[..., Any]) -> Iterable[Any]:
         values = ([v if isinstance(v, int) else raw(v) for v in self.of(node)] for node in nodes)
-        found = []
+        results = []
         for parts in islice(product(*values), MOST + 1):
             try:
-                found.append(UNKNOWN if None in parts else combine(*parts))
+                results.append(UNKNOWN if None in parts else combine(*parts))
             except TypeError:
-                # Where it runs, such a call fails, too.
-                found.append(UNKNOWN)
-        return found
+                # The call would also fail at run time.
+                results.append(UNKNOWN)
+        return results
 
     def _pairs(self, key: ast.expr | None, value: ast.expr) -> Iterable[tuple[Any, Any]]:
         if key is not None:
@@ -341,15 +341,15 @@ class Evaluator:
         )
 
 
-def _ranged(*ends: Any) -> Any:
-    """The numbers of a range; `UNKNOWN` where they are many."""
+def _range_values(*ends: Any) -> Any:
+    """The numbers of a range; `UNKNOWN` if there are too many."""
     if ends[3:] or not all(isinstance(each, int) for each in ends) or 0 in ends[2:]:
         return UNKNOWN
-    found = tuple(range(*ends)[: MOST + 1])
-    return found if len(found) <= MOST else UNKNOWN
+    results = tuple(range(*ends)[: MOST + 1])
+    return results if len(results) <= MOST else UNKNOWN
 
 
 def _formatted(text: str, *parts: Any) -> Any:
-    """A text with its places filled; `UNKNOWN` where these are more than plain braces."""
+    """The result of `str.format`; `UNKNOWN` for anything but plain `{}` fields."""
     plain = text.count("{}") == len(parts) == text.count("{") == text.count("}")
     return text.format(*parts) if plain else UNKNOWN

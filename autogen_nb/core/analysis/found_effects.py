@@ -1,4 +1,4 @@
-"""What code was found to do, as effects: which kind a path or an address makes each, and its words for a person."""
+"""Collects the effects of code, with their kinds and their descriptions for a person."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _OWN_PROCESS = re.compile(
     r"/proc/(meminfo|cpuinfo|loadavg|uptime|version"
     r"|self/(status|statm?|cmdline|comm|s?maps|smaps_rollup|io|limits|cgroup|oom_score|fd/?))"
 )
-"""Of what the system tells, the machine's figures and the code's own process, without its memory and environment."""
+"""Harmless system files: figures of the machine and of the code's own process, without its memory and environment."""
 _SHOWN = 80
 _DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
@@ -28,11 +28,11 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""Of which kind the use of a file is by whose it is, None where that is not known; else the use is the kind."""
+"""Effect kinds by the use of a file and its owner, None for an unknown one. In other cases the use is the kind."""
 
 
 class FoundEffects:
-    """What is found while a block is read; a target of None is one that cannot be told."""
+    """Collects effects while a block is read. A target of None is unknown."""
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope
@@ -45,7 +45,7 @@ class FoundEffects:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """Each effect once; of what is vague, what nothing else of its kind says better."""
+        """The effects without duplicates; a vague effect counts only if no other effect has its kind."""
         kinds = {effect.kind for effect in self._effects}
         vague = (effect for effect in self._vague if effect.kind not in kinds)
         return tuple(dict.fromkeys((*self._effects, *vague, *self._apart)))
@@ -54,18 +54,18 @@ class FoundEffects:
         self._effects += effects
 
     def add_vague(self, effects: Iterable[Effect]) -> None:
-        """Adds what says little beside what else is found of its kind."""
+        """Adds effects that another effect of the same kind makes redundant."""
         self._vague += effects
 
     def add_apart(self, other: "FoundEffects") -> None:
-        """Adds what was found elsewhere, beside which nothing here is vague."""
+        """Adds the effects of another collection, without making vague effects redundant."""
         self._apart += other.effects
         self.started += other.started
         self.inner += other.inner
         self.texts += other.texts
 
     def add_file(self, use: FileUse, path: str | None) -> None:
-        """Adds that a file is used; an address in its place is connected to."""
+        """Adds the use of a file, or a connection if `path` is a URL."""
         if path is not None and TEMPORARY[-1] in path:
             if is_temporary(path):
                 return
@@ -82,9 +82,9 @@ class FoundEffects:
             path = local(path)
             if path.lower() in _NULL or (use == "read" and _OWN_PROCESS.fullmatch(path)):
                 return
-        whose = self.scope.where(path)
-        secret = ", which may hold a secret" if use == "read" and whose == "private" else ""
-        self.add(Effect(_KINDS.get((use, whose), use), path, f"{_DOING[use]} {one_line(path)}{secret}"))
+        owner = self.scope.where(path)
+        secret = ", which may hold a secret" if use == "read" and owner == "private" else ""
+        self.add(Effect(_KINDS.get((use, owner), use), path, f"{_DOING[use]} {one_line(path)}{secret}"))
 
     def add_connection(self, address: str | None) -> None:
         name = host(address or "")
@@ -95,27 +95,24 @@ class FoundEffects:
         self.add(_program(command))
 
     def add_started(self, command: str) -> None:
-        """Notes that a program is started whose effects are found by themselves."""
+        """Records a program whose effects are added separately."""
         self.started.append(_program(command))
 
     def add_install(self, package: str | None) -> None:
         self.add(Effect("install", package or "", f"installs {one_line(package or 'packages')}"))
 
     def add_variable(self, name: str | None) -> None:
-        """Adds that a variable of the environment is read or changed."""
         words = f"uses the environment variable {one_line(name)}" if name else "uses environment variables"
         self.add(Effect("environment", name or "", words))
 
     def add_change(self, words: str) -> None:
-        """Adds that the environment, or the interpreter itself, is changed."""
         self.add(Effect("environment", "", words))
 
     def add_unknown(self, words: str) -> None:
-        """Adds what cannot be read."""
         self.add(Effect("unknown", "", words))
 
     def add_inner(self, code: str | None, otherwise: str) -> None:
-        """Adds Python that is run from a text; `otherwise` says what it is where it cannot be read."""
+        """Adds Python code that runs from a string; `otherwise` describes the effect if the code is unknown."""
         if code is None or parse_python(code) is None:
             self.add_unknown(otherwise)
         else:
@@ -128,14 +125,14 @@ def _program(command: str | None) -> Effect:
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is an address that is not a file's."""
+    """True for a URL, except one of a file or of a file's database."""
     return bool(_URL.match(text)) and not text.lower().startswith(("file:", "sqlite", "duckdb:"))
 
 
 def host(address: str) -> str:
-    """The host, or the bucket, of an address; the text itself where it is no address."""
+    """The host or bucket of a URL; other text is returned as a host without port and path."""
     if address.startswith(("/", "\0")):
-        # A socket of this machine's: a file, or one without, as `ss` shows it.
+        # A Unix socket, shown with "@" if it is abstract, as in `ss`.
         return address.replace("\0", "@")
     if not _URL.match(address):
         return address.rsplit("@", maxsplit=1)[-1].split(":", maxsplit=1)[0].split("/", maxsplit=1)[0]
@@ -147,11 +144,11 @@ def host(address: str) -> str:
 
 
 def local(path: str) -> str:
-    """The path of a ``file:`` address; another text as it is."""
+    """The path of a ``file:`` URL; other text is returned unchanged."""
     return re.sub(r"(?i)^file:(//(localhost)?(?=/))?", "", path)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, cut where it is long, without what would make it read otherwise than it is."""
+    """The text on one line, shortened, with deceptive characters replaced."""
     plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in visible(text))
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"

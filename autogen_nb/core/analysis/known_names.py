@@ -1,4 +1,4 @@
-"""The names that the reading of code goes by, as `known_names.toml` has them beside this module."""
+"""The names of libraries, functions and commands whose effects are known, from `known_names.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from typing import Any
 
 
 def word_lists(table: str) -> dict[str, frozenset[str]]:
-    """Every list of a table by its key; of a table in a table, the name is written with a dot."""
-    found: Any = _tables()
+    """The lists of a table by key; a dot in `table` separates the names of nested tables."""
+    values: Any = _tables()
     for part in table.split("."):
-        found = found[part]
-    return {key: frozenset(text.split()) for key, text in found.items()}
+        values = values[part]
+    return {key: frozenset(text.split()) for key, text in values.items()}
 
 
 @cache
@@ -25,7 +25,7 @@ _UNBOUND = word_lists("names")
 BUILTINS = _UNBOUND["builtins"]
 
 ALIASES = {name: name for name in _UNBOUND["modules"]} | dict(pair.split("=", 1) for pair in _UNBOUND["usual"])
-"""What a name that the block does not bind usually stands for.
+"""The usual meaning of a name that the block does not bind, such as `np`.
 
-An import under any other name is asked about where it is made, since later blocks cannot be judged by it.
+Other aliases need a question at the import, since later blocks cannot be judged by them.
 """

@@ -1,4 +1,4 @@
-"""What libraries' functions do, by their full names: the longest prefix that is known holds."""
+"""Looks up the effects of library functions by full name; the longest known prefix applies."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from autogen_nb.effects import Effect, EffectKind
 _LIBRARIES = word_lists("libraries")
 
 COMPUTES = _LIBRARIES["computes"]
-"""Libraries that compute, but for what the other tables and the names of methods say."""
+"""Libraries that only compute, except for functions and methods listed in other tables."""
 
 _WORDS: Mapping[EffectKind, str] = {
     "network": "uses the network: {}",
@@ -23,10 +23,10 @@ _WORDS: Mapping[EffectKind, str] = {
     "unknown": "uses {}",
 }
 _DEFAULTS: Mapping[str, EffectKind] = {name: kind for kind in _WORDS for name in _LIBRARIES[kind]}
-"""What the use of a library, or of a part of it, is by itself."""
+"""The effect of using a library, or a part of it, in any way."""
 
 _PLAIN = _LIBRARIES["plain"]
-"""Parts of such libraries that only compute, or look."""
+"""Parts of such libraries that only compute or inspect."""
 
 _SPECIAL = {
     "uses environment variables": "os.environ os.getenv",
@@ -40,34 +40,34 @@ _PART_WORDS = {part: words for words, parts in _SPECIAL.items() for part in part
 
 def _files() -> dict[str, list[tuple[str, int]]]:
     tables = (word_lists("files.first"), word_lists("files.second"))
-    found = defaultdict(list)
+    effects = defaultdict(list)
     for kind in ("process", "delete", "write", "read"):
         for place, table in enumerate(tables):
             for name in table.get(kind, ()):
-                found[name].append((kind, place))
-    return dict(found)
+                effects[name].append((kind, place))
+    return dict(effects)
 
 
 FILES = _files()
-"""What a function does to the files, or with the command, that its arguments name: kind and place, the worst first."""
+"""How a function uses its arguments as files or commands: pairs of kind and argument position, the worst first."""
 
 
-def plain(name: str) -> str:
-    """The name without the marks of what was called and indexed on the way."""
+def without_calls(name: str) -> str:
+    """The name without the `()` and `[]` of calls and subscripts."""
     return name.replace("()", "").replace("[]", "")
 
 
 _DEEPEST = 16
-"""Parts of a name that are looked up together; no name in the tables has as many."""
+"""Only this many parts of a name are looked up; no listed name has more."""
 
 
 @cache
-def default(name: str) -> EffectKind | None:
-    """What the use of a full name is where nothing more exact is known of it; None for what is in no table."""
-    parts = plain(name).split(".")
+def default_kind(name: str) -> EffectKind | None:
+    """The kind of effect of an unlisted function of a listed library; None for unlisted libraries."""
+    parts = without_calls(name).split(".")
     for length in range(min(len(parts), _DEEPEST), 0, -1):
         prefix = ".".join(parts[:length])
-        # What a function of files gives back is no file.
+        # The return value of a file function is not a file.
         if (prefix in FILES and length < len(parts)) or prefix in _PLAIN:
             return "compute"
         if prefix in _DEFAULTS:
@@ -77,14 +77,13 @@ def default(name: str) -> EffectKind | None:
     return None
 
 
-def exact(name: str) -> bool:
-    """Whether the tables name just this."""
+def is_listed(name: str) -> bool:
     return name in FILES or name in _PLAIN or name in _DEFAULTS
 
 
-def known(name: str) -> bool:
-    """Whether the tables name this, or something in it."""
-    return plain(name) in _named()
+def is_known(name: str) -> bool:
+    """True if the tables list the name or something in it."""
+    return without_calls(name) in _named()
 
 
 @cache
@@ -99,18 +98,18 @@ def _named() -> frozenset[str]:
     )
 
 
-def hidden(name: str) -> str:
-    """The first part of a full name that leads into a library's works; "" where none does."""
+def hidden_part(name: str) -> str:
+    """The first part of a full name that accesses a library's internals; "" if there is none."""
     parts = name.split(".")
     for length in range(2, len(parts) + 1):
-        if method_effects.internal(parts[length - 1]) and not _leads(".".join(parts[:length]), name):
+        if method_effects.is_internal(parts[length - 1]) and not _leads(".".join(parts[:length]), name):
             return parts[length - 1]
     return ""
 
 
 def _leads(part: str, name: str) -> bool:
     return (
-        exact(part)
+        is_listed(part)
         or part in COMPUTES
         or any(
             f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.")
@@ -120,23 +119,22 @@ def _leads(part: str, name: str) -> bool:
     )
 
 
-def used(kind: EffectKind, name: str, target: str = "") -> Effect:
-    """The use of a library, or of a part of it, that is more than computing."""
+def usage_effect(kind: EffectKind, name: str, target: str = "") -> Effect:
+    """The effect of using a library or a part of it."""
     words = next((words for part, words in _PART_WORDS.items() if f"{name}.".startswith(f"{part}.")), "")
     words = words or _WORDS[kind].format(one_line(name))
     return Effect(kind, target, f"{words}: {one_line(target)}" if target else words)
 
 
-def reach_inside(name: str, found: FoundEffects) -> None:
-    """Adds that code reaches into the works of a library, or of Python itself."""
-    found.add_unknown(f"reaches into .{name}")
+def add_internals(name: str, effects: FoundEffects) -> None:
+    effects.add_unknown(f"reaches into .{name}")
 
 
-def hand_on(kind: str, name: str, found: FoundEffects) -> None:
-    """Adds that a function is handed on, or called by another name: it may be called with anything."""
+def add_reference(kind: str, name: str, effects: FoundEffects) -> None:
+    """Adds the effect of a function that is passed on or renamed: it may be called with any arguments."""
     if kind == "process":
-        found.add_program(None)
+        effects.add_program(None)
     elif kind in ("read", "write", "delete"):
-        found.add_file(cast("FileUse", kind), None)
+        effects.add_file(cast("FileUse", kind), None)
     else:
-        found.add(used(cast("EffectKind", kind), name))
+        effects.add(usage_effect(cast("EffectKind", kind), name))

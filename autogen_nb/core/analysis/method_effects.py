@@ -1,4 +1,4 @@
-"""What a method does, judged by its name alone where it is not known whose it is."""
+"""Predicts the effect of a method from its name, for an object of unknown type."""
 
 import re
 from typing import Literal, TypeAlias
@@ -15,29 +15,29 @@ _BEGINNINGS: tuple[tuple[MethodEffect, tuple[str, ...]], ...] = (
 )
 _METHODS = word_lists("methods")
 _EXACT: dict[str, MethodEffect] = {name: kind for kind in _KINDS for name in _METHODS[kind]}
-"""Of a name in several lists, the last kind holds."""
+"""A name that is in several lists has the kind of the last one."""
 
 _FILE_NAME = re.compile(r".*[\w)\]]\.[A-Za-z][A-Za-z0-9]{0,6}|.*/[^/ ]+|~.*")
 
 
 def effect(name: str) -> MethodEffect:
-    """What a method of this name does, whosever it is; "" for one that computes."""
+    """The effect of a method with this name; "" if it only computes."""
     if name in _EXACT:
         return _EXACT[name]
     return next((kind for kind, beginnings in _BEGINNINGS if name.startswith(beginnings)), "")
 
 
-def textual(name: str) -> bool:
-    """Whether the method gives a text back where it is told of no file."""
+def returns_text(name: str) -> bool:
+    """True if the method returns text when it gets no file."""
     forms = {name, name.removeprefix("to_"), name.removeprefix("write_")}
     return bool(forms & _METHODS["textual"])
 
 
-def internal(name: str) -> bool:
-    """Whether an attribute of this name leads into what a library, or Python itself, works with."""
+def is_internal(name: str) -> bool:
+    """True if the attribute exposes internals of a library or of Python."""
     hidden = name in _METHODS["internals"] or (name.startswith("_") and name != "_")
     return hidden and name not in _METHODS["attributes"]
 
 
-def file_like(text: str) -> bool:
+def is_file_like(text: str) -> bool:
     return "\n" not in text and _FILE_NAME.fullmatch(text) is not None

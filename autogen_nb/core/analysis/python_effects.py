@@ -1,7 +1,7 @@
-"""What Python code does, read from its syntax tree.
+"""Predicts the effects of Python code from its syntax tree.
 
-Libraries are known by name: those that compute, and what in them reads, writes or does more. A library that is not
-known, a name that is made up when the code runs, and whatever leads into Python's own works is unknown.
+Tables list the libraries that only compute, and the functions that read, write or do more. Unlisted libraries,
+names that are computed at run time, and access to Python's internals count as unknown.
 """
 
 import ast
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from autogen_nb.core.analysis import library_effects, method_effects, sql_effects
 from autogen_nb.core.analysis.abstract_values import MOST, UNKNOWN, LocalName, OpenedFile, Ref
-from autogen_nb.core.analysis.bindings import bindings
+from autogen_nb.core.analysis.bindings import collect_bindings
 from autogen_nb.core.analysis.call_effects import CallReader, statements
 from autogen_nb.core.analysis.evaluator import Evaluator
 from autogen_nb.core.analysis.found_effects import FoundEffects
@@ -23,7 +23,7 @@ _DUNDER = re.compile(
     r"__(?!main__|name__|version__|index_level|file__)[a-z]\w*__|\.(f_globals|f_builtins|f_back|gi_frame|tb_frame)\b|module://"
 )
 _NAMING = frozenset({"apply", "agg", "aggregate", "transform", "pipe", "map"})
-"""Methods that call the method that a text names."""
+"""Methods that take the name of another method and call it."""
 
 _CHANGING = frozenset({"to_sql", "executescript", "register", "create_function", "commit", "backup"})
 """Methods that change a database."""
@@ -32,29 +32,29 @@ _GENERIC = frozenset("common compat core lib testing inspect pickle exec request
 _SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node_interactivity|display)\b")
 _MAGICS = frozenset({"run_line_magic", "system", "getoutput", "run_cell_magic", "run_cell", "magic"})
 _RUNNING = frozenset({"store_history", "silent", "shell_futures", "cell_id", "split"})
-"""What a magic may be told by a word: how it runs, and not what."""
+"""Keyword arguments of the magics' methods that do not change the code they run."""
 _LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr", "help"})
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 _MEMORY = frozenset({"__array_interface__", "__array_struct__", "__cuda_array_interface__"})
 _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
 
 
-def read_python(tree: ast.AST, found: FoundEffects) -> None:
-    """Finds what Python code does."""
-    _PythonReader(tree, found).read()
+def read_python(tree: ast.AST, effects: FoundEffects) -> None:
+    """Adds the effects of Python code."""
+    _PythonReader(tree, effects).read()
 
 
 class _PythonReader:
-    def __init__(self, tree: ast.AST, found: FoundEffects) -> None:
-        self._found = found
-        names = bindings(tree)
-        self._values = Evaluator(names, private_temporary=found.scope.private_temporary)
+    def __init__(self, tree: ast.AST, effects: FoundEffects) -> None:
+        self._effects = effects
+        names = collect_bindings(tree)
+        self._values = Evaluator(names, private_temporary=effects.scope.private_temporary)
         self._nodes = list(ast.walk(tree))
-        # What is known of a node is kept by its identity, which must not pass to another one.
+        # Nodes made here stay referenced, since values are cached by `id(node)`.
         self._made: list[ast.AST] = []
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
-        # What something is taken from, or asked of.
+        # Nodes whose attributes are read, or that an inspecting function such as `getattr` receives.
         self._inner = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
         self._inner |= {
             id(call.args[0])
@@ -64,7 +64,7 @@ class _PythonReader:
             and call.func.id not in names
             and call.args
         }
-        # Whether there is such a name may be asked.
+        # Operands of `in`, such as `"pandas" in sys.modules`, are only inspected.
         self._tested = {
             id(each)
             for node in self._nodes
@@ -73,10 +73,10 @@ class _PythonReader:
             if (isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in _NAMESPACES)
             or (isinstance(each, ast.Attribute) and set(self._values.refs(each)) == {"sys.modules"})
         }
-        self._calls = CallReader(self._values, found, names.methods, changing=any(map(self._changes, calls)))
+        self._calls = CallReader(self._values, effects, names.methods, changing=any(map(self._changes, calls)))
 
     def read(self) -> None:
-        imports = FoundEffects(self._found.scope)
+        imports = FoundEffects(self._effects.scope)
         for node in self._nodes:
             match node:
                 case ast.Call():
@@ -88,16 +88,16 @@ class _PythonReader:
                 case ast.Name(id=name, ctx=ast.Load()):
                     self._read_name(name, node)
                 case ast.MatchClass(kwd_attrs=names):
-                    for name in filter(method_effects.internal, names):
-                        library_effects.reach_inside(name, self._found)
+                    for name in filter(method_effects.is_internal, names):
+                        library_effects.add_internals(name, self._effects)
                 case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _MEMORY:
-                    self._found.add_unknown(f"gives an address in memory: {name}")
+                    self._effects.add_unknown(f"gives an address in memory: {name}")
                 case ast.Constant(value=str(text)) if hidden := _DUNDER.search(text):
-                    self._found.add_unknown(f"names {hidden[0]} in a text")
+                    self._effects.add_unknown(f"names {hidden[0]} in a text")
                 case _:
                     read_import(node, imports)
-        # What is made of an import says more than that it is made.
-        self._found.add_vague(imports.effects)
+        # The use of an import makes its own effect redundant.
+        self._effects.add_vague(imports.effects)
 
     def _changes(self, call: ast.Call) -> bool:
         if not isinstance(call.func, ast.Attribute):
@@ -127,17 +127,17 @@ class _PythonReader:
 
     def _read_text(self, call: ast.Call) -> None:
         for text in self._first_texts(call):
-            self._found.add_inner(text, "runs code that is not known before it runs")
+            self._effects.add_inner(text, "runs code that is not known before it runs")
 
     def _read_timed(self, call: ast.Call) -> None:
         for value in (value for node in call.args[:2] for value in self._values.of(node)):
             if isinstance(value, str):
-                self._found.add_inner(value, "runs code that cannot be read")
+                self._effects.add_inner(value, "runs code that cannot be read")
 
     def _read_getattr(self, call: ast.Call) -> None:
         for text in self._values.texts(call.args[1]) if len(call.args) > 1 else (None,):
             if text is None:
-                self._found.add_unknown("uses an attribute whose name is not known before it runs")
+                self._effects.add_unknown("uses an attribute whose name is not known before it runs")
             else:
                 attribute = ast.Attribute(value=call.args[0], attr=text, ctx=ast.Load())
                 self._made.append(attribute)
@@ -147,28 +147,28 @@ class _PythonReader:
         values = self._values.of(call.args[0]) if call.args else (UNKNOWN,)
         refs = [value.name for value in values if isinstance(value, Ref)]
         if refs:
-            self._found.add_change(f"changes {refs[0]}")
+            self._effects.add_change(f"changes {refs[0]}")
         elif not all(isinstance(value, LocalName) for value in values):
-            self._found.add_unknown("sets an attribute by its name")
+            self._effects.add_unknown("sets an attribute by its name")
 
     def _read_import(self, call: ast.Call) -> None:
         for text in self._first_texts(call):
             if text is None:
-                self._found.add_unknown("imports what is not known before it runs")
+                self._effects.add_unknown("imports what is not known before it runs")
             else:
-                read_module(text, "", self._found)
+                read_module(text, "", self._effects)
 
     def _read_notebook(self, call: ast.Call) -> None:
-        # What is called on it is read there, and it can do all.
+        # The method called on the result is checked at the call.
         if id(call) not in self._inner:
-            self._found.add_unknown("uses get_ipython")
+            self._effects.add_unknown("uses get_ipython")
 
     def _read_help(self, call: ast.Call) -> None:
         for value in (value for node in call.args for value in self._values.of(node)):
-            if isinstance(value, str) and library_effects.default(value) != "compute":
-                read_module(value.partition(".")[0], "", self._found)
+            if isinstance(value, str) and library_effects.default_kind(value) != "compute":
+                read_module(value.partition(".")[0], "", self._effects)
         if not call.args or any(isinstance(each, ast.Starred) or self._is_untold(each) for each in call.args):
-            self._found.add_unknown("uses help")
+            self._effects.add_unknown("uses help")
 
     def _is_untold(self, node: ast.expr) -> bool:
         return not isinstance(node, ast.Attribute) and UNKNOWN in self._values.of(node)
@@ -176,7 +176,7 @@ class _PythonReader:
     def _read_yaml(self, call: ast.Call) -> None:
         given = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "Loader")]
         if not any("Safe" in name for node in given for name in self._values.refs(node)):
-            self._found.add_unknown("reads YAML, which can run code")
+            self._effects.add_unknown("reads YAML, which can run code")
 
     _SPECIAL: ClassVar[dict[str, Callable[[Any, ast.Call], None]]] = {
         "eval": _read_text,
@@ -194,7 +194,7 @@ class _PythonReader:
         "yaml.load": _read_yaml,
         "help": _read_help,
     }
-    """What runs, or names, what a text holds."""
+    """Functions that run text as code or access objects by name."""
 
     def _read_expressive(self, name: str, call: ast.Call) -> None:
         if name in ("query", "eval"):
@@ -205,7 +205,7 @@ class _PythonReader:
                     if isinstance(node, ast.Constant) and isinstance(node.value, str):
                         self._read_method_name(node.value)
         elif name in ("use", "context") and not self._names_a_style(call):
-            self._found.add_unknown(f"takes a style or a backend from elsewhere: .{name}")
+            self._effects.add_unknown(f"takes a style or a backend from elsewhere: .{name}")
 
     def _read_magic(self, name: str, call: ast.Call) -> None:
         cases = list(islice(product(*map(self._values.texts, call.args)), MOST + 1))
@@ -214,7 +214,7 @@ class _PythonReader:
         for texts in cases:
             known = [text for text in texts if text is not None]
             if len(known) < len(texts):
-                self._found.add_unknown("runs a magic that is not known before it runs")
+                self._effects.add_unknown("runs a magic that is not known before it runs")
                 continue
             code = {
                 "run_line_magic": "%" + " ".join(known),
@@ -222,28 +222,28 @@ class _PythonReader:
                 "run_cell_magic": "%%" + " ".join(known[:2]) + "\n" + "\n".join(known[2:]),
                 "run_cell": known[0],
             }.get(name, "!" + known[0])
-            self._found.texts.append(code)
+            self._effects.texts.append(code)
 
     def _read_expression(self, name: str, call: ast.Call) -> None:
-        """An expression that pandas evaluates: it can call methods too. Of databases, it is a statement."""
+        """Adds the effects of a pandas expression, which can call methods, or of a duckdb statement."""
         if any(ref.startswith(("duckdb", "memory")) for ref in self._values.refs(call.func)):
             for text in self._values.texts(call.args[0]) if call.args else ():
-                sql_effects.read_statement(text, self._found)
+                sql_effects.read_statement(text, self._effects)
             return
         values = self._values.of(call.args[0]) if call.args else ()
-        # `model.eval()` evaluates no text.
+        # `model.eval()` has no argument and evaluates nothing.
         for value in values or ((UNKNOWN,) if call.keywords else ()):
             text = re.sub(r"`[^`]*`", "column", value).replace("@", "").strip() if isinstance(value, str) else None
-            self._found.add_inner(text, f"evaluates a text: .{name}")
+            self._effects.add_inner(text, f"evaluates a text: .{name}")
 
     def _read_method_name(self, text: str) -> None:
         kind = method_effects.effect(text)
         if kind == "read":
-            self._found.add(Effect("read_private", "", f"calls .{text}"))
+            self._effects.add(Effect("read_private", "", f"calls .{text}"))
         elif kind in ("write", "delete", "network", "process"):
-            self._found.add(Effect(kind, "", f"calls .{text}"))
-        elif method_effects.internal(text) and text.isidentifier():
-            library_effects.reach_inside(text, self._found)
+            self._effects.add(Effect(kind, "", f"calls .{text}"))
+        elif method_effects.is_internal(text) and text.isidentifier():
+            library_effects.add_internals(text, self._effects)
 
     def _names_a_style(self, call: ast.Call) -> bool:
         if not call.args or call.keywords[1:]:
@@ -256,25 +256,25 @@ class _PythonReader:
         if id(node) in self._called:
             return
         if re.fullmatch(r"__\w+__", name) and name not in _DUNDERS:
-            self._found.add_unknown(f"uses {name}")
+            self._effects.add_unknown(f"uses {name}")
         elif id(node) not in self._inner:
             for ref in self._values.refs(node):
                 self._read_mention(ref)
 
     def _read_attribute(self, node: ast.Attribute) -> None:
         values = self._values.of(node.value)
-        hidden = method_effects.internal(node.attr) and not all(_exempt(value, node.attr) for value in values)
+        hidden = method_effects.is_internal(node.attr) and not all(_exempt(value, node.attr) for value in values)
         if hidden or (node.attr == "__class__" and id(node) not in self._inner):
-            library_effects.reach_inside(node.attr, self._found)
+            library_effects.add_internals(node.attr, self._effects)
         if id(node) not in self._inner:
-            # What was passed over on the way, since some of what it leads to is known.
+            # The tables may list an attribute behind an internal name.
             whole = [
                 f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref) and "()" not in value.name
             ]
             for part in filter(
-                None, (library_effects.hidden(n) for n in whole if library_effects.default(n) == "compute")
+                None, (library_effects.hidden_part(n) for n in whole if library_effects.default_kind(n) == "compute")
             ):
-                library_effects.reach_inside(part, self._found)
+                library_effects.add_internals(part, self._effects)
         if {id(node)} & (self._inner | self._called | self._tested):
             return
         for value in values:
@@ -284,27 +284,27 @@ class _PythonReader:
             self._read_method_name(node.attr)
 
     def _read_mention(self, ref: str) -> None:
-        name = library_effects.plain(ref)
-        kind = library_effects.default(name)
+        name = library_effects.without_calls(ref)
+        kind = library_effects.default_kind(name)
         method = method_effects.effect(name.rpartition(".")[2])
         if ref.endswith(("()", "[]")):
-            # What made it has been judged.
+            # The call that returned it has been checked.
             return
         if "()" in ref and not _is_shell(ref):
             if method in ("write", "delete") and kind == "compute":
-                library_effects.hand_on(method, name, self._found)
+                library_effects.add_reference(method, name, self._effects)
         elif name in library_effects.FILES:
-            library_effects.hand_on(library_effects.FILES[name][0][0], name, self._found)
+            library_effects.add_reference(library_effects.FILES[name][0][0], name, self._effects)
         elif name == "open":
-            self._found.add_unknown("hands open on")
+            self._effects.add_unknown("hands open on")
         elif kind not in (None, "compute"):
             for variable in self._variables(name):
-                self._found.add(library_effects.used(kind, name, variable))
+                self._effects.add(library_effects.usage_effect(kind, name, variable))
         elif "." in name and kind and method not in ("", "sql"):
-            library_effects.hand_on(method, name, self._found)
+            library_effects.add_reference(method, name, self._effects)
 
     def _variables(self, name: str) -> list[str]:
-        """The names of the variables that the block takes from the environment; "" for what cannot be told."""
+        """The environment variables that the block reads; "" for an unknown name."""
         taken = [
             text or ""
             for node in (self._nodes if name.startswith("os.environ") else ())
@@ -317,7 +317,7 @@ class _PythonReader:
         for ref in self._values.refs(node.value):
             name = f"{ref}.{node.attr}"
             if not ("()" in name or "[]" in name or _SETTINGS.search(name)):
-                self._found.add_change(f"changes {name}")
+                self._effects.add_change(f"changes {name}")
 
 
 def _is_shell(ref: str) -> bool:
@@ -329,5 +329,5 @@ def _exempt(value: object, attr: str) -> bool:
         return not (attr.startswith("__") and attr.endswith("__"))
     if isinstance(value, Ref):
         name = f"{value.name}.{attr}"
-        return library_effects.known(name) or library_effects.default(name) not in (None, "compute")
+        return library_effects.is_known(name) or library_effects.default_kind(name) not in (None, "compute")
     return attr in _GENERIC

@@ -1,4 +1,4 @@
-"""What shell code does, by a list of words: commands that only look or tell, and what others do."""
+"""Predicts the effects of shell code from lists of known commands."""
 
 import posixpath
 import re
@@ -13,16 +13,14 @@ _KINDS = {
     for kind in ("environment", "writes", "copies", "deletes", "network", "installs")
     for name in _COMMANDS[kind]
 }
-"""What other commands do; of a name in several lists, the last one holds."""
+"""A command that is in several lists has the kind of the last one."""
 
-_PROGRAM = re.compile(r"-f.*|--file.*|.*(system\s*\(|getline|print[^;}]*[>|]|[>|]\s*[\"']|ENVIRON).*", re.DOTALL)
+_AWK = re.compile(r"-f.*|--file.*|.*(system\s*\(|print[^;}]*[>|]).*", re.DOTALL)
 _DANGEROUS = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
-    "sed": re.compile(
-        r"(-[nEr]*i.*|--in-place.*|-f.*|.*[/;{}0-9$]\s*[weW]([\s}].*)?|[weW]\s.*|.*/[gIp0-9]*[ew][gIp]*(\s.*)?)"
-    ),
-    "awk": _PROGRAM,
-    "gawk": _PROGRAM,
+    "sed": re.compile(r"-[nEr]*i.*|--in-place.*|-f.*"),
+    "awk": _AWK,
+    "gawk": _AWK,
     "sort": re.compile(r"(-o.*|--output.*|--compress-program.*)"),
     "rg": re.compile(r"--pre.*"),
     "tree": re.compile(r"-o.*"),
@@ -33,27 +31,28 @@ _DANGEROUS = {
     "hostname": re.compile(r".*"),
     "ps": re.compile(r"\w*e\w*"),
 }
+"""Arguments with which a harmless command writes files or runs programs."""
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
-"""An option of an installer that says nothing of what is installed; one with a value in the same word may name more."""
+"""Options of an installer that name no package. Options that end in a value of their own may name one."""
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
 
-def read_shell(code: str, found: FoundEffects) -> None:
+def read_shell(code: str, effects: FoundEffects) -> None:
     parsed = commands(code)
     if parsed is None:
-        found.add_program(code)
+        effects.add_program(code)
         return
-    reader = _ShellReader(found)
+    reader = _ShellReader(effects)
     for command in parsed:
         reader.read(command)
 
 
 class _ShellReader:
-    def __init__(self, found: FoundEffects) -> None:
-        self._found = found
-        # The folder that the next command runs in, as seen from the notebook's; None where it is not known.
+    def __init__(self, effects: FoundEffects) -> None:
+        self._effects = effects
+        # The command's working directory, relative to the notebook's; None if it is unknown.
         self._folder: str | None = ""
 
     def read(self, command: Command) -> None:
@@ -64,65 +63,68 @@ class _ShellReader:
         words = command.words
         while words and re.match(r"[A-Za-z_]\w*\+?=", words[0]):
             if len(words) > 1:
-                # Before a command, such variables can change what it does.
-                self._found.add_variable(words[0].partition("=")[0])
+                # Variables set before a command can change what the command does.
+                self._effects.add_variable(words[0].partition("=")[0])
             words = words[1:]
         if words:
             self._read_words(posixpath.basename(words[0]), words[1:], words[0])
 
-    def _read_words(self, name: str, given: list[str], program: str) -> None:
+    def _read_words(self, name: str, arguments: list[str], program: str) -> None:
         if name == "cd":
-            self._folder = None if given[:1] == ["-"] else self._path(given[0] if given else "~")
-        elif name in _DANGEROUS and any(_DANGEROUS[name].fullmatch(word) for word in given):
-            self._found.add_program(" ".join((program, *given)))
+            self._folder = None if arguments[:1] == ["-"] else self._path(arguments[0] if arguments else "~")
+        elif name in _DANGEROUS and any(_DANGEROUS[name].fullmatch(word) for word in arguments):
+            self._effects.add_program(" ".join((program, *arguments)))
         elif name in _COMMANDS["looks"] and program == name:
-            self._look(name, given)
+            self._look(name, arguments)
         elif name in _COMMANDS["tells"] and program == name:
-            for variable in re.findall(r"\$\{?([A-Z][A-Z0-9_]{2,})", "\n".join(given)):
-                self._found.add_variable(variable)
-        elif not (name in _COMMANDS["versioned"] and given in (["--version"], ["-V"], ["-VV"])):
-            self._read_other(name, given, [word for word in given if not word.startswith("-")])
+            for variable in re.findall(r"\$\{?([A-Z][A-Z0-9_]{2,})", "\n".join(arguments)):
+                self._effects.add_variable(variable)
+        elif not (name in _COMMANDS["versioned"] and arguments in (["--version"], ["-V"], ["-VV"])):
+            self._read_other(name, arguments, [word for word in arguments if not word.startswith("-")])
 
-    def _look(self, name: str, given: list[str]) -> None:
-        paths = [word for word in given if not word.startswith("-") or word == "-"]
-        inline = any(word in ("-e", "-f") or word.startswith(("--regexp", "--file", "--expression")) for word in given)
+    def _look(self, name: str, arguments: list[str]) -> None:
+        paths = [word for word in arguments if not word.startswith("-") or word == "-"]
+        inline = any(
+            word in ("-e", "-f") or word.startswith(("--regexp", "--file", "--expression")) for word in arguments
+        )
         if name in _COMMANDS["text_first"] and not inline:
             paths = paths[1:]
         if name == "uniq":
             for path in paths[1:]:
                 self._add_file("write", path)
             paths = paths[:1]
-        options = [word.partition("=")[2] for word in given if word.startswith("--")]
+        options = [word.partition("=")[2] for word in arguments if word.startswith("--")]
         paths += [option for option in options if "/" in option]
         for path in paths or (["."] if name in ("ls", "find", "tree", "du", "dir", "rg") else []):
             if path not in ("-", "]", "]]", "=", "==", "!=", "!") and not path.isdigit():
                 self._add_file("read", path)
 
-    def _read_other(self, name: str, given: list[str], paths: list[str]) -> None:
-        found, kind = self._found, _KINDS.get(name)
+    def _read_other(self, name: str, arguments: list[str], paths: list[str]) -> None:
+        effects, kind = self._effects, _KINDS.get(name)
         if name == "git" and paths and paths[0] in _COMMANDS["remote"]:
             kind = "network"
-        if name.startswith("python") and given[:3] == ["-m", "pip", "install"]:
-            found.add_install(" ".join(_packages(given[3:])) or None)
+        if name.startswith("python") and arguments[:3] == ["-m", "pip", "install"]:
+            effects.add_install(" ".join(_packages(arguments[3:])) or None)
         elif kind == "installs":
             if not paths or paths[0] not in _COMMANDS["looking"]:
-                found.add_install(" ".join(_packages(given)) or None)
+                effects.add_install(" ".join(_packages(arguments)) or None)
         elif kind == "network":
-            addresses: list[str | None] = [match[0] for word in given if (match := _ADDRESS.search(word))]
+            addresses: list[str | None] = [match[0] for word in arguments if (match := _ADDRESS.search(word))]
             for address in addresses or (paths[:1] if name in _COMMANDS["by_host"] else None) or [None]:
-                found.add_connection(address)
+                effects.add_connection(address)
         elif kind == "environment":
-            found.add_variable(paths[0].partition("=")[0] if paths else None)
+            effects.add_variable(paths[0].partition("=")[0] if paths else None)
         elif kind is None:
-            found.add_program(" ".join((name, *given)))
+            effects.add_program(" ".join((name, *arguments)))
         else:
             links = any(
-                re.fullmatch(r"-\w*l\w*|--link\b.*" if name == "cp" else r"-\w*s\w*|--symbolic", word) for word in given
+                re.fullmatch(r"-\w*l\w*|--link\b.*" if name == "cp" else r"-\w*s\w*|--symbolic", word)
+                for word in arguments
             )
             self._change(name, kind, paths, hard=links != (name == "ln"))
 
     def _change(self, name: str, kind: str, paths: list[str], *, hard: bool) -> None:
-        """Finds which files a command makes, rewrites or deletes; `hard` says that it gives files another name."""
+        """Adds the files that a command creates, overwrites or deletes; `hard` means that it creates hard links."""
         if kind == "copies":
             for path in paths[:-1]:
                 self._add_file("read", path)
@@ -131,17 +133,17 @@ class _ShellReader:
         for path in (paths[-1:] if kind == "copies" else paths) or ["$"]:
             self._add_file("delete" if kind == "deletes" else "write", path if name not in ("dd", "tar") else "$")
         if kind == "copies" and any(":" in path for path in paths):
-            self._found.add_connection(None)
+            self._effects.add_connection(None)
 
     def _add_file(self, use: FileUse, path: str) -> None:
-        self._found.add_file(use, self._path(path))
+        self._effects.add_file(use, self._path(path))
 
     def _path(self, path: str) -> str | None:
-        """The path as seen from the notebook's folder; None where it cannot be told."""
+        """The path relative to the notebook's folder; None if it cannot be determined."""
         if self._folder is None or any(char in path for char in "$`{}\0"):
             return None
         return path if path.startswith("~") else posixpath.join(self._folder, path)
 
 
-def _packages(given: list[str]) -> list[str]:
-    return [word for word in given if word not in ("install", "add", "pip") and not _FLAG.fullmatch(word)]
+def _packages(arguments: list[str]) -> list[str]:
+    return [word for word in arguments if word not in ("install", "add", "pip") and not _FLAG.fullmatch(word)]

@@ -1,4 +1,4 @@
-"""The words of shell code: simple commands with their redirections, and the code within others."""
+"""Splits shell code into simple commands with their redirections, including commands in substitutions."""
 
 import re
 import shlex
@@ -23,16 +23,16 @@ class Command:
 
 
 def commands(code: str) -> list[Command] | None:
-    """The commands of shell code, in order, with those within `$(...)`; None for what cannot be read."""
+    """The commands in order, those in `$(...)` first; None if the code cannot be parsed."""
     if "<<" in code:
         return None
     inner: list[Command] = []
     for match in _NESTED.finditer(code):
-        # Within single quotes it would not run; it is read all the same.
-        within = commands(match[1] or match[2] or match[3] or "")
-        if within is None:
+        # The shell runs no substitution in single quotes, but a needless question does no harm.
+        nested = commands(match[1] or match[2] or match[3] or "")
+        if nested is None:
             return None
-        inner += within
+        inner += nested
     plain = _NESTED.sub("$_", code)
     try:
         words = _words(plain)
@@ -42,14 +42,14 @@ def commands(code: str) -> list[Command] | None:
 
 
 def _words(code: str) -> list[str]:
-    found: list[str] = []
-    # A backslash at the end of a line goes on with the next one.
+    words: list[str] = []
+    # A backslash at the end of a line continues the line.
     for line in _lines(re.sub(r"\\\n", " ", code)):
         lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>")
         lexer.whitespace_split = True
         lexer.commenters = "#"
-        found += [*lexer, "\n"]
-    return found
+        words += [*lexer, "\n"]
+    return words
 
 
 def _lines(code: str) -> list[str]:
@@ -68,20 +68,20 @@ def _lines(code: str) -> list[str]:
 
 def _grouped(words: list[str]) -> list[Command]:
     grouped = [Command()]
-    at = iter(words)
-    for word in at:
-        now = grouped[-1]
+    remaining = iter(words)
+    for word in remaining:
+        command = grouped[-1]
         if word in _ENDS or set(word) <= set(";&|()"):
             grouped.append(Command())
         elif word in _WRITES or word == "<":
-            if now.words and now.words[-1].isdigit():
-                now.words.pop()
-            target = next(at, "")
+            if command.words and command.words[-1].isdigit():
+                command.words.pop()
+            target = next(remaining, "")
             if target.isdigit() and word == ">&":
                 continue
-            (now.reads if word == "<" else now.writes).append(target)
-        elif word in _KEYWORDS and not now.words:
+            (command.reads if word == "<" else command.writes).append(target)
+        elif word in _KEYWORDS and not command.words:
             continue
         else:
-            now.words.append(word)
-    return [each for each in grouped if each]
+            command.words.append(word)
+    return [command for command in grouped if command]

@@ -1,4 +1,4 @@
-"""What a statement of SQL does beyond asking its own database: the files and addresses that it names."""
+"""Predicts which files and addresses an SQL statement uses beyond its own database."""
 
 import re
 
@@ -28,16 +28,16 @@ _FILE = re.compile(
 )
 
 _LONGEST = 10_000
-"""Characters of a statement that is read; a longer one may do anything."""
+"""Longer statements, in characters, are not read and count as unknown."""
 
 
-def read_statement(text: str | None, found: FoundEffects) -> None:
-    """Finds what a statement does, None for one that cannot be told; a database in memory may be changed freely."""
+def read_statement(text: str | None, effects: FoundEffects) -> None:
+    """Adds the effects of a statement, None if its text is unknown; it may change its own database."""
     if text is None:
-        found.add_unknown("runs a statement of SQL that is not known before it runs")
+        effects.add_unknown("runs a statement of SQL that is not known before it runs")
         return
     if len(text) > _LONGEST:
-        found.add_unknown(f"runs a statement of SQL of {len(text):,} characters, which is too long to be read")
+        effects.add_unknown(f"runs a statement of SQL of {len(text):,} characters, which is too long to be read")
         return
     text = _COMMENT.sub(" ", text)
     plain = _TEXT.sub("''", text)
@@ -45,42 +45,42 @@ def read_statement(text: str | None, found: FoundEffects) -> None:
     inputs = [match[1] for match in _NAMED.finditer(text)]
     inputs += [match[1] for match in _TEXT.finditer(text) if _FILE.fullmatch(match[1])]
     for output in outputs:
-        found.add_file("write", output)
+        effects.add_file("write", output)
     for path in inputs:
         if path not in outputs:
-            found.add_file("read", path)
+            effects.add_file("read", path)
     if not outputs and re.search(r"(?i)\bcopy\b.*?\bto\s+[^'\s]", plain):
-        found.add_file("write", None)
+        effects.add_file("write", None)
     if beyond := _BEYOND.search(plain):
-        found.add_unknown(f"uses {one_line(beyond[0])} in a statement of SQL")
+        effects.add_unknown(f"uses {one_line(beyond[0])} in a statement of SQL")
 
 
 def changes(text: str | None) -> bool:
-    """Whether a statement changes the database, as far as can be told."""
+    """False if the statement only queries the database."""
     if text is None or len(text) > _LONGEST:
         return True
     plain = _TEXT.sub("''", _COMMENT.sub(" ", text))
-    return any(not _LOOKS.match(each) or _MUTATES.search(each) is not None for each in plain.split(";"))
+    return any(not _LOOKS.match(statement) or _MUTATES.search(statement) is not None for statement in plain.split(";"))
 
 
-def asks(beginning: str) -> bool:
-    """Whether a statement that begins like this asks, whatever follows in it."""
+def is_query_prefix(beginning: str) -> bool:
+    """True if every statement with this beginning is a query."""
     if len(beginning) > _LONGEST:
         return False
     plain = _COMMENT.sub(" ", beginning)
     return _QUERY.match(plain) is not None and ";" not in plain
 
 
-def read_address(address: str | None, found: FoundEffects, *, changing: bool) -> None:
-    """Finds what opening a database is, by its file's path or its URL."""
+def read_address(address: str | None, effects: FoundEffects, *, changing: bool) -> None:
+    """Adds the effect of opening a database, given its path or URL."""
     if address is None:
-        found.add_unknown("opens a database that is not known before it runs")
+        effects.add_unknown("opens a database that is not known before it runs")
         return
     scheme, separator, rest = address.partition("://")
     if separator and not scheme.startswith(("sqlite", "duckdb", "file")):
-        found.add_connection(address)
+        effects.add_connection(address)
         return
     path = rest.removeprefix("/") if separator and scheme != "file" else local(address)
     path = path.partition("?")[0]
     if path not in ("", ":memory:"):
-        found.add_file("write" if changing else "read", path)
+        effects.add_file("write" if changing else "read", path)

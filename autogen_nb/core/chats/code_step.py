@@ -1,8 +1,8 @@
-"""The step that runs the code of a message: which message, which blocks, whether a person is asked first.
+"""The step that runs the code of a message.
 
-1. The newest message within reach that holds code wins, and an agent runs a message's code once.
-2. Blocks run in order; the first that fails ends the run, and the reply says which did not run.
-3. A skipped block does not run, and the model reads why; an edited one runs as edited, and the model reads it.
+1. The newest message within reach that contains code counts, and an agent runs the code of a message once.
+2. Blocks run in order. The first failure ends the run, and the reply says how many blocks did not run.
+3. A skipped block does not run, and the model reads the reason. The model also reads the code of an edited block.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,6 @@ UNCLOSED = (
 
 @dataclass(frozen=True, slots=True)
 class RunCode:
-    """The step that runs code."""
-
     reach: Reach = "auto"
     confirm: Confirm = "never"
     together: bool = False
@@ -40,27 +38,27 @@ class RunCode:
     scope: PathScope | None = None
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """The reply that tells what the code did, or None where there is no code to run."""
+        """A reply with the results of the code, or None if there is no code to run."""
         newest = self._newest(state, spec, peer)
         if newest is None or not state.claim(spec.name, peer, newest[0]):
             return None
-        found = newest[1]
-        if not found.blocks:
+        reading = newest[1]
+        if not reading.blocks:
             return Reply(Message(UNCLOSED))
         run = _Run(self.limit, self.pictures)
-        if (yield from self._run_blocks(spec, run, found.blocks)) == "stop":
+        if (yield from self._run_blocks(spec, run, reading.blocks)) == "stop":
             return Stop("stopped")
-        if found.unclosed:
+        if reading.unclosed:
             run.notes.append(UNCLOSED)
         return Reply(run.reply())
 
     def foresee(self, state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-        """What is asked about the first block of the code that would run now; None where it may run unasked."""
-        found = self._newest(state, spec, peer)
-        if found is None or not found[1].blocks or state.claimed(spec.name, peer, found[0]):
+        """The approval question about the first block that would run now; None if there is none."""
+        newest = self._newest(state, spec, peer)
+        if newest is None or not newest[1].blocks or state.is_claimed(spec.name, peer, newest[0]):
             return None
-        blocks = found[1].blocks
-        return self._asking(spec, blocks[0], 0, len(blocks))
+        blocks = newest[1].blocks
+        return self._approval_question(spec, blocks[0], 0, len(blocks))
 
     def _newest(self, state: ConversationState, spec: AgentSpec, peer: str) -> tuple[int, CodeReading] | None:
         for index in self._within_reach(state.exchanged(spec.name, peer), spec.name):
@@ -73,7 +71,7 @@ class RunCode:
         for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
             if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
                 return
-            # What code or calls put out may hold a fence; nobody wrote it to be run.
+            # Outputs and tool results may contain a fence, but nobody wrote it as code to run.
             if exchanged[index].kind not in ("output", "tools") and (
                 self.sources is None or exchanged[index].sender in self.sources
             ):
@@ -105,29 +103,29 @@ class RunCode:
     def _question(self, spec: AgentSpec, blocks: tuple[CodeBlock, ...]) -> CodeAsked:
         if self.confirm == "never":
             return CodeAsked(spec.name, blocks)
-        read = dict.fromkeys(effect for block in blocks for effect in permissions(block, self.scope).effects)
-        return CodeAsked(spec.name, blocks, Permissions(tuple(read)))
+        allowed = dict.fromkeys(effect for block in blocks for effect in permissions(block, self.scope).effects)
+        return CodeAsked(spec.name, blocks, Permissions(tuple(allowed)))
 
-    def _asking(self, spec: AgentSpec, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:
-        read = asks(self.confirm, block, self.scope)
-        if read is None:
+    def _approval_question(self, spec: AgentSpec, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:
+        effects = asks(self.confirm, block, self.scope)
+        if effects is None:
             return None
-        return ApprovalAsked(spec.name, block, index, total, reasons(read), read, self.confirm == "always")
+        return ApprovalAsked(spec.name, block, index, total, reasons(effects), effects, self.confirm == "always")
 
     def _approved(
         self, spec: AgentSpec, run: "_Run", block: CodeBlock, index: int, total: int
     ) -> Asking[CodeBlock | Literal["skip", "stop"]]:
-        question = self._asking(spec, block, index, total)
+        question = self._approval_question(spec, block, index, total)
         if question is None:
             return block
-        given = yield from ask(question, ApprovalGiven)
-        if given.decision != "run":
-            run.skip(given)
-            return given.decision
-        if given.code is None or given.code == block.code:
+        approval = yield from ask(question, ApprovalGiven)
+        if approval.decision != "run":
+            run.skip(approval)
+            return approval.decision
+        if approval.code is None or approval.code == block.code:
             return block
-        run.notes.append(f"The user changed the code before it ran. This is what ran:\n{given.code}")
-        return CodeBlock(block.language, given.code)
+        run.notes.append(f"The user changed the code before it ran. This is what ran:\n{approval.code}")
+        return CodeBlock(block.language, approval.code)
 
 
 def _stopped(ran: CodeRan) -> bool:
@@ -136,7 +134,7 @@ def _stopped(ran: CodeRan) -> bool:
 
 @dataclass(slots=True)
 class _Run:
-    """What a message's blocks came to."""
+    """The results of the blocks of one message."""
 
     limit: int
     pictures: bool
@@ -162,8 +160,8 @@ class _Run:
         if ran.whole:
             self.notes.append(f"The output is long; all of it is in {ran.whole!r}.")
 
-    def skip(self, given: ApprovalGiven) -> None:
-        self.notes.append(f"The user skipped a block. The reason: {given.reason or 'none was given'}.")
+    def skip(self, approval: ApprovalGiven) -> None:
+        self.notes.append(f"The user skipped a block. The reason: {approval.reason or 'none was approval'}.")
 
     def reply(self) -> Message:
         text = self._text()
@@ -172,7 +170,7 @@ class _Run:
     def _text(self) -> str:
         if self.left:
             self.notes.append(f"{self.left} later block(s) did not run, because the one before failed.")
-        told = "".join(f"\n{note}" for note in self.notes)
+        notes = "".join(f"\n{note}" for note in self.notes)
         if not self.started:
-            return f"The code was not run.{told}"
-        return report(self.exit_code, elided("\n".join(filter(None, self.texts)), self.limit) + told)
+            return f"The code was not run.{notes}"
+        return report(self.exit_code, elided("\n".join(filter(None, self.texts)), self.limit) + notes)

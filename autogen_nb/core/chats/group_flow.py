@@ -1,10 +1,10 @@
-"""A group's chat: what its manager does in the place of a reply.
+"""A group chat: the step that its manager runs in place of a reply.
 
-1. The message that the manager was sent is the first round. In each round it passes the last message on to all
-   members but the one who said it; then its termination condition, and the limit of rounds, may end the chat.
-2. Otherwise somebody is chosen (`speaker`), replies to the manager, and says that to it: the next round.
-3. A member without a reply ends the chat. The manager itself never says a word.
-4. To pass a message on is one event, which does not repeat it; only who has a ``receive`` of their own is asked.
+1. The message to the manager opens the first round. In each round the manager passes the last message on to all members
+   except its author. Then its termination condition or the limit of rounds may end the chat.
+2. Otherwise the next speaker is selected, replies to the manager, and thereby opens the next round.
+3. A member without a reply ends the chat. The manager itself never speaks.
+4. One event records that a message was passed on; only agents with their own ``receive`` method get a question.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from autogen_nb.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class RunGroup:
-    """The step that holds a group's chat, from the message that its manager was sent to its end."""
+    """The step that runs a group chat from the first message to its end."""
 
     members: tuple[AgentSpec, ...]
     selection: Selection
@@ -27,16 +27,16 @@ class RunGroup:
     introduction: Message | None = None
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """How the chat ended; a group has no reply to give."""
+        """Returns the reason for the end; a group has no reply."""
         members = {member.name: member for member in self.members}
-        # Before it has been passed on, the first message must stay the last that its speaker and the manager exchanged.
+        # The first message must stay the last one that its author and the manager exchanged until it is passed on.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))
         speaker, number = peer, 0
         while True:
             number += 1
             message = yield from self._relay(state, spec, speaker)
             if (yield from terminated(state, spec, speaker)):
-                return Stop("terminated").told(spec.name)
+                return Stop("terminated").with_detail(spec.name)
             if number >= self.max_round:
                 return Stop("max_turns", f"The group has had its {self.max_round} rounds.")
             if number == 1 and peer in members:
@@ -73,13 +73,13 @@ class RunGroup:
 
 
 def relayed(state: ConversationState, manager: str, speaker: str) -> Message:
-    """What the members hear of the last message that the manager had from the speaker."""
+    """The speaker's last message to the manager, in the form in which the members receive it."""
     return spoken_by(state.last(manager, speaker), speaker)
 
 
 def spoken_by(message: Message, speaker: str) -> Message:
-    """The message as words of the speaker, whatever name it had; no content becomes an empty one."""
-    # The name of a function's answer is the function's.
+    """The message with the speaker as its author; missing content becomes an empty string."""
+    # A function result keeps the function's name.
     name = message.name if message.role == "function" else speaker
     return replace(message, name=name, content="" if message.content is None else message.content)
 
@@ -87,10 +87,10 @@ def spoken_by(message: Message, speaker: str) -> Message:
 def _turn(state: ConversationState, spec: AgentSpec, member: AgentSpec) -> Asking[Stop | None]:
     outcome = yield from reply(state, member, spec.name)
     if isinstance(outcome, Stop):
-        return outcome.told(member.name)
+        return outcome.with_detail(member.name)
     exchanged = state.exchanged(member.name, spec.name)
     before = len(exchanged)
     yield from say(state, member, spec, outcome.message)
     if len(exchanged) > before and exchanged[-1].taken:
         return None
-    return Stop("answered").told(member.name)
+    return Stop("answered").with_detail(member.name)

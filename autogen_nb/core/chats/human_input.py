@@ -1,7 +1,6 @@
-"""When a person is asked for words, and what an empty answer means: AutoGen 0.2's three modes as a table.
+"""AutoGen 0.2's three modes of human input, as a decision table: when to ask, and what an empty answer means.
 
-`terminated`: the last message ends the chat. `count`: auto replies in a row. `limit`: how many are allowed;
-the limit is met when ``count >= limit``.
+`terminated`: the last message ends the chat. `count`: consecutive automatic replies. `limit`: their allowed number.
 """
 
 from dataclasses import dataclass
@@ -11,25 +10,25 @@ Mode: TypeAlias = Literal["ALWAYS", "TERMINATE", "NEVER"]
 MODES: tuple[Mode, ...] = ("ALWAYS", "TERMINATE", "NEVER")
 
 WORDS = "Your words to "
-"""How the prompt begins that asks for words, where it says nothing else."""
+"""The beginning of the default prompt."""
 
 EXIT = "exit"
-"""The answer that ends a chat; exact, so "Exit" and " exit" are words to be sent."""
+"""The exact answer that ends a chat; "Exit" and " exit" are sent as messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the person; an empty answer stops the chat, lets the agent reply by itself, or is sent as it is."""
+    """Ask the person; an empty answer stops the chat, triggers an automatic reply, or is sent."""
 
     empty: Literal["auto", "send", "stop"]
 
 
 Move: TypeAlias = Ask | Literal["auto", "terminated", "max_auto_replies"]
-"""What to do: ask, reply by itself, or stop for one of two reasons."""
+"""Ask, reply automatically, or stop for one of two reasons."""
 
 
 def decide(mode: Mode, *, terminated: bool, count: int, limit: int) -> Move:
-    """The move that AutoGen 0.2 makes in this situation."""
+    """The move of AutoGen 0.2 in this situation."""
     met = count >= limit
     match mode:
         case "NEVER" if terminated:

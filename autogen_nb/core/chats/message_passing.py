@@ -1,4 +1,4 @@
-"""How a message gets from one agent to another, past what either has of its own to say about it."""
+"""Delivers a message from one agent to another, through their own ``send`` and ``receive`` methods if they have any."""
 
 from typing import TypeAlias
 
@@ -6,29 +6,29 @@ from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationSta
 from autogen_nb.events import ReceiveAsked, ReceiveGiven, Said, SendAsked, SendGiven
 from autogen_nb.messages import Message
 
-Wanted: TypeAlias = bool | None
-"""Whether a reply is wanted; None leaves it to whoever may reply."""
+WantsReply: TypeAlias = bool | None
+"""None leaves the decision to the recipient."""
 
 
-def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[Wanted]:
-    """Has the speaker send the message; the value is whether a reply is wanted, False where nothing arrived."""
+def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
+    """Sends a message and returns if a reply is requested; False if nothing arrived."""
     if "send" not in speaker.own:
         return (yield from arrive(state, speaker, listener, message))
-    given = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)
-    wanted: Wanted = False
-    for each in given.messages:
-        wanted = yield from arrive(state, speaker, listener, each)
-    return given.request_reply if wanted is None else wanted
+    answer = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)
+    request_reply: WantsReply = False
+    for each in answer.messages:
+        request_reply = yield from arrive(state, speaker, listener, each)
+    return answer.request_reply if request_reply is None else request_reply
 
 
-def arrive(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[Wanted]:
-    """The same for a message that was sent already."""
-    said, wanted = Said(speaker.name, listener.name, message), None
+def arrive(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
+    """Delivers a message that has already been sent."""
+    event, request_reply = Said(speaker.name, listener.name, message), None
     if "receive" in listener.own:
-        given = yield from ask(ReceiveAsked(listener.name, speaker.name, message), ReceiveGiven)
-        heard = None if given.message == message else given.message
-        said = Said(speaker.name, listener.name, message, heard, given.message is not None)
-        wanted = given.request_reply if said.taken else False
-    state.add(said)
-    yield said
-    return False if wanted is None and (listener.name, speaker.name) in state.silenced else wanted
+        answer = yield from ask(ReceiveAsked(listener.name, speaker.name, message), ReceiveGiven)
+        heard = None if answer.message == message else answer.message
+        event = Said(speaker.name, listener.name, message, heard, answer.message is not None)
+        request_reply = answer.request_reply if event.taken else False
+    state.add(event)
+    yield event
+    return False if request_reply is None and (listener.name, speaker.name) in state.silenced else request_reply

@@ -1,7 +1,7 @@
-"""How a message is kept on each side of a conversation, and how a model is shown it.
+"""Converts messages to the history of an agent and to the format of OpenAI's API.
 
-AutoGen 0.2's rule: what an agent sent has role assistant in its own history and user in the other's, unless it
-is a function's or tool's, or carries calls; then the role is the same on both sides.
+As in AutoGen 0.2, a message has the role assistant in its sender's history and user in its recipient's. Function and
+tool messages, and messages with calls, have the same role in both.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,16 +11,16 @@ from autogen_nb.messages import Message
 
 
 def to_stored_message(message: Message, sender: str, *, own: bool) -> dict[str, Any]:
-    """The message as it stands in the history of its sender (`own`) or of its recipient."""
-    kept = message.to_dict()
+    """The message for the history of its sender (`own`) or its recipient."""
+    stored = message.to_dict()
     if message.carries_calls:
-        return kept | {"role": "assistant"}
+        return stored | {"role": "assistant"}
     role = message.role if message.role in ("function", "tool") else "assistant" if own else "user"
-    return kept | {"role": role, "name": message.name or sender}
+    return stored | {"role": role, "name": message.name or sender}
 
 
 def wire(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The stored messages as OpenAI's chat completions API takes them: each tool's response on its own."""
+    """The stored messages in the format of OpenAI's chat completions API, with separate tool responses."""
     for message in messages:
         if "tool_responses" not in message and "context" not in message:
             yield message

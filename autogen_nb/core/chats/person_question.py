@@ -1,4 +1,4 @@
-"""The tool by which a model asks the person: the question goes to the person, and the answer is the tool's result."""
+"""The tool with which a model asks the person a question; the answer is the tool's result."""
 
 import json
 from collections.abc import Sequence
@@ -25,47 +25,43 @@ DESCRIPTION = (
     "and not for what you can find out yourself."
 )
 NOBODY = "Nobody is there to answer. Go on with what seems best to you, and say what you assumed."
-"""What the model reads where there is no person."""
+"""The tool's result if no person is available."""
 SILENCE = "The person gave no answer. Go on with what seems best to you, and say what you assumed."
-NO_ONE = "nobody"
-"""By whom that is said."""
-_MOST = 20
-"""Choices that one question may have."""
+NO_AUTHOR = "nobody"  # the author of automatic replies
+_MAX_CHOICES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a call of the tool asks the person."""
-
+class ParsedQuestion:
     question: str
     choices: tuple[str, ...] = ()
 
 
-def read_question(arguments: str) -> Wanted | str:
-    """What the JSON of a call asks, or why it cannot be asked, as the model reads it."""
+def read_question(arguments: str) -> ParsedQuestion | str:
+    """The question in a call's JSON arguments, or an error message for the model."""
     try:
-        given = json.loads(arguments)
+        parsed = json.loads(arguments)
     except (ValueError, RecursionError) as error:
         return f"Error: the arguments of {NAME!r} are not JSON: {error}"
-    question = given.get("question") if isinstance(given, dict) else None
+    question = parsed.get("question") if isinstance(parsed, dict) else None
     if not isinstance(question, str) or not question.strip():
         return f"Error: {NAME!r} needs a question, as text"
-    choices = given.get("choices") or []
+    choices = parsed.get("choices") or []
     if not isinstance(choices, list) or not all(isinstance(each, str) and each.strip() for each in choices):
         return "Error: choices is a list of texts"
-    if len(choices) > _MOST:
-        return f"Error: there are {len(choices)} choices, and {_MOST} are the most"
-    return Wanted(question.strip(), tuple(dict.fromkeys(each.strip() for each in choices)))
+    if len(choices) > _MAX_CHOICES:
+        return f"Error: there are {len(choices)} choices, and {_MAX_CHOICES} are the most"
+    return ParsedQuestion(question.strip(), tuple(dict.fromkeys(each.strip() for each in choices)))
 
 
 @dataclass(frozen=True, slots=True)
 class CallAndAsk:
-    """The step that calls the tools that the last message asks for; calls of these names ask the person."""
+    """The step that runs the tool calls of the last message; calls of `names` ask the person."""
 
     names: frozenset[str]
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """The results in the order of the calls; None where there are none."""
+        """The results in the order of the calls; None if there are no calls."""
         message = state.last(spec.name, peer)
         others = tuple(call for call in message.calls if call.name not in self.names)
         returned: Sequence[str] = ()
@@ -81,13 +77,13 @@ class CallAndAsk:
 
 
 def _asked(call: FunctionCall, spec: AgentSpec, peer: str) -> Asking[str | None]:
-    """The person's answer as the tool's result; None where they end the chat."""
+    """The person's answer as the tool's result; None if the person ends the chat."""
     asked = read_question(call.arguments)
     if isinstance(asked, str):
         return asked
     prompt = f"{peer} asks: {visible(asked.question)}"
     question = HumanInputAsked(spec.name, peer, prompt, choices=asked.choices, by_tool=True)
-    given = yield from ask(question, HumanInputGiven)
-    if given.text == EXIT:
+    parsed = yield from ask(question, HumanInputGiven)
+    if parsed.text == EXIT:
         return None
-    return given.text or SILENCE
+    return parsed.text or SILENCE

@@ -1,4 +1,4 @@
-"""How an agent comes to a reply: steps that are tried in order, each a generator of events.
+"""The steps by which an agent forms a reply; each is a generator of events.
 
 AutoGen 0.2's order: termination and human input; function and tool calls; code; model; the default reply.
 """
@@ -49,33 +49,31 @@ _INTERRUPTED = "The user interrupted: this was not called."
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The agent says this."""
-
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The agent says nothing more, and the chat ends."""
+    """The agent has no reply, and the chat ends."""
 
     reason: EndReason
     detail: str = ""
 
-    def told(self, name: str) -> "Stop":
-        """The same with a sentence for a person; `name` is who had no reply."""
+    def with_detail(self, name: str) -> "Stop":
+        """Adds a sentence for the person; `name` is the agent without a reply."""
         return Stop(self.reason, self.detail or _ENDS[self.reason].format(name=name))
 
 
 Outcome: TypeAlias = Reply | Stop | None
-"""What a step came to; None hands over to the next step."""
+"""The result of a step; None continues with the next step."""
 
 
 @runtime_checkable
 class ForeseeingStep(Protocol):
-    """A step that can tell what it will ask a person."""
+    """A step that can predict its question to the person."""
 
     def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
-        """Its first question as things are; None where it has none."""
+        """The question that the step would ask now; None if it would ask none."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -88,7 +86,7 @@ Own: TypeAlias = Literal["generate_reply", "messages", "receive", "send"]
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """What the flow must know of an agent."""
+    """The description of an agent for the flow."""
 
     name: str
     steps: tuple[Step, ...] = ()
@@ -101,7 +99,7 @@ class AgentSpec:
 
 
 class ConversationState:
-    """What happened so far between agents: the state of a flow, derived from its events alone."""
+    """The messages and counters of a chat, derived from its events."""
 
     def __init__(
         self,
@@ -109,7 +107,7 @@ class ConversationState:
         known: Iterable[str] = (),
         auto_replies: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
-        # A message goes from one agent to another, so that the first of an exchange names both.
+        # The first message of an exchange names both agents.
         self._exchanged = {frozenset((each[0].sender, each[0].recipient)): list(each) for each in exchanges if each}
         self._earlier = {pair: len(exchanged) for pair, exchanged in self._exchanged.items()}
         self._readings: dict[tuple[frozenset[str], int, str], CodeReading] = {}
@@ -120,35 +118,34 @@ class ConversationState:
         self.silenced: set[tuple[str, str]] = set()
 
     def add(self, said: Said) -> None:
-        """Takes a message into the history of its two agents."""
+        """Adds a message to the exchange of its two agents."""
         self.exchanged(said.sender, said.recipient).append(said)
         self._heard.pop((said.recipient, said.sender), None)
 
     def exchanged(self, one: str, other: str) -> list[Said]:
-        """The messages between two agents, in order."""
         return self._exchanged.setdefault(frozenset((one, other)), [])
 
     def hear(self, agent: str, peer: str, messages: Sequence[Kept | Message], *, lasting: bool = False) -> None:
-        """Has the agent reply to these messages, until the next one comes; the last one may stay so for it."""
+        """Replaces the messages that the agent replies to until the next one; `lasting` keeps the last replacement."""
         self._heard[agent, peer] = tuple(messages)
         if lasting:
             exchanged = self.exchanged(agent, peer)
             exchanged[-1] = replace(exchanged[-1], heard=self.last(agent, peer))
 
     def last(self, agent: str, peer: str) -> Message:
-        """The last message that was exchanged with a peer, as the agent has it."""
+        """The last message exchanged with a peer, as the agent received it."""
         heard = self._heard.get((agent, peer)) or (Kept(0, len(self.exchanged(agent, peer))),)
         last = heard[-1]
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in one of the messages exchanged with a peer; the names that it defines are known from then on."""
+        """The code in a message exchanged with a peer; later readings know the names that it defines."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:
-            found = read(text, self.names)
-            self._readings[key] = found
-            self.names.update(*(defined(block.code) for block in found.blocks))
+            reading = read(text, self.names)
+            self._readings[key] = reading
+            self.names.update(*(defined(block.code) for block in reading.blocks))
         return self._readings[key]
 
     def _text(self, agent: str, peer: str, index: int) -> str:
@@ -160,17 +157,17 @@ class ConversationState:
             return self.last(agent, peer).text
         own = [said.by(agent) for said in exchanged]
         replaced = unfolded(heard, own)
-        # Where hooks left messages out, only the last one has a counterpart for sure.
+        # If hooks removed messages, only the last message is certain to have a counterpart.
         return (replaced if len(replaced) == len(own) else own)[index].text
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
-        """Whether the agent has not yet run this message's code; from now on it has."""
-        new = not self.claimed(agent, peer, index)
+        """Marks the message's code as run by the agent; False if it was marked before."""
+        new = not self.is_claimed(agent, peer, index)
         self._ran.add((agent, frozenset((agent, peer)), index))
         return new
 
-    def claimed(self, agent: str, peer: str, index: int) -> bool:
-        """Whether the agent has run this message's code, or has spoken after it in an earlier chat."""
+    def is_claimed(self, agent: str, peer: str, index: int) -> bool:
+        """True if the agent has run the message's code, or has replied to it in an earlier chat."""
         pair = frozenset((agent, peer))
         exchanged, earlier = self.exchanged(agent, peer), self._earlier.get(pair, 0)
         answered = (exchanged[later].sender == agent for later in range(earlier - 1, index, -1))
@@ -178,7 +175,7 @@ class ConversationState:
 
 
 def ask(question: Question, kind: type[A]) -> Asking[A]:
-    """The answer to a question; another kind of answer is a fault of the driver."""
+    """Yields a question and returns its answer; a wrong type of answer is an error in the driver."""
     answer = yield question
     if not isinstance(answer, kind):
         raise TypeError(f"{type(question).__name__} was answered by {answer!r}, not by a {kind.__name__}")
@@ -186,31 +183,31 @@ def ask(question: Question, kind: type[A]) -> Asking[A]:
 
 
 def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
-    """The messages, with those that were kept in the place of what stands for them."""
-    found: list[M] = []
+    """The messages, with each `Kept` range replaced by the messages in it."""
+    result: list[M] = []
     for each in messages:
-        found += whole[each.start : each.stop] if isinstance(each, Kept) else (each,)
-    return found
+        result += whole[each.start : each.stop] if isinstance(each, Kept) else (each,)
+    return result
 
 
 def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
-    """What the agent says to the peer's last message, where need be by a method of its own."""
+    """The agent's reply to the peer's last message, from its own ``generate_reply`` method if it has one."""
     if "generate_reply" not in spec.own:
         return (yield from generated(state, spec, peer))
     count = len(state.exchanged(spec.name, peer))
-    given = yield from ask(ReplyAsked(spec.name, peer, count), ReplyGiven)
-    state.auto_replies[spec.name, peer] = given.auto_replies
-    if not given.replying:
+    answer = yield from ask(ReplyAsked(spec.name, peer, count), ReplyGiven)
+    state.auto_replies[spec.name, peer] = answer.auto_replies
+    if not answer.replying:
         state.silenced.add((spec.name, peer))
-    return Stop("answered") if given.message is None else Reply(given.message)
+    return Stop("answered") if answer.message is None else Reply(answer.message)
 
 
 def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
-    """What the agent's hooks and steps come to."""
+    """The agent's reply from its hooks and steps."""
     if "messages" in spec.own:
         count = len(state.exchanged(spec.name, peer))
-        given = yield from ask(MessagesAsked(spec.name, peer, count), MessagesGiven)
-        state.hear(spec.name, peer, given.messages, lasting=given.lasting)
+        answer = yield from ask(MessagesAsked(spec.name, peer, count), MessagesGiven)
+        state.hear(spec.name, peer, answer.messages, lasting=answer.lasting)
     for step in spec.steps:
         outcome = yield from step(state, spec, peer)
         if outcome is not None:
@@ -221,7 +218,7 @@ def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Re
 
 
 def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-    """The step that may stop the chat or give the word to a person, by the table of `human_input`."""
+    """The step that may stop the chat or ask a person, by the table in `human_input`."""
     met = yield from terminated(state, spec, peer)
     pair = spec.name, peer
     limit = spec.max_auto_replies_to.get(peer, spec.max_auto_replies)
@@ -232,22 +229,22 @@ def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec,
     if not isinstance(move, Ask):
         state.auto_replies[pair] = 0
         return Stop(move)
-    then = _then(state, spec, peer) if move.empty == "auto" else None
+    then = _next_question(state, spec, peer) if move.empty == "auto" else None
     question = HumanInputAsked(spec.name, peer, _prompt(peer, move), met, move.empty, then=then)
-    given = yield from ask(question, HumanInputGiven)
-    if given.text == "" and move.empty == "auto":
+    answer = yield from ask(question, HumanInputGiven)
+    if answer.text == "" and move.empty == "auto":
         state.auto_replies[pair] += 1
         return None
     state.auto_replies[pair] = 0
-    if given.text == EXIT:
+    if answer.text == EXIT:
         return Stop("exit")
-    if given.text == "" and move.empty == "stop":
+    if answer.text == "" and move.empty == "stop":
         return Stop("terminated")
-    return Reply(_spoken(given.text, state.last(spec.name, peer)))
+    return Reply(_person_reply(answer.text, state.last(spec.name, peer)))
 
 
 def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-    """The step that calls the function, or the tools, that the last message asks for."""
+    """The step that runs the function or tool calls of the last message."""
     message = state.last(spec.name, peer)
     calls = message.calls
     if not calls:
@@ -257,7 +254,7 @@ def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer
 
 
 def answered_by(message: Message, contents: Sequence[str]) -> Message:
-    """The message that tells what came of another one's calls."""
+    """The message with the results of another message's calls."""
     if message.function_call:
         return Message(contents[0], role="function", name=message.calls[0].name)
     responses = _responses(message.calls, contents)
@@ -273,13 +270,13 @@ def generate_oai_reply(state: ConversationState, spec: AgentSpec, peer: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class AskFunction:
-    """The step that asks a reply function of the caller's own; `number` and `name` say which."""
+    """The step that asks the caller's reply function with this number and name."""
 
     number: int
     name: str
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """What the function says, if that is final."""
+        """The function's reply, if it is final."""
         count = len(state.exchanged(spec.name, peer))
         question = ReplyFunctionAsked(spec.name, peer, self.number, self.name, count)
         returned = yield from ask(question, ReplyFunctionReturned)
@@ -291,15 +288,15 @@ class AskFunction:
 
 
 def terminated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[bool]:
-    """Whether the agent's condition ends the chat at the last message."""
+    """True if the agent's termination condition ends the chat at the last message."""
     if spec.termination != "ask":
         return spec.termination(state.last(spec.name, peer))
     question = TerminationAsked(spec.name, peer, len(state.exchanged(spec.name, peer)))
     return (yield from ask(question, TerminationJudged)).terminate
 
 
-def _then(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-    """What is asked next if the person says nothing; None where a step that nobody can foresee comes before it."""
+def _next_question(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
+    """The next question if the person enters nothing; None if it cannot be predicted."""
     for step in spec.steps:
         if isinstance(step, ForeseeingStep):
             return step.foresee(state, spec, peer)
@@ -319,15 +316,15 @@ def _prompt(peer: str, move: Ask) -> str:
     return f"{WORDS}{peer} ({empty}, type {EXIT!r} to end the chat): "
 
 
-def _spoken(text: str, last: Message) -> Message:
+def _person_reply(text: str, last: Message) -> Message:
     calls = last.calls
     if not calls:
         return Message(text, role="user")
     if last.function_call:
-        told: list[Any] = [{"role": "function", "name": calls[0].name, "content": _INTERRUPTED}]
+        responses: list[Any] = [{"role": "function", "name": calls[0].name, "content": _INTERRUPTED}]
     else:
-        told = _responses(calls, [_INTERRUPTED] * len(calls))
-    return Message(text, role="user", tool_responses=told)
+        responses = _responses(calls, [_INTERRUPTED] * len(calls))
+    return Message(text, role="user", tool_responses=responses)
 
 
 def _responses(calls: Sequence[FunctionCall], contents: Sequence[str]) -> list[Any]:

@@ -1,11 +1,11 @@
-"""Who speaks next among several: decided here where it can be, asked for where it cannot.
+"""Selects the next speaker of a group; asks only if there is a choice.
 
-1. The caller's own function has the first word; it may name a member, leave the choice to a method, or end it all.
-2. After a message with calls only those are candidates who can answer them; a single one speaks.
-3. Of those, the ones who may follow the last speaker are candidates. Where nobody is left, all members are; a member
-   whom nobody may follow speaks last.
-4. A single candidate speaks unasked. Of several, the method chooses: by turns, by chance, by a person, by a model.
-5. A model that names nobody, or several, is asked again; where that does not help, it goes by turns.
+1. The caller's function goes first: it may name a member, choose a method, or end the chat.
+2. After a message with calls, only members who can run them are candidates; a single one speaks.
+3. Of these, only those who may follow the last speaker remain. If nobody remains, all members are candidates; a speaker
+   whom nobody may follow ends the chat.
+4. A single candidate speaks without a question. Otherwise the method selects: by turns, by chance, a person or a model.
+5. A model that names nobody, or several members, is asked again, and finally the next in turn speaks.
 """
 
 import re
@@ -31,12 +31,12 @@ Method: TypeAlias = Literal["auto", "manual", "random", "round_robin"]
 METHODS: tuple[Method, ...] = ("auto", "manual", "random", "round_robin")
 
 ATTEMPTS = 2
-"""How often a person is asked for a speaker before it goes by turns; AutoGen 0.2 asks as often."""
+"""How often a person is asked before the next in turn speaks; as in AutoGen 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How several agents come to their next speaker."""
+    """The rules of a group for its next speaker."""
 
     agent: str
     members: tuple[str, ...]
@@ -47,13 +47,13 @@ class Selection:
     narrowed: bool = False
 
     def next(self, last: str, message: Message) -> Asking[str | Stop]:
-        """Who speaks after `message`, which `last` has said; `last` need not be a member."""
+        """Selects the speaker after `message`, which `last` wrote; `last` need not be a member."""
         method = self.method
         if method == "function":
             chosen = yield from self._by_function(last)
             if isinstance(chosen, Stop) or chosen in self.members:
                 return chosen
-            method = _known(chosen)
+            method = _checked_method(chosen)
         group = (yield from self._narrow(last)) if self.narrowed else self
         candidates = group.candidates(last, message)
         if not candidates:
@@ -64,15 +64,15 @@ class Selection:
             case "round_robin":
                 return group.after(last, candidates)
             case "random":
-                given = yield from ask(SpeakerAsked(self.agent, last, candidates, "random"), SpeakerGiven)
-                return among(given.said, candidates)
+                answer = yield from ask(SpeakerAsked(self.agent, last, candidates, "random"), SpeakerGiven)
+                return among(answer.said, candidates)
             case "manual":
                 return (yield from group.by_person(last, candidates))
             case _:
                 return (yield from group.by_model(last, candidates))
 
     def candidates(self, last: str, message: Message) -> tuple[str, ...]:
-        """Who may speak after the message, in the order of their turns; empty where the last speaker ends it."""
+        """The members who may speak next, in the order of turns; empty if the last speaker ends the chat."""
         able = self._able([call.name for call in message.calls])
         if able is None:
             able = self.members
@@ -85,13 +85,13 @@ class Selection:
         return able or self.members
 
     def after(self, last: str, candidates: Sequence[str]) -> str:
-        """The candidate whose turn comes next after a speaker; after a stranger it is the first one's."""
+        """The next candidate in turn after a speaker; the first one after a speaker who is not a member."""
         begin = self.members.index(last) + 1 if last in self.members else 0
         turns = self.members[begin:] + self.members[:begin]
         return next(each for each in turns if each in candidates)
 
     def _able(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """Who can call all of the functions, or else has any; None where it does not matter."""
+        """The members who can call all of the functions, or else any function; None if all members can speak."""
         if self.functions is None or not names:
             return None
         able = tuple(each for each in self.members if self.functions.get(each, frozenset()) >= set(names))
@@ -104,11 +104,11 @@ class Selection:
         return able
 
     def _by_function(self, last: str) -> Asking[str | Stop]:
-        given = yield from ask(SpeakerAsked(self.agent, last, self.members, "function"), SpeakerGiven)
-        if given.said is not None:
-            return among(given.said, self.members)
-        if given.method is not None:
-            return given.method
+        answer = yield from ask(SpeakerAsked(self.agent, last, self.members, "function"), SpeakerGiven)
+        if answer.said is not None:
+            return among(answer.said, self.members)
+        if answer.method is not None:
+            return answer.method
         return Stop("terminated", "The function that chooses the next speaker named nobody, which ends the chat.")
 
     def _narrow(self, last: str) -> "Asking[Selection]":
@@ -118,7 +118,7 @@ class Selection:
         return replace(self, members=tuple(among(name, self.members) for name in names), follows=None)
 
     def by_person(self, last: str, candidates: tuple[str, ...]) -> Asking[str | Stop]:
-        """The candidate whom a person names; the next in turn where they name none."""
+        """The candidate whom the person names; the next in turn if they name nobody."""
         prompt = first = _prompt(candidates, self.after(last, candidates))
         for _ in range(ATTEMPTS):
             question = HumanInputAsked(self.agent, last, prompt, empty_means="auto")
@@ -127,18 +127,18 @@ class Selection:
                 return Stop("exit", "The person ended the chat.")
             if text.strip() in ("", "q"):
                 break
-            chosen = _chosen(text.strip(), candidates)
+            chosen = _parsed_choice(text.strip(), candidates)
             if chosen is not None:
                 return chosen
             prompt = f"{text!r} is neither a number nor a name of the list.\n{first}"
         return self.after(last, candidates)
 
     def by_model(self, last: str, candidates: tuple[str, ...]) -> Asking[str]:
-        """The candidate whom the model names; the next in turn where it does not name one."""
+        """The candidate whom the model names; the next in turn if it names nobody."""
         tried: tuple[str, ...] = ()
         for _ in range(1 + self.retries):
-            given = yield from ask(SpeakerAsked(self.agent, last, candidates, "auto", tried), SpeakerGiven)
-            words = given.said or ""
+            answer = yield from ask(SpeakerAsked(self.agent, last, candidates, "auto", tried), SpeakerGiven)
+            words = answer.said or ""
             named = mentioned(words, candidates)
             if len(named) == 1:
                 return named[0]
@@ -147,9 +147,9 @@ class Selection:
 
 
 def mentioned(words: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names that stand in the words as words of their own.
+    """The names that occur in the text as whole words.
 
-    A name's underscores may be written as spaces, or escaped as in Markdown; upper and lower case differ.
+    Underscores in a name may be written as spaces, or escaped as in Markdown; case matters.
     """
     return tuple(name for name in names if re.search(rf"(?<!\w)(?:{_spellings(name)})(?!\w)", words))
 
@@ -166,20 +166,20 @@ def _prompt(candidates: Sequence[str], following: str) -> str:
     )
 
 
-def _chosen(text: str, candidates: Sequence[str]) -> str | None:
+def _parsed_choice(text: str, candidates: Sequence[str]) -> str | None:
     if text in candidates:
         return text
     return candidates[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= len(candidates) else None
 
 
 def among(name: str | None, names: Sequence[str]) -> str:
-    """The name; a log that gives another one as the answer is not this chat's."""
+    """The name, checked against the members; a wrong name means that the log is of another chat."""
     if name is not None and name in names:
         return name
     raise SessionError(f"the log does not belong to this chat: {name!r} cannot speak next, only {', '.join(names)}")
 
 
-def _known(method: str) -> Method:
+def _checked_method(method: str) -> Method:
     for known in METHODS:
         if method == known:
             return known

@@ -1,12 +1,11 @@
-"""A team's run: several members with one conversation, who answer in turn until a condition ends it.
+"""The run of a team: members of one conversation answer in turn until a condition ends it.
 
-1. The task is said to the team. Then somebody is chosen, who answers; that is a turn. What is said to the team, all
-   members hear, and the log holds it once.
-2. After the task, and after each turn, the condition looks at what came; then the limit of turns is looked at.
-3. By turns, the first member begins each task, and each is followed by the next one. Without a task, the run goes on
-   after the one who spoke last.
-4. Otherwise the caller's function has the first word; it may leave the choice to a model, which chooses among those
-   whom the caller lets through, or who have not just spoken.
+1. The run adds the task to the conversation, and each turn adds the answer of one member. All members receive every
+   message, and the log holds it once.
+2. After the task and after each turn, the condition sees the new events; then the limit of turns applies.
+3. In round-robin order, the first member begins each task. A run without a task continues after the last speaker.
+4. In other orders, the caller's function goes first. It may leave the choice to a model, which chooses among the
+   candidates of the caller, or among all members except the last speaker.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +33,7 @@ from autogen_nb.messages import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a condition looks at: a message of the team, or something that happened on the way to it."""
+    """Input of a condition: a message of the team, or an event before it."""
 
     source: str
     kind: Kind | Literal["event"]
@@ -46,7 +45,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class TeamTurn:
-    """What one turn of a team brought."""
+    """The observations of one turn."""
 
     team: str
     heard: tuple[Observation, ...]
@@ -54,12 +53,12 @@ class TeamTurn:
 
 
 Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
-"""A condition of one run: it is shown each turn, once and in order; the value says what it saw, where it is met."""
+"""A condition of one run: it receives each turn once and in order, and returns its reason when it is met."""
 
 
 @dataclass(frozen=True, slots=True)
 class TeamRun:
-    """What a run of a team must know."""
+    """The settings of a run."""
 
     team: str
     members: Mapping[str, Respond]
@@ -70,25 +69,25 @@ class TeamRun:
 
 
 def team_chat(run: TeamRun, state: TeamState) -> Flow:
-    """The run of a team; `state` holds what was said before."""
+    """Runs a team; `state` holds the earlier messages."""
     yield ChatStarted("user", run.team)
-    end = yield from _held(run, state)
+    end = yield from _run(run, state)
     yield Ended(end.reason, end.detail)
 
 
-def _held(run: TeamRun, state: TeamState) -> Asking[Stop]:
-    def over(heard: Sequence[Observation]) -> Asking[Stop | None]:
+def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
+    def check(heard: Sequence[Observation]) -> Asking[Stop | None]:
         turn = TeamTurn(run.team, tuple(heard), len(state.said))
-        seen = None if run.watch is None else (yield from run.watch(turn))
-        return None if seen is None else Stop("terminated", seen)
+        reason = None if run.watch is None else (yield from run.watch(turn))
+        return None if reason is None else Stop("terminated", reason)
 
     for said in run.task:
         state.add(said)
         yield said
-    end = yield from over([_spoken(said) for said in run.task])
+    end = yield from check([_spoken(said) for said in run.task])
     turns = 0
     while end is None:
-        # By turns, each task begins with the first member.
+        # In round-robin order, each task begins with the first member.
         begins = turns == 0 and bool(run.task) and run.selection.method == "round_robin"
         last = run.team if begins else state.last_speaker
         speaker = yield from run.selection.next(last, state.said[-1].message)
@@ -98,7 +97,7 @@ def _held(run: TeamRun, state: TeamState) -> Asking[Stop]:
         if isinstance(heard, Stop):
             return heard
         turns += 1
-        end = yield from over(heard)
+        end = yield from check(heard)
         if end is None and turns == run.max_turns:
             end = Stop("max_turns", f"The limit of turns was reached: {turns}.")
     return end
@@ -110,26 +109,26 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
 
     def see(event: Recorded, answer: Answer | None) -> None:
         nonlocal usage
-        seen = (_noticed(speaker, each) for each in (event, answer) if each is not None)
-        heard.extend(one for one in seen if one is not None)
+        observations = (_observation(speaker, each) for each in (event, answer) if each is not None)
+        heard.extend(each for each in observations if each is not None)
         if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
             if usage is not None:
-                # An earlier reply of the same turn was not the message.
+                # An earlier reply in this turn was not the final message.
                 heard.append(Observation(speaker, "event", usage=usage))
             usage = answer.usage
 
-    answered = yield from observed(run.members[speaker](state, speaker), see)
-    if isinstance(answered, Stop):
-        return replace(answered, detail=answered.detail or "The person stopped the run.")
+    team_reply = yield from observed(run.members[speaker](state, speaker), see)
+    if isinstance(team_reply, Stop):
+        return replace(team_reply, detail=team_reply.detail or "The person stopped the run.")
     state.last_speaker = speaker
-    said = Said(speaker, run.team, answered.message, kind=answered.kind, target=answered.target)
+    said = Said(speaker, run.team, team_reply.message, kind=team_reply.kind, target=team_reply.target)
     state.add(said)
     yield said
-    return [*heard, _spoken(said, answered.usage or usage)]
+    return [*heard, _spoken(said, team_reply.usage or usage)]
 
 
-def _noticed(agent: str, event: Recorded) -> Observation | None:
-    """What a condition looks at of an event in the turn of an agent; its message is told by `_spoken`."""
+def _observation(agent: str, event: Recorded) -> Observation | None:
+    """The condition's view of an event in the turn of an agent; `_spoken` covers the message."""
     match event:
         case ModelReplied(message=message, usage=usage):
             return Observation(agent, "event", usage=usage) if message.carries_calls else None

@@ -1,12 +1,12 @@
-"""How an agent of a team comes to what it says: one answer for one turn, as a generator of events.
+"""How a member of a team forms its answer in one turn; each way is a generator of events.
 
-1. A member that thinks asks its model. Calls that the model makes are run, and the model is asked again up to a number
-   of times; then the results are the answer, or the model says in words what they come to.
-2. A member that runs code runs that of the newest message with code that it has not seen yet.
-3. A member that stands for a person asks for words.
-4. A member of the caller's own making is asked for its answer.
+1. `Think` asks a model and runs its calls, a limited number of times. Then the results are the answer, or the model
+   summarises them.
+2. `RunLast` runs the newest code that the member has not run yet.
+3. `AskPerson` asks a person.
+4. `ask_member` asks a member that the caller implements.
 
-What the others hear is the answer alone. The calls on the way to it are the member's own: its world keeps them for it.
+The other members receive only the answer. Calls on the way to it stay in the member's own history.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ NOTHING = (
 
 @dataclass(frozen=True, slots=True)
 class TeamReply:
-    """What a member says to its team; `usage` are the tokens that it took, where only the member knows of them."""
+    """A member's message to its team; `usage` is the tokens that only the member knows of."""
 
     message: Message
     kind: Kind = "text"
@@ -51,11 +51,11 @@ class TeamReply:
 
 
 Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]
-"""What the member of this name says next."""
+"""Forms the answer of the member with this name."""
 
 
 class TeamState(ConversationState):
-    """What was said in a team, which every member hears; the state of its flow."""
+    """The one conversation of a team, which every member receives."""
 
     def __init__(self, team: str, earlier: Sequence[Said] = (), last: str = "user") -> None:
         self.team = team
@@ -64,19 +64,18 @@ class TeamState(ConversationState):
         super().__init__()
 
     def exchanged(self, one: str, other: str) -> list[Said]:
-        """All that was said: a team has one conversation."""
+        """All messages of the team, whatever the agents."""
         del one, other
         return self.said
 
     def add(self, said: Said) -> None:
-        """Takes a message in."""
         self.said.append(said)
 
     def read(self, message: Message) -> CodeReading:
         return read(message.text, self.names)
 
     def answered(self, agents: Sequence[str]) -> None:
-        """Marks what was said so far as seen by these agents, so that its code is not run any more."""
+        """Marks the code of earlier messages as run by these agents."""
         for agent in agents:
             last = max((index for index, said in enumerate(self.said) if said.sender == agent), default=0)
             for index in range(last):
@@ -84,7 +83,7 @@ class TeamState(ConversationState):
 
 
 def observed(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None]) -> Asking[T]:
-    """The same; `see` is shown each event, with the answer where it is a question."""
+    """Passes the events of a generator through and shows each to `see`, questions with their answers."""
     answer: AnyAnswer | None = None
     while True:
         try:
@@ -98,15 +97,13 @@ def observed(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """A member with a model."""
-
     rounds: int = 1
     reflect: bool = False
     told: Callable[[FunctionCall, str], str] = lambda _, content: content
     handoffs: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """The model's words, or what its calls came to."""
+        """The model's answer, or the results of its calls."""
         for number in range(1, self.rounds + 1):
             replied = yield from _ask_model(state, name, "some")
             calls = replied.message.calls
@@ -119,19 +116,17 @@ class Think:
             if number == self.rounds and not self.reflect:
                 told = map(self.told, calls, returned.contents)
                 return TeamReply(Message("\n".join(told)), "tools")
-        # A model that calls even now has its words taken.
+        # If the model still makes calls, only its text counts.
         return TeamReply(_words((yield from _ask_model(state, name, "none")).message))
 
 
 @dataclass(frozen=True, slots=True)
 class RunLast:
-    """A member that runs code."""
-
     code: RunCode
     otherwise: Respond | None = None
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """What the code put out."""
+        """The output of the code."""
         outcome = yield from self.code(state, AgentSpec(name), state.team)
         if outcome is None:
             if self.otherwise is not None:
@@ -142,41 +137,41 @@ class RunLast:
 
 @dataclass(frozen=True, slots=True)
 class WriteAndRun:
-    """A member whose model writes code, which runs at once; what failed is written anew a number of times.
+    """A member whose model writes code that runs at once; the model may retry failed code `retries` times.
 
-    The code and what it put out are the member's own; the model then tells the team what came of it.
+    The code and its output stay with the member; the model then tells the team the result.
     """
 
     code: RunCode
     retries: int = 0
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """The model's words, where it wrote no code or the code has run."""
+        """The model's answer, once it writes no code or its code has run."""
         for _ in range(1 + self.retries):
             replied = yield from _ask_model(state, name, "none")
             if not state.read(replied.message).blocks:
                 return TeamReply(_words(replied.message))
             yield Said(name, name, _words(replied.message))
-            succeeded = yield from self._ran(state, name, replied.message)
+            succeeded = yield from self._run_code(state, name, replied.message)
             if isinstance(succeeded, Stop):
                 return succeeded
             if succeeded:
                 break
         return TeamReply(_words((yield from _ask_model(state, name, "none")).message))
 
-    def _ran(self, state: TeamState, name: str, written: Message) -> Asking[bool | Stop]:
-        desk = TeamState(state.team, [Said(f"{name}'s model", name, written)])
-        desk.names = state.names
+    def _run_code(self, state: TeamState, name: str, written: Message) -> Asking[bool | Stop]:
+        workspace = TeamState(state.team, [Said(f"{name}'s model", name, written)])
+        workspace.names = state.names
         codes: list[int] = []
 
         def see(_: Recorded, answer: AnyAnswer | None) -> None:
             if isinstance(answer, CodeRan):
                 codes.append(answer.exit_code)
 
-        step = self.code(desk, AgentSpec(name), state.team)
+        step = self.code(workspace, AgentSpec(name), state.team)
         outcome = yield from observed(step, see)
         if not isinstance(outcome, Reply):
-            # Where there is code, nobody but the person who is asked can keep it from a reply.
+            # With code present, only a person who stops the chat can prevent a reply.
             return Stop("stopped")
         yield Said(name, name, outcome.message, kind="output")
         return not any(codes)
@@ -184,22 +179,20 @@ class WriteAndRun:
 
 @dataclass(frozen=True, slots=True)
 class AskPerson:
-    """A member that stands for a person."""
-
     prompt: str
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """What the person says; nothing is an answer too."""
+        """The person's answer, which may be empty."""
         question = HumanInputAsked(name, state.team, self.prompt, empty_means="send")
         return TeamReply(Message((yield from ask(question, HumanInputGiven)).text))
 
 
 def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-    """What a member of the caller's own making says."""
-    given = yield from ask(ReplyAsked(name, state.team, len(state.said)), ReplyGiven)
-    if given.message is None:
+    """The answer of a member that the caller implements."""
+    answer = yield from ask(ReplyAsked(name, state.team, len(state.said)), ReplyGiven)
+    if answer.message is None:
         return Stop("answered", f"{name} has nothing to say.")
-    return TeamReply(given.message, given.kind, given.target, given.usage)
+    return TeamReply(answer.message, answer.kind, answer.target, answer.usage)
 
 
 def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> Asking[ModelReplied]:

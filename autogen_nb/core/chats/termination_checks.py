@@ -1,7 +1,6 @@
-"""When a message ends a chat, as values that the flow can judge by itself.
+"""Conditions for the end of a chat that the flow evaluates itself.
 
-A condition written by a user is a plain function; it is asked for through a question, so that a replayed
-log never calls it again.
+A user's own condition is a function. The flow asks for its result with a question, so a replay never calls it again.
 """
 
 import re
@@ -13,19 +12,19 @@ from autogen_nb.core.text.code_blocks import read
 from autogen_nb.messages import Message
 
 END_WORD = "TERMINATE"
-"""The word by which an agent says that it is done; it is not shown to the person."""
+"""The word with which an agent ends the chat; the person does not see it."""
 
 _SIGNS = "*_`.! \t\r"
 _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
-"""What may stand around a word that is alone in its line."""
+"""Characters that may surround the word on its line."""
 _RECENT = 120
-"""Characters of a line in which the word is looked for behind its last sentence."""
+"""How many characters at the end of a line are searched for the word after the last sentence."""
 
 
 Condition: TypeAlias = Callable[[Message], bool]
-"""Whether a message ends the chat: a test of the message that looks at nothing else."""
+"""Returns True if the message ends the chat; depends on the message only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +34,35 @@ class Exactly:
     word: str = END_WORD
 
     def __call__(self, message: Message, /) -> bool:
-        """Whether the message says the word and nothing else."""
         return message.content == self.word
 
 
 @dataclass(frozen=True, slots=True)
 class OwnLine:
-    """A line of the prose holds this word alone, and no code of the message waits to be run or was cut off.
+    """The word stands by itself on a line of prose, and the message contains no complete or unfinished code.
 
-    A model that writes code and the word in one message has not seen the code run; its chat goes on.
+    A model that writes code and the word in one message has not seen the results, so its chat continues.
     """
 
     word: str = END_WORD
 
     def __call__(self, message: Message, /) -> bool:
-        """Whether a line outside of the fences says the word and nothing else."""
         if self.word not in message.text:
             return False
         reading = read(message.text)
         if reading.blocks or reading.unclosed:
             return False
-        return any(_alone(self.word, line) for line in reading.prose.splitlines())
+        return any(_is_only_word(self.word, line) for line in reading.prose.splitlines())
 
 
 @dataclass(frozen=True, slots=True)
 class WithoutCode:
-    """The message holds nothing to run: it is an answer.
+    """The message contains no code to run: it is an answer.
 
-    A message with code is none, whatever words stand beside the code: its author has not seen the code run.
+    A message with code is not an answer, whatever its text says: its author has not seen the results.
     """
 
     def __call__(self, message: Message, /) -> bool:
-        """Whether the message has neither code, nor the beginning of code, nor calls."""
         if message.carries_calls:
             return False
         reading = read(message.text)
@@ -74,15 +70,15 @@ class WithoutCode:
 
 
 def without(word: str, text: str) -> str:
-    """The text without lines that hold the word alone, and without the word behind its last sentence."""
+    """The text without lines that consist of the word, and without the word after the last sentence."""
     lines = WordFilter(word)
     return (lines.add(text) + lines.end()).strip()
 
 
 class WordFilter:
-    """A text that comes in pieces, without lines of prose that hold the word alone, and without the word at its end.
+    """Removes the word from streamed text: lines that consist of it, and the word after the last sentence.
 
-    What could become the word waits.
+    Text that may become the word is held back.
     """
 
     def __init__(self, word: str) -> None:
@@ -98,11 +94,11 @@ class WordFilter:
         self._fence = ""
 
     def add(self, text: str) -> str:
-        """What is to be shown now."""
+        """The text to show now."""
         return "".join([self._add(piece) for piece in _PIECES.findall(text)])
 
     def end(self) -> str:
-        """What is left."""
+        """The rest of the text."""
         return self._end_line()
 
     def _add(self, piece: str) -> str:
@@ -119,12 +115,12 @@ class WordFilter:
         return self._shown(text)
 
     def _closing_length(self) -> int:
-        found = None if self._fence else self._closing.search(self._recent)
-        return 0 if found is None else min(len(found["closing"]), len(self._unshown))
+        match = None if self._fence else self._closing.search(self._recent)
+        return 0 if match is None else min(len(match["closing"]), len(self._unshown))
 
     def _end_line(self) -> str:
         line = "".join(self._line)
-        dropped = not (self._fence or self._is_shown) and _alone(self._word, line.rstrip("\r\n"))
+        dropped = not (self._fence or self._is_shown) and _is_only_word(self._word, line.rstrip("\r\n"))
         end = len(self._unshown) - self._closing_length()
         text, closing = ("", "") if dropped else (self._unshown[:end], self._unshown[end:])
         if self._word not in closing:
@@ -137,23 +133,23 @@ class WordFilter:
             self._fence = mark[1]
         self._line, self._is_shown, self._unshown, self._recent = [], False, "", ""
         shown = self._shown(text)
-        # The word behind a sentence is shown only where more follows.
+        # The word after a sentence is shown only if more text follows.
         self._gap.append(closing)
         return shown
 
     def _shown(self, text: str) -> str:
-        # White space before a line that is left out is not needed, either.
-        kept = text.rstrip()
-        before = "".join(self._gap) if kept else ""
-        if kept:
+        # White space before a removed line is removed too.
+        visible = text.rstrip()
+        before = "".join(self._gap) if visible else ""
+        if visible:
             self._gap.clear()
-        self._gap.append(text[len(kept) :])
-        return before + kept
+        self._gap.append(text[len(visible) :])
+        return before + visible
 
     def _could_become(self, line: str) -> bool:
         rest = line.lstrip(_SIGNS)
-        return self._word.startswith(rest) or _alone(self._word, line)
+        return self._word.startswith(rest) or _is_only_word(self._word, line)
 
 
-def _alone(word: str, line: str) -> bool:
+def _is_only_word(word: str, line: str) -> bool:
     return word in line and re.fullmatch(f"{_MARKS}{re.escape(word)}{_MARKS}", line) is not None

@@ -1,8 +1,7 @@
 """The two-agent chat as a generator of events.
 
-The rules: the initiator opens; then each message is answered by its recipient, until an agent has no reply or
-the initiator has had its `max_turns` messages answered. Nothing in here touches the world: a question is
-yielded, its answer is sent in.
+The initiator opens. Then each message is answered by its recipient, until an agent has no reply or the initiator's
+`max_turns` messages have been answered. The flow does no input or output: it yields questions and receives answers.
 """
 
 from collections.abc import Set as AbstractSet
@@ -35,7 +34,7 @@ def two_agent_chat(
     state: ConversationState | None = None,
     summarise: Literal["ask", "no"] = "no",
 ) -> Flow:
-    """The chat that `initiator` opens with `recipient`."""
+    """The chat of `initiator` with `recipient`."""
     state = state or ConversationState()
     yield ChatStarted(initiator.name, recipient.name)
     end = yield from _exchange(state, initiator, recipient, opening, max_turns)
@@ -53,7 +52,7 @@ def sent_message(
     replying: AbstractSet[tuple[str, str]],
     state: ConversationState,
 ) -> Flow:
-    """One message outside of a chat, which its sender has sent already, and what follows from it."""
+    """A message outside of a chat, which its sender has already sent, and the replies that follow."""
     speaker, listener = sender, recipient
     wanted = yield from arrive(state, speaker, listener, message)
     wanted = request_reply if wanted is None else wanted
@@ -68,20 +67,20 @@ def sent_message(
 def _exchange(
     state: ConversationState, initiator: AgentSpec, recipient: AgentSpec, opening: Opening, max_turns: int | None
 ) -> Asking[Stop]:
-    over = Stop("max_turns").told(recipient.name)
+    limit_reached = Stop("max_turns").with_detail(recipient.name)
     if max_turns is not None and max_turns < 1:
-        return over
+        return limit_reached
     message = yield from _opening(opening, initiator, recipient)
     speaker, listener = initiator, recipient
     turns = 1
     while True:
         if (yield from say(state, speaker, listener, message)) is False:
-            return Stop("answered").told(listener.name)
+            return Stop("answered").with_detail(listener.name)
         if speaker is recipient and turns == max_turns:
-            return over
+            return limit_reached
         outcome = yield from reply(state, listener, speaker.name)
         if isinstance(outcome, Stop):
-            return outcome.told(listener.name)
+            return outcome.with_detail(listener.name)
         message = outcome.message
         speaker, listener = listener, speaker
         turns += speaker is initiator
@@ -93,5 +92,7 @@ def _opening(opening: Opening, initiator: AgentSpec, recipient: AgentSpec) -> As
     if opening == "ask":
         return (yield from ask(OpeningAsked(initiator.name, recipient.name), OpeningGiven)).message
     prompt = f"Your first message to {recipient.name}: "
-    given = yield from ask(HumanInputAsked(initiator.name, recipient.name, prompt, empty_means="send"), HumanInputGiven)
-    return Message(given.text)
+    answer = yield from ask(
+        HumanInputAsked(initiator.name, recipient.name, prompt, empty_means="send"), HumanInputGiven
+    )
+    return Message(answer.text)

@@ -1,6 +1,6 @@
-"""What an effect is done to, brought into one form: paths, hosts, commands and packages that can be compared.
+"""Normalises the targets of effects, so that paths, hosts, commands and packages can be compared.
 
-No disk is asked. Where only a disk could tell what is meant, the answer is that it is not known.
+Nothing reads the disk. If only the disk could resolve a target, the result is None.
 """
 
 import re
@@ -11,19 +11,18 @@ _WEB = frozenset({"http", "https", "ws", "wss", "ftp"})
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|[0-9a-f:.]*:[0-9a-f:.]*")
 _PORT = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+):(\d{1,5})")
 _LONGEST_HOST = 300
-"""Characters; no name in the system of domain names is longer."""
+"""In characters; domain names are no longer than this."""
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[\w,. -]*\])?((===?|[<>!~]=|[<>])[\w.*+!,<>=~]+)?"
 )
 _SHELL = frozenset(";|&<>()$`\\\n\r{}*?[]!#~")
-"""What makes more of a command line than one program with its arguments."""
+"""Characters with which a command line is more than one program with arguments."""
 
 
 def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
-    """The path from the root on, with a ``/`` at its end kept; None where it is not known.
+    """The absolute path, with a ``/`` at the end kept; None if it cannot be determined.
 
-    What climbs at the beginning climbs from the folder; behind a name that may be a link to anywhere, ``..`` is
-    not read.
+    Leading ``..`` parts are resolved against `folder`. Later ones are not resolved, since they may follow a link.
     """
     if path == "~" or path.startswith("~/"):
         path = home + path[1:] if home else ""
@@ -31,13 +30,13 @@ def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
         path = _climbed(folder, path)
     if not path.startswith("/") or ".." in path.split("/"):
         return None
-    # POSIX, and normpath with it, keeps two slashes at the beginning.
+    # POSIX and `normpath` keep two slashes at the beginning.
     whole = "/" + normpath(path).lstrip("/")
     return f"{whole}/" if path.endswith("/") and whole != "/" else whole
 
 
 def below(top: str, path: str) -> bool:
-    """Whether an absolute path is `top` itself or lies below it, and is not hidden there."""
+    """True if an absolute path is `top` or lies below it, outside of hidden files and folders."""
     whole = absolute(path)
     if whole is None:
         return False
@@ -46,9 +45,9 @@ def below(top: str, path: str) -> bool:
 
 
 def address(text: str) -> tuple[str, str]:
-    """The host in lower case, and the port where one is named; of a store such as ``s3://`` the two together.
+    """The lower-case host and the port, or ``scheme://host`` for stores such as ``s3://``.
 
-    The host is "" where different programs could read different ones.
+    The host is "" if different programs could read the address differently.
     """
     scheme, mark, rest = text.strip().lower().rpartition("://")
     if "\\" in rest or not rest.isprintable() or " " in rest or "://" in scheme:
@@ -66,7 +65,7 @@ def address(text: str) -> tuple[str, str]:
 
 
 def same_host(pattern: str, text: str) -> bool:
-    """Whether the text names a host that the pattern means: this one, or with ``*.`` those below a domain."""
+    """True if the text names the host of the pattern, or a subdomain if the pattern begins with ``*.``."""
     star = pattern.startswith("*.")
     meant, wanted = address(pattern.removeprefix("*."))
     host, port = address(text)
@@ -76,19 +75,19 @@ def same_host(pattern: str, text: str) -> bool:
 
 
 def program(line: str) -> str | None:
-    """The one program that a command line starts; None where it may start more."""
+    """The program that a command line starts; None if it may start several."""
     if _SHELL & set(line):
         return None
     try:
         words = shlex.split(line)
     except ValueError:
         return None
-    # What has a "=" would be set for the program behind it.
+    # A word with "=" would set a variable of the program after it.
     return words[0] if words and "=" not in words[0] else None
 
 
 def package(requirement: str) -> str | None:
-    """The name of the one package that a requirement names, in its usual form; None where it is anything else."""
+    """The normalised name of the package in a requirement; None for anything else."""
     found = _REQUIREMENT.fullmatch(requirement.strip())
     return re.sub(r"[-_.]+", "-", found[1]).lower() if found else None
 

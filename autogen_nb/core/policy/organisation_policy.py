@@ -1,7 +1,6 @@
-"""What an organisation lays down for everyone on a machine; a person may only be stricter.
+"""The policy that an organisation sets for everyone on a machine; a person may only be stricter.
 
-A policy that cannot be read to the last word is no policy to go by: what it says of a key that is not known could have
-been a wall.
+An unknown key makes the whole policy invalid, since it could be a restriction.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,12 +14,12 @@ from autogen_nb.errors import ConfigError
 
 Walls: TypeAlias = Literal["none", "bwrap", "docker"]
 WALLS: tuple[Walls, ...] = ("none", "bwrap", "docker")
-"""Sandboxes, from the least on."""
+"""Sandboxes, from the weakest to the strongest."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrganisationPolicy:
-    """What must hold at least."""
+    """The minimum that an organisation requires."""
 
     hosts: tuple[str, ...] | None = None
     sandbox: Walls = "none"
@@ -29,30 +28,30 @@ class OrganisationPolicy:
 
     @property
     def text(self) -> str:
-        """What the policy asks for in a few words; "" where it asks for nothing."""
+        """A short description of the policy; "" if it requires nothing."""
         walls = f"sandbox {self.sandbox}" if self.sandbox != "none" else ""
-        asked = f"confirm {self.confirm}" if self.confirm != "never" else ""
-        spent = f"budget {self.budget}" if self.budget else ""
+        approval = f"confirm {self.confirm}" if self.confirm != "never" else ""
+        budget = f"budget {self.budget}" if self.budget else ""
         hosts = "models at named hosts" if self.hosts is not None else ""
-        said = ", ".join(filter(None, (walls, asked, spent, hosts)))
-        return f"your organisation's policy: {said}" if said else ""
+        summary = ", ".join(filter(None, (walls, approval, budget, hosts)))
+        return f"your organisation's policy: {summary}" if summary else ""
 
     def check_host(self, host: str) -> None:
-        """Nothing where a model at this host may be asked; a port does not matter unless the policy names one."""
+        """Raises an error if the policy does not allow models at this host."""
         if self.hosts is not None and not any(effect_targets.same_host(each, host) for each in self.hosts):
             known = ", ".join(self.hosts) or "none"
             raise ConfigError(f"your organisation's policy does not allow models at {host!r}; allowed: {known}")
 
-    def confirmed(self, wanted: Confirm) -> Confirm:
-        """What is asked about where a person wants this: never less than the policy's."""
-        return min(wanted, self.confirm, key=CONFIRMS.index)
+    def stricter_confirm(self, requested: Confirm) -> Confirm:
+        """The stricter of the person's setting and the policy's."""
+        return min(requested, self.confirm, key=CONFIRMS.index)
 
     def suffices(self, walls: Walls) -> bool:
-        """Whether these walls are enough."""
+        """True if these walls meet the policy."""
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
 
     def check_walls(self, walls: Walls, what: str) -> None:
-        """Nothing where these walls are enough; `what` names who has them."""
+        """Raises an error if these walls do not meet the policy; `what` names their owner."""
         if not self.suffices(walls):
             raise ConfigError(
                 f"your organisation's policy asks for the sandbox {self.sandbox!r} at least, and {what} has {walls}: "
@@ -64,47 +63,47 @@ NO_POLICY = OrganisationPolicy()
 
 
 def parse(text: str) -> OrganisationPolicy:
-    """The policy in the words of a TOML file."""
-    # Most machines have no policy to read.
+    """The policy in a TOML file's text."""
+    # Most machines have no policy, and need no TOML parser.
     import tomllib
 
     try:
-        found = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"it is no TOML: {error}") from None
     values = {}
-    for table, given in found.items():
-        if table not in _READERS or not isinstance(given, Mapping):
+    for table, entries in tables.items():
+        if table not in _READERS or not isinstance(entries, Mapping):
             raise ConfigError(f"it holds {table!r}, where only the tables {', '.join(_READERS)} are known")
-        for key, value in given.items():
+        for key, value in entries.items():
             if key not in _READERS[table]:
                 raise ConfigError(f"[{table}] holds {key!r}, where only {', '.join(_READERS[table])} is known")
             values[key] = _READERS[table][key](value)
     return OrganisationPolicy(**values)
 
 
-def _hosts(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(host, str) and _is_host(host) for host in given):
-        raise ConfigError(f"hosts is {given!r}; it must be a list such as ['api.openai.com', '*.example.org']")
-    return tuple(given)
+def _hosts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(host, str) and _is_host(host) for host in value):
+        raise ConfigError(f"hosts is {value!r}; it must be a list such as ['api.openai.com', '*.example.org']")
+    return tuple(value)
 
 
 def _is_host(text: str) -> bool:
     return "://" not in text and effect_targets.address(text.removeprefix("*."))[0] != ""
 
 
-def _one_of(name: str, known: tuple[Any, ...], given: Any) -> Any:
-    if given not in known:
-        raise ConfigError(f"{name} is {given!r}; it must be one of {', '.join(known)}")
-    return given
+def _one_of(name: str, known: tuple[Any, ...], value: Any) -> Any:
+    if value not in known:
+        raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+    return value
 
 
-def _budget(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
-        return str(given)
-    raise ConfigError(f"budget is {given!r}; it must be dollars (5.0) or tokens ('20000 tokens')")
+def _budget(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return str(value)
+    raise ConfigError(f"budget is {value!r}; it must be dollars (5.0) or tokens ('20000 tokens')")
 
 
 _READERS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
@@ -112,4 +111,3 @@ _READERS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
     "code": {"sandbox": partial(_one_of, "sandbox", WALLS), "confirm": partial(_one_of, "confirm", CONFIRMS[::-1])},
     "cells": {"budget": _budget},
 }
-"""What reads each key of each table."""

@@ -1,6 +1,6 @@
-"""Which paths are the chat's own, the notebook's, private, or elsewhere: arithmetic on text, no disk is looked at.
+"""Classifies paths as the chat's own, the notebook's, private, or elsewhere, without reading the disk.
 
-A link is taken for what its name says, and so is a folder above by two dots.
+Links are not followed, and ``..`` is resolved in the text.
 """
 
 import posixpath
@@ -21,12 +21,12 @@ _SECRET = re.compile(
     | oai_config_list(\.\w+)?
     """
 )
-"""Names of files that usually hold keys or passwords, beside hidden ones."""
+"""Names of files that usually hold keys or passwords; hidden files count as private too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathScope:
-    """Where a chat's code stands; paths are absolute, as text."""
+    """The folders of a chat, as absolute paths."""
 
     folder: str = ""
     own: str = ""
@@ -34,9 +34,9 @@ class PathScope:
     private_temporary: bool = False
 
     def where(self, path: str) -> Whose:
-        """Whose a path is: the chat's own, below the notebook's folder, private there, or elsewhere.
+        """Classifies a path.
 
-        Hidden files, and those whose names tell of keys or credentials, are private below the folder too.
+        Hidden files and files with names of keys or credentials are private even in the notebook's folder.
         """
         full = self.full(path)
         if full is None:
@@ -50,9 +50,9 @@ class PathScope:
         return "private" if any(hidden) else "below"
 
     def full(self, path: str) -> str | None:
-        """The path from the root, or as far as is known; None for what is no path of this machine's kind."""
+        """The absolute path, as far as it is known; None for text that is no path on this machine."""
         known = next((each for each in (self.own, self.folder, self.home) if each and _within(path, each)), "")
-        # The name of a folder that is known may hold a backslash, which is a letter to POSIX.
+        # The name of a known folder may contain a backslash, an ordinary character in POSIX.
         path = path[: len(known)] + path[len(known) :].replace("\\", "/")
         if not path or _DRIVE.match(path) or "\0" in path:
             return None
@@ -61,12 +61,12 @@ class PathScope:
             if name or not self.home:
                 return None
             path = f"{self.home}/{rest}"
-        # Two slashes at the beginning mean something else to POSIX, and the same to every system there is.
+        # POSIX gives two leading slashes a meaning of their own, but no system uses it.
         return _ROOT.sub("/", posixpath.normpath(posixpath.join(self.folder, path)))
 
 
 def _within(path: str, folder: str) -> str | None:
-    """The path as seen from the folder; None where it lies outside."""
+    """The path relative to the folder; None if it lies outside."""
     if not folder:
         return None if path.startswith(("/", "../")) or path == ".." else path
     folder = posixpath.normpath(folder)

@@ -1,12 +1,12 @@
-"""What a block may do without a question while it runs: whether an effect that is about to happen was let through.
+"""Decides if a running block may have an effect without a question.
 
-1. What is harmless needs no permission.
-2. An effect is covered by one of the same kind whose target is not known, or is the same: a path with all below it
-   (and, for what is written, the folders above it), a host whatever the port, a command of the same program, packages
-   that were all named.
-3. What could not be read covers nothing but itself: whoever let it run has not said yes to what it turns out to do.
+1. Harmless effects need no permission.
+2. A permission covers effects of its kind. If it has a target, it covers that target only: for a path everything below
+   it (and for writing, the folders above it), for a host all ports, for a command the same program, for an installation
+   the named packages.
+3. A permission for unreadable code covers nothing else, since nobody approved the effects it turns out to have.
 
-It runs inside the agent's kernel, too, where nothing else of this package is: it imports nothing of it.
+The module also runs in the agent's kernel without the rest of the package, so it imports nothing of it.
 """
 
 import re
@@ -17,54 +17,53 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from autogen_nb.core.policy.path_scope import PathScope
 
-KindAndTarget: TypeAlias = tuple[str, str]
-"""An effect's kind and target."""
+KindAndTarget: TypeAlias = tuple[str, str]  # of an effect
 
 _PATHS = frozenset({"read_private", "write", "delete"})
 _PACKAGE = re.compile(r"[\w.-]+(?=$|[\[=<>!~;])").match
 _HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
-def allows(let: Iterable[KindAndTarget], kind: str, target: str, scope: "PathScope") -> bool:
-    """Whether an effect of this kind on this target may happen, where these were let through."""
+def allows(permitted: Iterable[KindAndTarget], kind: str, target: str, scope: "PathScope") -> bool:
+    """True if the effect may happen, given these permissions."""
     if kind in _HARMLESS:
         return True
-    return any(of == kind and (not what or _same(kind, what, target, scope)) for of, what in let)
+    return any(of == kind and (not what or _same(kind, what, target, scope)) for of, what in permitted)
 
 
-def _same(kind: str, let: str, target: str, scope: "PathScope") -> bool:
+def _same(kind: str, permitted: str, target: str, scope: "PathScope") -> bool:
     if kind in _PATHS:
-        return _within(scope.full(let), scope.full(target), above=kind == "write")
+        return _within(scope.full(permitted), scope.full(target), above=kind == "write")
     if kind == "network":
-        return _host(let) == _host(target)
+        return _host(permitted) == _host(target)
     if kind == "process":
-        return let.strip() == target.strip() or _program(let) == _program(target) != ""
+        return permitted.strip() == target.strip() or _program(permitted) == _program(target) != ""
     if kind == "install":
         named = _packages(target)
-        return bool(named) and named <= _packages(let)
-    return let == target
+        return bool(named) and named <= _packages(permitted)
+    return permitted == target
 
 
-def _within(let: str | None, path: str | None, *, above: bool) -> bool:
-    if let is None or path is None:
+def _within(permitted: str | None, path: str | None, *, above: bool) -> bool:
+    if permitted is None or path is None:
         return False
-    if path == let or path.startswith(f"{let.rstrip('/')}/"):
+    if path == permitted or path.startswith(f"{permitted.rstrip('/')}/"):
         return True
-    if "*" in let and fnmatchcase(path, let) and path.count("/") == let.count("/"):
-        # The reading tells so of a name whose letters are not all known.
+    if "*" in permitted and fnmatchcase(path, permitted) and path.count("/") == permitted.count("/"):
+        # A "*" stands for unknown letters in a predicted file name.
         return True
-    return above and let.startswith(f"{path.rstrip('/')}/")
+    return above and permitted.startswith(f"{path.rstrip('/')}/")
 
 
 def _host(text: str) -> str:
     if text.startswith(("/", "@")):
-        # A socket of this machine's.
+        # A Unix socket.
         return text
     rest = text.partition("://")[2] or text
     rest = rest.partition("/")[0].rpartition("@")[2].lower()
     if rest.startswith("["):
         return rest[1:].partition("]")[0]
-    # More than one colon is an address of IPv6.
+    # More than one colon means an IPv6 address.
     return rest.partition(":")[0].rstrip(".") if rest.count(":") == 1 else rest.rstrip(".")
 
 

@@ -1,10 +1,9 @@
-"""A person's lasting rules: what code may do without being asked about, whoever wrote it.
+"""A person's lasting rules: effects that need no question, whatever the code.
 
-1. A rule names a class of effects and, narrower, a path, a host, a command, a package or a variable.
-2. An effect whose target is not known is covered only by a rule for its whole class.
-3. A path is covered with all below it, but with nothing hidden below it, and with nothing that is reached
-   through ``..``: only a disk could tell where that leads.
-4. A program's name covers a command line that starts this one program and nothing else.
+1. A rule names a kind of effect and optionally a path, host, command, package or variable.
+2. Only a rule for a whole kind covers effects with an unknown target.
+3. A path covers everything below it, except hidden files and paths with ``..``, which only the disk could resolve.
+4. A program's name covers command lines that start this program and nothing else.
 """
 
 import re
@@ -17,7 +16,7 @@ from autogen_nb.effects import HARMLESS, KINDS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
 
 RULED: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
-"""What rules can be about: the rest is never asked about."""
+"""Kinds of effects that rules can cover; the others need no question."""
 
 PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
 
@@ -30,14 +29,14 @@ _ALIASES: Mapping[EffectKind, str] = {
     "environment": "env variable",
 }
 ALIASES: Mapping[str, EffectKind] = {word: kind for kind, words in _ALIASES.items() for word in words.split()}
-"""What a person may write in place of a class's name."""
+"""Other names for the kinds in a written rule."""
 
 INTERPRETERS = frozenset(
     "awk bash busybox cmd dash doas env eval exec find fish gawk ipython jupyter ksh lua make nice node nohup npx "
     "osascript parallel perl php pipx powershell pwsh R Rscript ruby sh ssh strace sudo su tclsh time timeout uv uvx "
     "watch xargs zsh".split()
 )
-"""Programs that run whatever they are told: the name alone is never offered as a rule."""
+"""Programs that run arbitrary commands; their names are never proposed as rules."""
 
 _DOING: Mapping[EffectKind, tuple[str, str]] = {
     "read_private": ("reading {}", "reading any file"),
@@ -51,12 +50,12 @@ _DOING: Mapping[EffectKind, tuple[str, str]] = {
 }
 _HOME = re.compile(r"/(home|Users)/[^/]+$")
 _SHORTEST = 2
-"""Folders from the root on that a proposed folder has at least: ``/data`` and ``/home`` are too much."""
+"""The minimum depth of a proposed folder: ``/data`` and ``/home`` are too broad."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What may be done without a question."""
+    """Effects that need no question."""
 
     kind: EffectKind
     target: str = ""
@@ -67,12 +66,12 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """The rule as a person reads it."""
+        """The rule in words for a person."""
         some, every = _DOING[self.kind]
         return f"always allow {some.format(self._named()) if self.target else every}"
 
     def covers(self, effect: Effect) -> bool:
-        """Whether the rule lets the effect happen; a path must be absolute, as `placed` makes it."""
+        """True if the rule covers the effect; a path must be absolute, as `with_absolute_path` makes it."""
         if effect.kind != self.kind:
             return False
         if not self.target:
@@ -101,7 +100,7 @@ class Rule:
 
 
 def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
-    """The rule that a text names, such as ``network api.example.org``."""
+    """The rule in a text such as ``network api.example.org``."""
     word, _, target = text.strip().partition(" ")
     kind = _kind(word)
     target = target.strip()
@@ -112,15 +111,15 @@ def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
     return Rule(kind, _target(kind, target, folder, home))
 
 
-def placed(effect: Effect, *, folder: str, home: str) -> Effect:
-    """The effect with its path made absolute; without one where only a disk could tell where the path leads."""
+def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
+    """The effect with an absolute path, or without a path if only the disk could resolve it."""
     if effect.kind not in PATHS:
         return effect
     return replace(effect, target=effect_targets.absolute(effect.target, folder=folder, home=home) or "")
 
 
 def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
-    """The rules by which all of this may happen, each once; None where something is left to ask about."""
+    """The rules that cover all of the effects, without duplicates; None if a question remains."""
     known = tuple(rules)
     used: list[Rule] = []
     for effect in effects:
@@ -134,16 +133,16 @@ def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...
 
 
 def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
-    """The rules to offer a person who is asked about these effects; those of each effect from the narrowest on.
+    """The rules to propose in a question about these effects, the narrowest of each effect first.
 
-    None is without a target: whoever wants to let a whole class pass must write that down.
+    All have a target: a person must write a rule for a whole kind themselves.
     """
     offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _lasts(rule))
     return tuple(dict.fromkeys(offered))
 
 
 def _lasts(rule: Rule) -> bool:
-    """Whether the rule is read back as itself: a name that begins with a space must not become a whole class."""
+    """True if `parse` reads the rule's text as the same rule: a name may begin with a space."""
     try:
         return parse(str(rule)) == rule
     except ConfigError:
@@ -152,9 +151,9 @@ def _lasts(rule: Rule) -> bool:
 
 def _kind(word: str) -> EffectKind:
     name = word.lower()
-    found = ALIASES.get(name) or next((kind for kind in RULED if kind == name), None)
-    if found is not None:
-        return found
+    kind = ALIASES.get(name) or next((kind for kind in RULED if kind == name), None)
+    if kind is not None:
+        return kind
     if name in HARMLESS:
         raise ConfigError(f"{word!r} needs no rule: it is never asked about")
     raise ConfigError(
@@ -214,7 +213,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
         return
     yield path
     folder, _, name = path.rstrip("/").rpartition("/")
-    # A folder full of deletions, a home, or a folder that hidden files lie in, is more than is meant by one file.
+    # A rule for one file proposes no folder of deletions, no home, and no folder with hidden files.
     if (
         effect.kind != "delete"
         and not name.startswith(".")
@@ -226,7 +225,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
 
 def _offered_commands(line: str) -> Iterator[str]:
     name = effect_targets.program(line)
-    # A rule of one word is read as a program's name.
+    # `parse` reads a single word as a program's name.
     if line != name and " " in line:
         yield line
     base = (name or "").rpartition("/")[2]

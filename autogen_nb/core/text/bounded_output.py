@@ -1,4 +1,4 @@
-"""Output without end in memory with an end: its head, its tail, and how much lies between them."""
+"""Bounded output: the head, the tail, and the amount of text between them."""
 
 import sys
 from collections.abc import Iterable
@@ -8,19 +8,18 @@ from typing import Literal, TypeAlias
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 LIMIT = 1_000_000
-"""Characters that a person is shown of one text at most."""
+"""Maximum number of characters of one text that a person sees."""
 
 MOST = 200
-"""Rich outputs that are kept of one run at most."""
+"""Maximum number of rich outputs of one run."""
 
 Kept: TypeAlias = Stream | Display | Result | Failure
-"""What stands in the end."""
 
 
 class HeadAndTail:
-    """Takes in a text piece by piece, and keeps `limit` characters of it: half from the start, half from the end.
+    """Collects text piece by piece and keeps `limit` characters: half from the start, half from the end.
 
-    The whole, where it is wanted, must be kept elsewhere: whoever adds a piece writes it to a file as well.
+    The caller writes the whole text to a file if it is needed.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -32,7 +31,6 @@ class HeadAndTail:
         self.total = 0
 
     def add(self, text: str) -> None:
-        """Takes in the next piece; what it costs does not depend on what came before."""
         self.total += len(text)
         if self._room:
             self._head.append(text[: self._room])
@@ -41,18 +39,18 @@ class HeadAndTail:
         if text:
             self._tail.append(text)
             self._held += len(text)
-            # Twice the room before it is cut back: each character is copied once or twice, not with every piece.
+            # Cutting only at twice the limit copies each character at most twice.
             if self._held > 2 * self._tail_room or len(self._tail) > self._tail_room:
                 self._cut()
 
     @property
     def left_out(self) -> int:
-        """How many characters between head and tail are not kept."""
+        """Number of characters omitted between head and tail."""
         self._cut()
         return self.total - sum(map(len, self._head)) - self._held
 
     def text(self, where: str = "") -> str:
-        """Head and tail, and a line between them that says how much is left out, and `where` all of it is."""
+        """Head and tail, with a line between them about the omitted part; `where` names the file with all of it."""
         missing = self.left_out
         head, tail = "".join(self._head), "".join(self._tail)
         self._head = [head]
@@ -68,19 +66,19 @@ class HeadAndTail:
 
 @dataclass(slots=True)
 class _TextRun:
-    """A run of text of one stream."""
+    """Consecutive text of one stream."""
 
     name: Literal["stdout", "stderr"]
     text: HeadAndTail
 
 
 class BoundedOutputs:
-    """Takes in outputs as they come, and keeps of them what stands in the end, bounded.
+    """Collects outputs and keeps those that are visible in the end, bounded.
 
-    1. What is cleared or updated away is not kept.
+    1. Outputs that are cleared or replaced later are dropped.
     2. Each run of text of one stream keeps its head and tail: the first run `limit` characters, the second half as
-       many, the third a third; all together less than eight times the limit.
-    3. Of outputs, runs of text included, the first and the last are kept, `most` in all; the end says how many are
+       many, the third a third; in all less than eight times the limit.
+    3. Of outputs, including runs of text, the first and the last are kept, `most` in all; a line says how many are
        missing between them.
     """
 
@@ -94,12 +92,11 @@ class BoundedOutputs:
         self._clear_next = False
 
     def add(self, output: Output) -> None:
-        """Takes in the next output."""
         if isinstance(output, Cleared):
             self._clear_next = output.wait
             if not output.wait:
                 self._clear()
-        # As in Jupyter, an update is no next output that a waiting clear_output would wait for.
+        # As in Jupyter, an update does not trigger a waiting clear_output.
         elif isinstance(output, Display) and output.update:
             self._update(output)
         else:
@@ -109,7 +106,7 @@ class BoundedOutputs:
             self._keep(output)
 
     def all(self, where: str = "") -> tuple[Kept, ...]:
-        """What is kept; where something is left out, a line says how much, and `where` all of it is."""
+        """The kept outputs, with a line about omitted ones; `where` names the file with the whole output."""
         shown = [
             Stream(each.name, each.text.text(where)) if isinstance(each, _TextRun) else each for each in self._kept
         ]
@@ -146,8 +143,8 @@ class BoundedOutputs:
 
 
 def merge_outputs(outputs: Iterable[Output]) -> list[Kept]:
-    """The outputs as they stand in the end: cleared ones gone, updated ones replaced, text of a stream joined."""
-    kept = BoundedOutputs(sys.maxsize, sys.maxsize)
+    """The outputs that are visible in the end: cleared ones dropped, updates applied, streams joined."""
+    merged = BoundedOutputs(sys.maxsize, sys.maxsize)
     for output in outputs:
-        kept.add(output)
-    return list(kept.all())
+        merged.add(output)
+    return list(merged.all())

@@ -1,11 +1,11 @@
-"""Code in Markdown text: which blocks there are, and which of them are meant to run.
+"""Finds the code blocks in Markdown text that are meant to run.
 
-1. Fences are read as CommonMark reads them; a block's language is the first word of its info string.
-2. Only a closed fence is code: an unclosed one is a reply that was cut off (unless it only shows something),
-   and indented text is prose.
-3. A fence without a language is a shell block if it begins like a shell command, Python if it compiles as
-   Python, and prose otherwise.
-4. Fences that show something (output, data, diagrams) are never code.
+1. Fences follow CommonMark; the first word of the info string is the language.
+2. Only closed fences contain code: an unclosed one means a reply that was cut off, unless its language is display-only.
+   Indented text is prose.
+3. A fence without a language is a shell block if it begins like a shell command, Python if it parses as Python, and
+   prose otherwise.
+4. Fences in display-only languages (output, data, diagrams) never contain code.
 """
 
 import ast
@@ -26,14 +26,14 @@ SHOWN = frozenset(
     "tsv output out stdout stderr console pycon traceback error diff patch latex tex bibtex log dot "
     "graphviz http".split()
 )
-"""Languages of fences that show something and are not run."""
+"""Display-only languages of fences."""
 
 COMMANDS = frozenset(
     "awk basename cat cd chmod chown cp curl cut date df diff dirname du echo env export file find free "
     "git grep gunzip gzip head hostname id jq kill ls make mkdir mv nproc pip pip3 ps pwd rm rmdir rsync "
     "sed sort ssh stat sum tail tar tee touch tr uname uniq unzip wc wget which whoami xargs zip".split()
 )
-"""Commands that a one-line block without a language may begin with; fixed, so that a replay reads alike."""
+"""Commands with which a one-line block without a language may begin; a fixed list keeps replays stable."""
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _LANGUAGE = re.compile(r"[\w.+#-]+")
@@ -43,7 +43,7 @@ _ARGUMENT = re.compile(r"-{1,2}[A-Za-z]|[~.]{0,2}/|\.{1,2}$|[\w.-]+/|[\w-]+\.[A-
 
 @dataclass(frozen=True, slots=True)
 class CodeReading:
-    """What a text holds: code to run in order, whether a fence was left open, and the prose around fences."""
+    """The code in a text: the blocks in order, if a fence is unclosed, and the prose around the fences."""
 
     blocks: tuple[CodeBlock, ...] = ()
     unclosed: bool = False
@@ -59,7 +59,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     unclosed = False
     names = set(known)
     at = 0
-    # With an end to its last line, all lines of a fence can be counted.
+    # The added newline lets all lines of a fence be counted.
     for token in _parser().parse(text + "\n"):
         if token.type != "fence":
             continue
@@ -79,32 +79,32 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
 
 
 def defined(code: str) -> set[str]:
-    """The names that Python code binds anywhere; empty for what is not Python."""
+    """The names that Python code binds anywhere; empty if the code is not Python."""
     tree = parse_python(code)
     if tree is None:
         return set()
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store()):
-                found.add(name)
+                names.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                names.add(name)
             case ast.alias(name=name, asname=alias):
-                found.add(alias or name.partition(".")[0])
+                names.add(alias or name.partition(".")[0])
             case _:
                 pass
-    return found
+    return names
 
 
 def parse_python(code: str) -> ast.Module | None:
-    """The syntax tree of Python code; None for what is not Python, or too deep to be read."""
+    """The syntax tree of Python code; None if the code is not Python or nests too deeply."""
     with warnings.catch_warnings():
-        # What the parser warns of, such as "\\d", is for who runs the code.
+        # Warnings of the parser, such as for "\\d", are for those who run the code.
         warnings.simplefilter("ignore")
         try:
             return ast.parse(code)
-        # NUL and surrogates are a ValueError; what nests too deeply is one of the last two.
+        # NUL and surrogates raise ValueError; deep nesting raises one of the last two.
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
@@ -131,7 +131,7 @@ def _tag(info: str) -> str:
 
 
 def _language(tag: str, code: str, known: AbstractSet[str]) -> str:
-    """The normal name of a block's language; "" for a block that is not code."""
+    """The normalised name of a block's language; "" if the block is not code."""
     if tag in PYTHON:
         return "python"
     if tag in BASH:
@@ -140,21 +140,21 @@ def _language(tag: str, code: str, known: AbstractSet[str]) -> str:
         return "sh"
     if tag:
         return tag if tag not in SHOWN and _LANGUAGE.fullmatch(tag) else ""
-    return _guessed(code, known)
+    return _guess_language(code, known)
 
 
-def _guessed(code: str, known: AbstractSet[str]) -> str:
+def _guess_language(code: str, known: AbstractSet[str]) -> str:
     first = code.lstrip()
     if first.startswith(("pip ", "pip3 ", "python ", "python3 ")):
         return "sh"
     tree = parse_python(code)
     if tree is None:
-        return "sh" if _command_line(first) else ""
+        return "sh" if _is_command_line(first) else ""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return "sh" if _command_line(first) and not names & known else "python"
+    return "sh" if _is_command_line(first) and not names & known else "python"
 
 
-def _command_line(code: str) -> bool:
+def _is_command_line(code: str) -> bool:
     words = code.split()
     if "\n" in code.strip() or len(words) < 2 or words[0] not in COMMANDS:  # noqa: PLR2004  # a command and an argument
         return False

@@ -1,6 +1,6 @@
-"""What a model is told of code that ran: text that programs rely on, bounded, without colours.
+"""Formats the results of code for a model: bounded text without colours.
 
-The two first lines are AutoGen 0.2's format, which models and programs read.
+The first two lines are AutoGen 0.2's format, which models and programs read.
 """
 
 import re
@@ -11,14 +11,14 @@ from autogen_nb.core.text.tracebacks import shortened
 from autogen_nb.outputs import Bundle, Failure, Output, Stream
 
 LIMIT = 8_000
-"""Characters of output that a model is shown at most."""
+"""Maximum number of characters of output for a model."""
 
 _DESCRIBED = 200
-"""Characters of a picture's description that a model is shown at most."""
+"""Maximum number of characters of a picture's description."""
 
 _SMALL_FRAME = 1_000
 _FRAME = 3_000
-"""Characters of a frame's text: from the first on, padding is taken out; the second is the most that is shown."""
+"""Texts of data frames longer than the first lose their padding; the second is the maximum length, in characters."""
 
 _HTML_HEAD = 2_000
 _UP = re.compile(r"\x1b\[\d{0,4}A")
@@ -32,24 +32,25 @@ _ESCAPES = re.compile(
 
 
 def report(exit_code: int, output: str) -> str:
-    """The message that answers a message with code."""
+    """The reply to a message with code."""
     status = "execution succeeded" if exit_code == 0 else "execution failed"
     return f"exitcode: {exit_code} ({status})\nCode output: {output}"
 
 
 def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
-    """The outputs as text: streams in their order, one line for each rich output, then a traceback.
+    """The outputs as text: streams in order, one line for each rich output, then a traceback.
 
-    Beyond `limit` characters the middle is left out, and a line says how much; None leaves nothing out.
+    Beyond `limit` characters the middle is omitted, and a line says how much; None sets no limit.
     """
-    # Both streams as one, so that they read in the order in which they came.
-    one = (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
-    text = "\n".join(filter(None, map(_text, merge_outputs(one))))
+    # Joining both streams keeps the order in which the text arrived.
+    joined = (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
+    text = "\
+    ".join(filter(None, map(_text, merge_outputs(joined))))
     return text if limit is None else elided(text, limit)
 
 
 def elided(text: str, limit: int) -> str:
-    """The text, or its head and tail around a line that says how much is left out."""
+    """The text, shortened to its head and tail around a line about the omitted part if it is too long."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
@@ -58,14 +59,14 @@ def elided(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without escape sequences, and with what a carriage return has overwritten taken away."""
+    """The text without escape sequences, and without text that a carriage return overwrites."""
     if _UP.search(text):
-        text = _moved(text)
+        text = _apply_cursor_up(text)
     lines = _ESCAPES.sub("", text).split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
 
 
-def _moved(text: str) -> str:
+def _apply_cursor_up(text: str) -> str:
     lines, row = [""], 0
     for piece in _MOVES.split(text):
         if piece == "\n":
@@ -73,7 +74,7 @@ def _moved(text: str) -> str:
             lines += [""] if row == len(lines) else []
         elif _UP.fullmatch(piece):
             row = max(0, row - int(piece[2:-1] or 1))
-            # What is written next begins where the cursor was, which is the start wherever bars are drawn.
+            # Progress bars are redrawn from the start of the line, so the rest of the line is dropped.
             lines[row] += "\r"
         else:
             lines[row] += piece
@@ -91,7 +92,7 @@ def _text(output: Kept) -> str:
 
 
 def joined_text(value: object) -> str | None:
-    """Text as Jupyter has it: one, or a list of lines; anything else is none, whatever the code displayed."""
+    """Jupyter's text, a string or a list of lines; None for other values."""
     if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
         return "".join(value)
     return value if isinstance(value, str) else None

@@ -1,26 +1,26 @@
-"""Outputs for a model that can see: the pictures beside the text that any model reads.
+"""Pictures in outputs, as message parts for models that can see.
 
-The parts have the shape of OpenAI's chat completions API. Nothing here scales a picture:
-`autogen_nb.models.openai.image_scaling` does, where a request is made, so that a chat is the same chat whatever is
-installed.
+The parts have the format of OpenAI's chat completions API. Pictures keep their size here, so a chat does not depend on
+ installed libraries; `autogen_nb.models.openai.image_scaling` scales them for a request.
 """
 
 import base64
 import re
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from autogen_nb.core.text.bounded_output import merge_outputs
-from autogen_nb.core.text.image_header import pixels
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
-"""Pictures of one run that a model is shown; of more, the last ones."""
+"""Maximum number of pictures of one run for a model; the last ones count."""
+
 LARGEST = 20_000_000
-"""Characters of base64 that a picture may have."""
+"""Maximum number of base64 characters of a picture."""
 
 MOST_PIXELS = 50_000_000
-"""Pixels that a picture may have: unpacked, each takes four bytes, whatever the picture's own size."""
+"""Maximum number of pixels of a picture; each takes four bytes once it is unpacked."""
 
 MAGIC: Mapping[str, re.Pattern[bytes]] = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -28,16 +28,18 @@ MAGIC: Mapping[str, re.Pattern[bytes]] = {
     "image/gif": re.compile(rb"GIF8[79]a"),
     "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
-"""How an image of each type begins."""
+"""The first bytes of each image type."""
 
 _SEEN = ("image/png", "image/jpeg")
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""JPEG markers before the size: SOF0 to SOF15, without DHT, JPG and DAC (ITU T.81)."""
+_JPEG_STANDALONE = frozenset((0x01, *range(0xD0, 0xD9)))
+"""JPEG markers without a length."""
+_JPEG_MARKER = re.compile(rb"\xff([^\x00\xff])")
 
 
 def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
-    """One part for each picture, in order.
-
-    A picture is a PNG or JPEG image as a data URL; what is neither, whatever its type says, stays out.
-    """
+    """The PNG and JPEG pictures as message parts with data URLs, in order; invalid data is skipped."""
     urls = list(_pictures(outputs))[-MOST:]
     return [{"type": "image_url", "image_url": {"url": url}} for url in urls]
 
@@ -52,18 +54,42 @@ def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
 
 
 def image_base64(mime: str, value: object) -> str:
-    """The text without line breaks, if it is base64 of an image of this type that may be shown; else nothing."""
+    """The base64 text without line breaks, if it is an image of this type within the limits; else ""."""
     data = image_bytes(mime, value)
     return base64.b64encode(data).decode() if data and pixels(mime, data) <= MOST_PIXELS else ""
 
 
 def image_bytes(mime: str, value: object) -> bytes:
-    """What begins as an image of this type does, out of its base64 text; else nothing."""
+    """The decoded data, if it begins like an image of this type; else b""."""
     if not isinstance(value, str) or len(value) > LARGEST:
         return b""
     try:
         data = base64.b64decode("".join(value.split()), validate=True)
-    # Base64 that is none, or text that is not ASCII.
+    # The text is not base64, or not ASCII.
     except ValueError:
         return b""
     return data if MAGIC[mime].match(data) else b""
+
+
+def pixels(mime: str, data: bytes) -> int:
+    """The width times the height from a PNG or JPEG header; 0 if it is unknown."""
+    try:
+        if mime == "image/png":
+            width, height = struct.unpack_from(">II", data, 16)
+            return int(width * height)
+        return _jpeg_pixels(data) if mime == "image/jpeg" else 0
+    except (IndexError, struct.error):
+        return 0
+
+
+def _jpeg_pixels(data: bytes) -> int:
+    position = 2
+    while match := _JPEG_MARKER.search(data, position):
+        marker, position = match[1][0], match.end()
+        if marker in _JPEG_FRAMES:
+            height, width = struct.unpack_from(">HH", data, position + 3)
+            return int(width * height)
+        if marker not in _JPEG_STANDALONE:
+            # A length includes its own two bytes; a smaller value would move backwards.
+            position += max(2, struct.unpack_from(">H", data, position)[0])
+    return 0

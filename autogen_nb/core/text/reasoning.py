@@ -1,9 +1,9 @@
-"""What a model thinks, told apart from what it answers, where a server leaves both in one text.
+"""Separates a model's reasoning from its answer if the server returns both in one text.
 
-1. A leading ``<think>`` begins a thought, which ends at the next ``</think>`` or with the text; another may follow.
-2. Some templates write the opening tag into the prompt: a ``</think>`` that nothing opened ends a thought that began
+1. A leading ``<think>`` begins a thought, which ends at the next ``</think>`` or at the end; another may follow.
+2. Some templates put the opening tag into the prompt: a ``</think>`` without an opening tag ends a thought that begins
    with the text.
-3. Tags in pairs further on, in inline code, and within a line of a fenced block, are words of the answer.
+3. Later tags in pairs, in inline code, and within a line of a fenced block belong to the answer.
 """
 
 import re
@@ -17,7 +17,7 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
 class ReasoningSplitter:
-    """Splits a text that comes in pieces; what could become a tag waits."""
+    """Splits streamed text; text that may become a tag is held back."""
 
     def __init__(self) -> None:
         self._thinking = False
@@ -26,7 +26,7 @@ class ReasoningSplitter:
         self._held = ""
 
     def add(self, text: str) -> tuple[str, str]:
-        """What the piece adds to the thought and to the answer."""
+        """The new parts of the thought and of the answer."""
         thought: list[str] = []
         self._held += text
         while not self._answering:
@@ -51,7 +51,7 @@ class ReasoningSplitter:
         return "".join(thought), answer
 
     def end(self) -> tuple[str, str]:
-        """What was held back."""
+        """The parts held back so far."""
         rest, self._held = self._held, ""
         if self._thinking:
             return rest, ""
@@ -59,7 +59,7 @@ class ReasoningSplitter:
 
 
 def split_unopened(text: str) -> tuple[str, str]:
-    """The thought and the answer of a text whose opening tag may be missing; the thought is "" where it holds none."""
+    """The thought and the answer of a text whose opening tag may be missing; the thought may be ""."""
     depth = cut = 0
     for tag in _unquoted_tags(text):
         if tag[0] == OPEN:
@@ -75,7 +75,7 @@ def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
     line = ""
     begin, end, read = 0, -1, 0
     fenced = quoted = False
-    # A model that goes round in circles may write a tag a million times: nothing is looked at twice.
+    # A looping model may write a million tags, so no text is scanned twice.
     for tag in _TAGS.finditer(text):
         if tag.start() > end:
             before, begin = begin, text.rfind("\n", 0, tag.start()) + 1

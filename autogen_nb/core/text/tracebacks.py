@@ -1,6 +1,6 @@
-"""Tracebacks for a model: the frames of its own code whole, those of libraries as one line.
+"""Shortens tracebacks for a model: its own frames in full, frames of libraries as one line.
 
-IPython sends one entry for each frame; what is no frame (the exception, how two exceptions hang together) stays.
+IPython sends one entry per frame. Other entries (the exception, links between exceptions) stay.
 """
 
 import re
@@ -12,25 +12,25 @@ _LIBRARY = re.compile(rf"File (?:{_PACKAGES}|(?=\S+\.(?:pyx|pxi)\b|<))", re.IGNO
 _RULE = re.compile(r"-{10,}")
 _TITLE = "Traceback (most recent call last)"
 _AROUND = 3
-"""How many frames of its own code stand before and after those that are left out."""
+"""How many own frames to keep before and after the omitted ones."""
 
 
 def shortened(entries: Iterable[str]) -> str:
-    """The traceback as text, without colours where there were none, frames of libraries counted instead of shown."""
+    """The traceback as text, with library frames counted instead of shown."""
     lines: list[str] = []
     for kind, run in groupby((entry for entry in entries if not _RULE.fullmatch(entry)), key=_kind):
-        found = list(run)
+        frames = list(run)
         if kind == "library":
-            counted = "1 frame" if len(found) == 1 else f"{len(found)} frames"
-            place = _LIBRARY.sub("", found[-1].partition("\n")[0], count=1)
+            counted = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
+            place = _LIBRARY.sub("", frames[-1].partition("\n")[0], count=1)
             lines.append(f"... {counted} of libraries, the last: {place}")
         elif kind == "own":
-            frames = [entry.rstrip("\n") for entry in found]
+            frames = [entry.rstrip("\n") for entry in frames]
             if len(frames) > 2 * _AROUND:
                 frames[_AROUND:-_AROUND] = [f"... {len(frames) - 2 * _AROUND} frames left out"]
             lines += frames
         else:
-            lines += map(_titled_line, found)
+            lines += map(_titled_line, frames)
     return "\n".join(lines)
 
 

@@ -1,11 +1,11 @@
-"""Text made safe to look at: nothing in it can disguise what it says, or make a terminal do something."""
+"""Makes text safe to display: no character can disguise it or control a terminal."""
 
 import re
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# Characters that make code look like other code: bidirectional controls, what has no width, and controls
-# other than tab and newline. Zero-width (non-)joiners stay: many scripts and emoji need them in strings.
+# Bidirectional controls, characters without width, and controls except tab and newline can disguise code.
+# Zero-width (non-)joiners stay: many scripts and emoji need them.
 _DECEPTIVE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -14,15 +14,15 @@ _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates replaced by U+FFFD, so that UTF-8 can carry it."""
+    """The text with lone surrogates replaced by U+FFFD, for encoding as UTF-8."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def without_controls(text: str) -> str:
-    """The text without colours and other signs that a terminal would obey; tabs and newlines stay."""
+    """The text without colours and terminal controls; tabs and newlines stay."""
     return _CONTROLS.sub("", text)
 
 
 def visible(text: str) -> str:
-    """The text with each character that could disguise it written out, as in ``[U+202E]``."""
+    """The text with each deceptive character written out, as in ``[U+202E]``."""
     return _DECEPTIVE.sub(lambda found: f"[U+{ord(found[0]):04X}]", encodable(text))

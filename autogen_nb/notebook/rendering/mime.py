@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autogen_nb.core.text.execution_report import joined_text
-from autogen_nb.core.text.image_header import pixels
-from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes
+from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes, pixels
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import tex
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted

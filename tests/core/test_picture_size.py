@@ -4,7 +4,7 @@ from io import BytesIO
 
 import pytest
 
-from autogen_nb.core.text.image_header import pixels
+from autogen_nb.core.text.output_images import pixels
 
 SIDES = (123, 45)
 
