@@ -1,7 +1,6 @@
 """AutoGen, native to Jupyter.
 
-The parts are put together here, and only when they are first used: importing the package loads no model library,
-starts nothing and reads nothing.
+The package loads its parts on first use: importing it loads no model library, starts nothing and reads nothing.
 """
 
 import os
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from autogen_nb.run import Surface
 
-# `__init__.pyi` says which names there are and where they come from, to this and to editors.
+# `__init__.pyi` lists the names and their modules, for this loader and for editors.
 _named, _, _names = lazy_loader.attach_stub(__name__, __file__)
 
 __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all are texts
@@ -31,15 +30,15 @@ last: Any = None
 """The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
 
 EXAMPLE: "Path"
-"""A table to try things with, measurements of 344 penguins; ``--data example`` of a command means it."""
+"""A table for trying things: measurements of 344 penguins. Commands load it with ``--data example``."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in _names:
         raise AttributeError(f"module 'autogen_nb' has no attribute {name!r}")
-    found = _named(name)
+    value = _named(name)
     _register_surface()
-    return found
+    return value
 
 
 def __dir__() -> list[str]:
@@ -47,14 +46,14 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """Adds ``%%autogen`` and ``%autogen`` to the shell: what ``%load_ext autogen_nb`` calls."""
+    """Adds ``%%autogen`` and ``%autogen`` to the shell; called by ``%load_ext autogen_nb``."""
     from autogen_nb.notebook.extension import load
 
     load(shell, _register_surface)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
-    """Takes them away again and ends the agents' kernels: what ``%unload_ext autogen_nb`` calls."""
+    """Removes the magics and ends the agents' kernels; called by ``%unload_ext autogen_nb``."""
     from autogen_nb.notebook.extension import unload
 
     unload(shell)
@@ -79,12 +78,12 @@ def _surface() -> "Surface":
 
 
 def _in_a_kernel() -> bool:
-    """Whether this process is a Jupyter kernel; a process that has not loaded IPython is none."""
+    """True if this process is a Jupyter kernel; IPython is not imported to find out."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return getattr(shell, "kernel", None) is not None
 
 
 if "autogen_nb.run" in sys.modules:
-    # lazy_loader loads all names at once where EAGER_IMPORT tells it to; then nothing asks for one later.
+    # If EAGER_IMPORT is set, lazy_loader loads all names at once and never calls `__getattr__`.
     _register_surface()

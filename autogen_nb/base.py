@@ -1,4 +1,4 @@
-"""What teams and agents give back, where AgentChat has it."""
+"""Results of teams and agents, under AgentChat's module name."""
 
 from autogen_nb import (
     Handoff,

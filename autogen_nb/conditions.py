@@ -1,4 +1,4 @@
-"""Termination conditions, where AgentChat has them."""
+"""Termination conditions, under AgentChat's module name."""
 
 from autogen_nb import (
     ExternalTermination,

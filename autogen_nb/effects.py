@@ -1,4 +1,4 @@
-"""What code does to the world beyond computing: the values that policies, rules and panels speak about."""
+"""Effects: what code does beyond computing. Policies, rules and questions use these values."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -14,26 +14,26 @@ EffectKind: TypeAlias = Literal[
     "process",  # starts a program or a shell
     "install",  # installs packages
     "environment",  # reads or changes environment variables, or the interpreter itself
-    "unknown",  # what cannot be read
+    "unknown",  # code that cannot be read
 ]
 KINDS: tuple[EffectKind, ...] = get_args(EffectKind)
 Confirm: TypeAlias = Literal["always", "risky", "never"]
-"""When a person is asked before code runs."""
+"""When to ask a person before code runs."""
 CONFIRMS: tuple[Confirm, ...] = get_args(Confirm)
 HARMLESS: frozenset[EffectKind] = frozenset({"compute", "read", "write_own"})
-"""What a policy that asks about risky code lets pass."""
+"""Kinds that need no question under the policy ``risky``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One thing that code does, or is about to do.
+    """A single effect that code has, or is about to have.
 
     Parameters
     ----------
     target
-        The path, the host, the command, the package or the variable's name, as far as it is known; "" where not.
+        The path, host, command, package or variable; "" if it is unknown.
     words
-        What it is in words for a person, such as ``writes ../out.csv``.
+        A description for a person, such as ``writes ../out.csv``.
     """
 
     kind: EffectKind
@@ -42,23 +42,22 @@ class Effect:
 
     @property
     def harmless(self) -> bool:
-        """Whether a policy that asks about risky code lets it pass."""
+        """True if the policy ``risky`` lets the effect happen without a question."""
         return self.kind in HARMLESS
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What a block that runs may do without a question: what is harmless, and what was read in it and let through."""
+    """The effects, besides harmless ones, that a running block may have without a question."""
 
     effects: tuple[Effect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EffectJudged:
-    """What was decided; a denied effect raises ``PermissionError`` in the code, with the reason.
+    """The decision about an effect; if it is denied, the code gets a ``PermissionError`` with the reason.
 
-    `stop` tells that the chat ends too; `rules` are those that the person accepted with it, in the form in which they
-    are kept.
+    `stop` ends the chat too; `rules` are the rules that the person accepted, as text.
     """
 
     allowed: bool
@@ -69,4 +68,4 @@ class EffectJudged:
 
 
 ENDED = EffectJudged(allowed=False, reason="the code has ended")
-"""What becomes of a question that nobody had answered when its code was over."""
+"""The answer to a question whose code ended before anyone answered."""

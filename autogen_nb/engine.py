@@ -1,4 +1,4 @@
-"""The engine: one thread with an asyncio loop, on which everything runs that is not the caller's own."""
+"""The engine: a thread with an asyncio loop that runs the package's own asynchronous work."""
 
 import asyncio
 import atexit
@@ -21,18 +21,18 @@ TICK = 0.1
 """Seconds between two ticks of a view while the caller's thread waits."""
 
 LET_GO = 0.2
-"""Seconds that a caller who gives up waits for the engine to let go; what takes longer goes on behind its back."""
+"""How long, in seconds, an interrupted caller waits for the engine to cancel its work."""
 
 LAST = 2.0
-"""Seconds that what is ended with the process may take for it."""
+"""How long, in seconds, cleanup may take when the process ends."""
 
 
 class Engine:
-    """One thread with an asyncio loop, started at first use and ended with the process."""
+    """A thread with an asyncio loop; it starts at first use and ends with the process."""
 
     def __init__(self) -> None:
         self._reset()
-        # A fork copies the engine without its thread, and with endings that are the parent's.
+        # A forked child has no engine thread, and the cleanup functions belong to its parent.
         os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
@@ -42,11 +42,11 @@ class Engine:
         self._endings: list[Callable[[], Awaitable[object]]] = []
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """The future of a coroutine that now runs on the engine's loop."""
+        """Runs a coroutine on the engine's loop and returns its future."""
         return asyncio.run_coroutine_threadsafe(work, self._started())
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine that runs on the engine's loop, waited for in the caller's thread."""
+        """Runs a coroutine on the engine's loop and waits for its result in the caller's thread."""
         if self.here():
             work.close()
             raise ConfigError("a sync call was made on the engine's own thread; await its async form instead")
@@ -57,11 +57,11 @@ class Engine:
             pump.end()
 
     def soon(self, call: Callable[[], object]) -> None:
-        """Has `call` called on the engine's loop."""
+        """Schedules a function on the engine's loop."""
         self._started().call_soon_threadsafe(call)
 
     def at_exit(self, ending: Callable[[], Awaitable[object]]) -> Callable[[], None]:
-        """Has `ending` awaited when the process ends; calling what is returned takes that back."""
+        """Registers a cleanup function for the end of the process; returns a function that removes it."""
         self._endings.append(ending)
 
         def forget() -> None:
@@ -71,7 +71,7 @@ class Engine:
         return forget
 
     def here(self) -> bool:
-        """Whether the caller's thread is the engine's."""
+        """True in the engine's thread."""
         return self._thread is threading.current_thread()
 
     def _started(self) -> asyncio.AbstractEventLoop:
@@ -98,27 +98,26 @@ class Engine:
                 task.cancel()
             if working:
                 await asyncio.wait(working, timeout=LET_GO)
-            # Connections of models are held by generators, which close them.
+            # Generators hold the connections to models and close them.
             await asyncio.get_running_loop().shutdown_asyncgens()
 
         wait_for([self.submit(end())], timeout=LAST + LET_GO)
 
 
 engine = Engine()
-"""The process's engine."""
 
 
 class StreamBridge(Generic[T]):
-    """A stream on the engine, read item by item from another thread, by waiting or by awaiting.
+    """A stream on the engine that another thread reads item by item, by waiting or awaiting.
 
-    It begins with the first reading, when whoever will end it has it in hand, whatever interrupts them.
+    The stream starts with the first read, when the caller is already able to end it.
 
-    All that the caller's thread shares with the engine is a queue written in C: Ctrl-C in the midst of one of
-    `threading`'s or `concurrent.futures`'s own locks would leave it locked, and the engine waiting for it.
+    The threads share only a queue implemented in C. An interrupt inside a lock of `threading` or `concurrent.futures`
+    would leave it locked and block the engine.
     """
 
     def __init__(self, stream: Callable[[], AsyncIterator[T]]) -> None:
-        # None comes last, when the stream has let go.
+        # None is the last item, after the stream has been closed.
         self._items: SimpleQueue[Item[T] | BaseException | None] = SimpleQueue()
         self._wake: Callable[[], object] | None = None
         self._awake = True
@@ -144,7 +143,7 @@ class StreamBridge(Generic[T]):
                 if isinstance(items, AsyncGenerator):
                     await items.aclose()
             self._put(LookupError("the stream ended without an answer"))
-        # Whatever ends the stream is raised again in the thread that waits for it; here it would end the engine.
+        # The error must not end the engine; the waiting thread raises it.
         except BaseException as error:  # noqa: BLE001
             self._put(error)
         finally:
@@ -154,17 +153,16 @@ class StreamBridge(Generic[T]):
         self._items.put(item)
         if self._wake is not None and not self._awake:
             self._awake = True
-            # The loop of a caller who went away may be closed.
+            # The caller's loop may be closed by now.
             with contextlib.suppress(RuntimeError):
                 self._wake()
 
     def get(self, tick: Callable[[], None]) -> T:
-        """The next item; `tick` is called while there is none."""
+        """The next item; calls `tick` while there is none."""
         self._begin()
-        return opened(patiently(self._items, tick))
+        return opened(wait_interruptibly(self._items, tick))
 
     async def aget(self) -> T:
-        """The next item, awaited."""
         self._begin()
         return opened(await self._anext())
 
@@ -181,7 +179,7 @@ class StreamBridge(Generic[T]):
         return self._items.get_nowait()
 
     def end(self) -> None:
-        """Cancels what still runs, and waits a moment until it has let go."""
+        """Cancels the stream and waits briefly until it is closed."""
         engine.soon(self._cancel)
         until = monotonic() + LET_GO
         with contextlib.suppress(Empty):
@@ -189,7 +187,7 @@ class StreamBridge(Generic[T]):
                 pass
 
     async def aend(self) -> None:
-        """Cancels what still runs, and awaits for a moment that it has let go."""
+        """Cancels the stream and waits briefly until it is closed."""
         engine.soon(self._cancel)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LET_GO):
@@ -203,21 +201,21 @@ class StreamBridge(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[T]):
-    """An item of a stream, which may be anything, an exception too."""
+    """An item of a stream; wrapping lets an exception be an item too."""
 
     value: T
 
 
 def opened(item: Item[T] | BaseException | None) -> T:
-    """What the item holds; an exception that came in its place is raised."""
+    """The item's value; raises an exception that took its place."""
     assert item is not None, "a stream is not read beyond its end"
     if isinstance(item, BaseException):
         raise item
     return item.value
 
 
-def patiently(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambda: None) -> T:
-    """The next item of a queue; Ctrl-C lands here even where the system has lost it on the way into the wait."""
+def wait_interruptibly(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambda: None) -> T:
+    """Waits for an item of a queue; the short timeouts let Ctrl-C interrupt the wait reliably."""
     while True:
         with contextlib.suppress(Empty):
             return queue.get(timeout=TICK)
@@ -225,5 +223,5 @@ def patiently(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambda: None) 
 
 
 async def alone(work: Awaitable[T]) -> AsyncIterator[T]:
-    """A stream of one item: what the work comes to."""
+    """A stream with the result as its only item."""
     yield await work

@@ -1,8 +1,8 @@
-"""The exception tree: branches by what the caller can do about it.
+"""The exception tree, ordered by what the caller can do about an error.
 
 AutogenError
 ├── ConfigError            fix the code or the settings; nothing was started
-│   └── WrongType          a value of another type, which is a TypeError too
+│   └── WrongType          a value has the wrong type; also a TypeError
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
 │   ├── ModelRefused       the server said no: key, model name, request
@@ -11,14 +11,14 @@ AutogenError
 │   ├── BudgetReached      the next request would pass the budget
 │   └── RecordingEnded     a replayed conversation has no further reply
 ├── ExecutionError         the kernel could not be started or was lost
-│   └── TransferError      a variable cannot be handed over
+│   └── TransferError      a variable cannot be transferred
 ├── SessionError           the log does not match its flow: choose another log
-├── CallbackError          a function handed in by the user raised
-├── ChatUnfinished         a chat ended before its answer: stopped, or a limit was met
-│   └── AnswerIncomplete       the answer is there, and lacks a part
-└── NobodyThere            a question needs a person and there is none
+├── CallbackError          a function of the user raised an exception
+├── ChatUnfinished         a chat ended before its answer: stopped, or at a limit
+│   └── AnswerIncomplete       the answer exists but lacks a part
+└── NobodyThere            a question needs a person and none is available
 
-Code that an agent ran and that failed is not an error here: it is an answer with a non-zero exit code.
+Agent code that fails is not an error in this sense: it is a result with a non-zero exit code.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AutogenError(Exception):
-    """Root of every exception that this package raises on its own account."""
+    """Base class of the package's exceptions."""
 
 
 class ConfigError(AutogenError, ValueError):
@@ -36,22 +36,22 @@ class ConfigError(AutogenError, ValueError):
 
 
 class WrongType(ConfigError, TypeError):
-    """A setting or an argument is of a type that it cannot have."""
+    """A setting or an argument has the wrong type."""
 
 
 class ModelError(AutogenError):
-    """No usable reply came from a model.
+    """A model gave no usable reply.
 
     Attributes
     ----------
     model : str
-        The model that was asked, as it was named to us.
+        The model's name.
     status : int or None
-        The HTTP status that the server answered with; None where it did not come to that.
+        The HTTP status of the response; None if there was no response.
     usage : Usage or None
-        The tokens that the server counted all the same, which are paid for; None where it told of none.
+        Tokens of the failed request that the server reports and charges; None if it reports none.
     cost : float or None
-        What they cost in US dollars; None where that is not known.
+        Their cost in US dollars; None if it is unknown.
     """
 
     def __init__(self, message: str, *, model: str = "") -> None:
@@ -63,19 +63,19 @@ class ModelError(AutogenError):
 
 
 class ModelUnavailable(ModelError):
-    """The model's server could not be reached, timed out or is overloaded; trying again may help."""
+    """The model's server is unreachable, timed out or is overloaded; a retry may help."""
 
 
 class ModelRefused(ModelError):
-    """The model's server refused the request; trying the same again will not help."""
+    """The model's server refused the request; repeating it will not help."""
 
 
 class ContentFiltered(ModelRefused):
-    """The server's content filter stopped the request or the reply; another server would be asked the same."""
+    """The server's content filter stopped the request or the reply."""
 
 
 class ContextTooLong(ModelRefused):
-    """The request is longer than the model can read; a shorter one may be answered."""
+    """The request is longer than the model can read; a shorter one may work."""
 
 
 class BudgetReached(ModelError):
@@ -84,7 +84,7 @@ class BudgetReached(ModelError):
     Attributes
     ----------
     spent : str
-        What was spent so far, for a person, as "0.0312 of 0.05 dollars".
+        The amount spent so far, for a person, such as "0.0312 of 0.05 dollars".
     """
 
     def __init__(self, message: str, *, model: str = "", spent: str = "") -> None:
@@ -93,7 +93,7 @@ class BudgetReached(ModelError):
 
 
 class RecordingEnded(ModelError):
-    """A replayed conversation was asked for a reply that it does not hold."""
+    """A replayed conversation has no further reply."""
 
 
 class ExecutionError(AutogenError):
@@ -101,19 +101,19 @@ class ExecutionError(AutogenError):
 
 
 class TransferError(ExecutionError):
-    """A variable could not be handed to, or taken from, the agent's kernel."""
+    """A variable could not be transferred to or from the agent's kernel."""
 
 
 class SessionError(AutogenError):
-    """A recorded log does not belong to the flow that it was given to."""
+    """A recorded log does not match the flow that replays it."""
 
 
 class CallbackError(AutogenError):
-    """A function that the user handed in raised; the cause is chained."""
+    """A function of the user raised an exception, which is chained as the cause."""
 
 
 class NobodyThere(AutogenError):
-    """A question needs a person, and nobody can answer here."""
+    """A question needs a person, and none is available."""
 
 
 class ChatUnfinished(AutogenError):
@@ -122,7 +122,7 @@ class ChatUnfinished(AutogenError):
     Attributes
     ----------
     reason : str
-        Which end it was, as in `autogen_nb.events.Ended.reason`.
+        The reason for the end, as in `autogen_nb.events.Ended.reason`.
     """
 
     def __init__(self, message: str, *, reason: str = "") -> None:
@@ -131,4 +131,4 @@ class ChatUnfinished(AutogenError):
 
 
 class AnswerIncomplete(ChatUnfinished):
-    """A chat came to an answer that lacks a part, and says which: a block failed, or a plot was not shown."""
+    """The answer lacks a part, which the message names: a block failed, or a plot was not shown."""

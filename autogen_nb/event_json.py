@@ -11,7 +11,7 @@ from autogen_nb.errors import SessionError
 from autogen_nb.events import Event
 
 VERSION = 2
-"""Version of the JSON form; a change that an older reader cannot take raises it."""
+"""Version of the JSON form; it changes when older readers cannot read a new form."""
 
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
@@ -61,8 +61,8 @@ def _build(cls: type, value: Mapping[str, Any]) -> Any:
     if not isinstance(value, Mapping) or value.get("type") != cls.__name__:
         raise TypeError(f"no {cls.__name__}")
     hints = _hints(cls)
-    given = {key: _shaped(hints[key], item) for key, item in value.items() if key not in ("v", "type")}
-    return cls(**given)
+    fields = {key: _shaped(hints[key], item) for key, item in value.items() if key not in ("v", "type")}
+    return cls(**fields)
 
 
 def _shaped(hint: Any, value: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Everything that happens in a chat, as frozen values; `event_json` has their JSON form.
+"""The events of a chat, as frozen values; `event_json` defines their JSON form.
 
-1. A *question* asks the world for something; the *answer* that follows it is kept too, so a log is complete.
-2. A *fact* says what the chat itself did.
-3. A *transient* shows an answer on its way. It is for views only: no log keeps it, and the answer that
-   follows holds all of it.
+1. A *question* asks for something outside of the flow. The log records it and the *answer* after it.
+2. A *fact* records what the chat itself did.
+3. A *transient* shows part of an answer early, for views only. The log does not record it, since the answer
+   contains it.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from autogen_nb.outputs import Output
 Decision: TypeAlias = Literal["run", "skip", "stop"]
 Kind: TypeAlias = Literal[
     "text",  # words of an agent or a person
-    "task",  # what a team is to do
-    "tools",  # what came of an agent's own calls
-    "output",  # what came of running code
+    "task",  # a team's task
+    "tools",  # the results of an agent's own calls
+    "output",  # the output of code
     "handoff",  # an agent hands over to another one
     "stop",  # an agent asks to stop
 ]
 EndReason: TypeAlias = Literal[
-    "answered",  # the listener had no reply to give
+    "answered",  # the listener had no reply
     "terminated",  # a termination condition was met
     "exit",  # a person ended the chat in words
     "stopped",  # a person pressed Stop
@@ -48,9 +48,9 @@ class ChatStarted:
 class Said:
     """A message went from one agent to another.
 
-    `heard` is what the recipient's own ``receive`` made of it, None where that is the same; `taken` tells whether the
-    recipient took anything in at all. In a team, which is the recipient of all that is said in it, `kind` tells what
-    the message is, and `target` to whom it hands over.
+    `heard` is the message as the recipient's own ``receive`` changed it, None if unchanged; `taken` is False if the
+    recipient ignored the message. In a team, the team is the recipient; `kind` classifies the message, and `target` is
+    the member it hands over to.
     """
 
     sender: str
@@ -62,13 +62,13 @@ class Said:
     target: str = ""
 
     def by(self, agent: str) -> Message:
-        """The message as one of the two has it."""
+        """The message as the sender or the recipient has it."""
         return self.heard if self.heard is not None and agent == self.recipient else self.message
 
 
 @dataclass(frozen=True, slots=True)
 class Relayed:
-    """A group's manager passed on to these members what the speaker said to it last."""
+    """A group's manager passed the speaker's last message on to these members."""
 
     agent: str
     speaker: str
@@ -96,7 +96,7 @@ class ModelDelta:
 
 @dataclass(frozen=True, slots=True)
 class ModelWaiting:
-    """A model's server is asked again after a pause, and why; "" once it is."""
+    """A pause before the next attempt at a model's server, with the reason; "" when the attempt begins."""
 
     agent: str
     why: str
@@ -104,7 +104,7 @@ class ModelWaiting:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """A piece of what a model thinks before its reply."""
+    """A piece of a model's reasoning."""
 
     agent: str
     text: str
@@ -123,7 +123,7 @@ class OutputAdded:
 
 @dataclass(frozen=True, slots=True)
 class OpeningAsked:
-    """Which message opens the chat? Asked where the caller's code decides it."""
+    """Which message opens the chat? A question to the caller's code."""
 
     agent: str
     recipient: str
@@ -138,9 +138,9 @@ class OpeningGiven:
 
 @dataclass(frozen=True, slots=True)
 class TerminationAsked:
-    """Does the agent's own predicate end the chat at this message?
+    """Does the agent's own predicate end the chat?
 
-    `count` is the number of messages that the agent and the peer have exchanged; the last one is meant.
+    It judges the last of the `count` messages that the agent and the peer have exchanged.
     """
 
     agent: str
@@ -150,19 +150,16 @@ class TerminationAsked:
 
 @dataclass(frozen=True, slots=True)
 class TerminationJudged:
-    """What the predicate said."""
-
     terminate: bool
 
 
 @dataclass(frozen=True, slots=True)
 class HumanInputAsked:
-    """What does the person say?
+    """What does the person write?
 
-    `terminated` tells whether a termination condition was met, `empty_means` what an empty answer would do, `choices`
-    what the person may choose from instead of writing. `by_tool` tells that a model asks, which goes on where nobody is
-    there. `then` is what is asked next where the answer is empty, so that
-    one panel can ask both.
+    `terminated` tells if a termination condition is met, `empty_means` what an empty answer does, and `choices` are
+    answers to choose from. `by_tool` marks a model's question; the model continues if nobody answers.
+    `then` is the question after an empty answer, so that one panel can ask both.
     """
 
     agent: str
@@ -177,7 +174,7 @@ class HumanInputAsked:
 
 @dataclass(frozen=True, slots=True)
 class HumanInputGiven:
-    """What the person said; "" is an answer too."""
+    """The person's text; it may be empty."""
 
     text: str
     by: str = ""
@@ -185,10 +182,10 @@ class HumanInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """May this block run? `index` of `total` in its message; `reasons` say why it is asked, `effects` what it does.
+    """May this block run? It is block `index` of `total`; `reasons` justify the question, `effects` are predicted.
 
-    `always` tells that every block is shown, whatever it does: then no rule answers in the person's place.
-    `onwards` tells whether the person may let all that follows run, too.
+    If `always` is set, the person sees every block and no rule answers for them. `onwards` offers to let all later
+    blocks run too.
     """
 
     agent: str
@@ -202,26 +199,26 @@ class ApprovalAsked:
 
     @property
     def rulable(self) -> tuple[Effect, ...]:
-        """What rules may be offered for: where every block is shown, none would keep the next one from being shown."""
+        """The effects for which to offer rules; none if the person sees every block anyway."""
         return () if self.always else self.effects
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalGiven:
-    """What was decided about a block.
+    """The decision about a block.
 
     Parameters
     ----------
     code
-        The code to run in the block's place, where the person edited it.
+        The edited code to run instead of the block.
     reason
-        What the model is told of a skipped block.
+        The reason for the model if the block is skipped.
     by
-        Who decided, for the record.
+        The author of the decision.
     rules
-        The rules that the person accepted with it, in the form in which they are kept.
+        The rules that the person accepted, as text.
     onwards
-        Whether the person lets all that follows run unasked, until the answer.
+        True if later blocks run without a question, until the answer.
     """
 
     decision: Decision
@@ -234,9 +231,9 @@ class ApprovalGiven:
 
 @dataclass(frozen=True, slots=True)
 class CodeAsked:
-    """Run these blocks, in order, up to the first that fails.
+    """Run these blocks in order until one fails.
 
-    `permissions` is what they may do without a question while they run; None where nothing is asked about.
+    `permissions` are the effects that need no question; None if nothing needs a question.
     """
 
     agent: str
@@ -246,10 +243,10 @@ class CodeAsked:
 
 @dataclass(frozen=True, slots=True)
 class CodeRan:
-    """What came of running blocks; `outputs` holds every output in the order in which it came.
+    """The result of running blocks, with all outputs in order.
 
-    `inner` are the questions that came up while they ran, each followed by its answer; `whole` is the file that holds
-    all that was printed, relative to the code's folder if it lies in there, where it is too long for `outputs`.
+    `inner` holds the questions during the run, each followed by its answer. If the output is too long for `outputs`,
+    `whole` is the file with all of it, relative to the code's folder if it lies there.
     """
 
     exit_code: int
@@ -263,7 +260,7 @@ class CodeRan:
 
 @dataclass(frozen=True, slots=True)
 class EffectAsked:
-    """May the code that runs do this? It waits at that line; `line` is the line's text, where it is known."""
+    """May the running code have this effect? The code waits at `line`, if that is known."""
 
     agent: str
     effect: Effect
@@ -272,7 +269,7 @@ class EffectAsked:
 
 @dataclass(frozen=True, slots=True)
 class CodeInputAsked:
-    """What does the person type for the code that runs? It called ``input()`` or, for a `password`, ``getpass()``."""
+    """What does the person type for the running code? It called ``input()``, or ``getpass()`` if `password` is set."""
 
     agent: str
     prompt: str = ""
@@ -281,7 +278,7 @@ class CodeInputAsked:
 
 @dataclass(frozen=True, slots=True)
 class CodeInputGiven:
-    """What was typed; None ends the input. A password is never kept: its text is "" in every log."""
+    """The typed text; None closes the input. Logs never contain a password: its text is ""."""
 
     text: str | None
     by: str = ""
@@ -289,7 +286,7 @@ class CodeInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class FunctionsAsked:
-    """Call these functions of the agent, which one message asks for."""
+    """Call the agent's functions that a message requests."""
 
     agent: str
     calls: tuple[FunctionCall, ...]
@@ -297,17 +294,17 @@ class FunctionsAsked:
 
 @dataclass(frozen=True, slots=True)
 class FunctionsReturned:
-    """What the functions returned, as text and in the order of the calls; a failure begins with "Error: "."""
+    """The results as text, in the order of the calls; a failure begins with "Error: "."""
 
     contents: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """What does the agent's model reply? It is given the first `count` messages exchanged with the peer.
+    """What does the agent's model reply to the first `count` messages exchanged with the peer?
 
-    In a team, which is the peer, it is also given what the agent did in its turn so far; `calls` tells whether it may
-    ask for calls.
+    In a team, which is the peer, the model also sees the agent's own steps in this turn; `calls` tells if it may make
+    calls.
     """
 
     agent: str
@@ -317,7 +314,7 @@ class ModelAsked:
 
 
 INCOMPLETE = "incomplete"
-"""The finish reason of an answer that says itself that it lacks a part; only the offline model gives it."""
+"""The finish reason of an answer that lacks a part; only the offline model uses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,15 +324,15 @@ class ModelReplied:
     Parameters
     ----------
     cost
-        In US dollars; None where it is not known.
+        In US dollars; None if it is unknown.
     cached
-        Whether it came from a cache, so that nothing was paid now.
+        True if the reply came from a cache and cost nothing now.
     note
-        What the person must be told of how it was got, such as that older outputs were left out of the request.
+        A notice about the request for the person, such as that it left out older outputs.
     host
-        The server that the request went to; "" where none was asked.
+        The server of the request; "" if none was involved.
     reasoning
-        What the model thought, as far as it was told; no part of the message.
+        The model's reasoning, as far as it is known; not part of the message.
     """
 
     message: Message
@@ -352,10 +349,9 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFunctionAsked:
-    """What does a reply function that was registered with the agent say?
+    """What does a reply function of the agent return?
 
-    `number` is its place in the agent's list, `name` what it is called there; it is given the first `count` messages
-    exchanged with the peer.
+    `number` and `name` identify it in the agent's list; it gets the first `count` messages exchanged with the peer.
     """
 
     agent: str
@@ -367,10 +363,9 @@ class ReplyFunctionAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFunctionReturned:
-    """What it said: a `final` answer ends the search for a reply, and one without a message ends the chat.
+    """The function's result: a `final` one ends the search for a reply, and one without a message ends the chat.
 
-    `inner` is what happened in chats that the function held meanwhile, `replying` whether the agent goes on replying
-    to the peer's messages.
+    `inner` holds the events of chats inside the function; `replying` is False if the agent stops replying to the peer.
     """
 
     final: bool
@@ -381,7 +376,7 @@ class ReplyFunctionReturned:
 
 @dataclass(frozen=True, slots=True)
 class ReplyAsked:
-    """What does the agent's own ``generate_reply`` say to the `count` messages exchanged with the peer?"""
+    """What does the agent's own ``generate_reply`` return for the `count` messages exchanged with the peer?"""
 
     agent: str
     peer: str
@@ -390,10 +385,10 @@ class ReplyAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReplyGiven:
-    """What it said; None ends the chat.
+    """The reply; None ends the chat.
 
-    `auto_replies` is the agent's count of replies in a row afterwards, `inner` what happened meanwhile, `replying`
-    whether the agent goes on replying to the peer's messages. `kind`, `target` and `usage` are told in a team.
+    `auto_replies` is the new count of consecutive automatic replies, `inner` holds nested events, and `replying` is
+    False if the agent stops replying to the peer. Only teams set `kind`, `target` and `usage`.
     """
 
     message: Message | None
@@ -407,7 +402,7 @@ class ReplyGiven:
 
 @dataclass(frozen=True, slots=True)
 class SendAsked:
-    """What do the agent's own ``send``, and its hooks, send in the place of this message?"""
+    """Which messages do the agent's own ``send`` and its hooks send in place of this one?"""
 
     agent: str
     peer: str
@@ -416,7 +411,7 @@ class SendAsked:
 
 @dataclass(frozen=True, slots=True)
 class SendGiven:
-    """What was sent, in order; nothing ends the chat. `request_reply` is what was said of the last one."""
+    """The messages sent, in order; none ends the chat. `request_reply` belongs to the last one."""
 
     messages: tuple[Message, ...]
     request_reply: bool | None = None
@@ -425,7 +420,7 @@ class SendGiven:
 
 @dataclass(frozen=True, slots=True)
 class ReceiveAsked:
-    """What does the agent's own ``receive`` take in of this message?"""
+    """Which message does the agent's own ``receive`` accept in place of this one?"""
 
     agent: str
     peer: str
@@ -434,7 +429,7 @@ class ReceiveAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReceiveGiven:
-    """What was taken in; None for nothing, which ends the chat. `request_reply` is what was said of it."""
+    """The accepted message; None ends the chat. `request_reply` is the caller's choice."""
 
     message: Message | None
     request_reply: bool | None = None
@@ -443,7 +438,7 @@ class ReceiveGiven:
 
 @dataclass(frozen=True, slots=True)
 class MessagesAsked:
-    """What do the agent's hooks make of the `count` messages exchanged with the peer, before it replies?"""
+    """How do the agent's hooks change the `count` messages exchanged with the peer before the agent replies?"""
 
     agent: str
     peer: str
@@ -452,7 +447,7 @@ class MessagesAsked:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The messages from `start` up to `stop`, as they were."""
+    """The unchanged messages from `start` up to `stop`."""
 
     start: int
     stop: int
@@ -460,9 +455,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class MessagesGiven:
-    """The messages to reply to; those that the hooks left as they were are not repeated.
+    """The messages to reply to, with `Kept` for unchanged ones.
 
-    `lasting` tells that the agent keeps the last one as it is here, instead of what it was sent.
+    If `lasting` is set, the changed last message replaces the received one in the agent's history.
     """
 
     messages: tuple[Kept | Message, ...]
@@ -476,11 +471,11 @@ class SpeakerAsked:
     Parameters
     ----------
     last
-        Who spoke last.
+        The last speaker.
     method
-        How it is found: by the manager's model, by chance, or by the caller's own function.
+        The method of selection: the manager's model, chance, or the caller's function.
     tried
-        What the model said before, when that named nobody or several.
+        Earlier replies of the model that named nobody or several members.
     """
 
     agent: str
@@ -492,16 +487,16 @@ class SpeakerAsked:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerGiven:
-    """Who speaks next.
+    """The next speaker.
 
     Parameters
     ----------
     said
-        The model's words, or the name of an agent; None ends the group's chat.
+        The model's reply, or the name of an agent; None ends the group's chat.
     method
-        The method that the caller's function left the choice to, in place of an agent.
+        The method that the caller's function chose instead of an agent.
     cost
-        In US dollars; None where it is not known.
+        In US dollars; None if it is unknown.
     """
 
     said: str | None
@@ -515,7 +510,7 @@ class SpeakerGiven:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesAsked:
-    """Who may speak next in the team, after `last`? Asked where the caller's code narrows it down."""
+    """Who may speak after `last` in the team? A question to the caller's code."""
 
     agent: str
     last: str
@@ -523,17 +518,15 @@ class CandidatesAsked:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesGiven:
-    """The names of those who may."""
-
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EndingAsked:
-    """Is a condition met that ends the team's run, and that only the world can judge?
+    """Is a condition met that ends the team's run? A question about a condition outside of the flow.
 
-    `number` is its place among such conditions, `what` how it is judged: by the caller's function, by the clock, or by
-    whether somebody outside has asked for it. It is given the first `count` messages of the team.
+    `number` identifies the condition; `what` tells what decides: the caller's function, the clock, or an external
+    request. The condition gets the first `count` messages of the team.
     """
 
     agent: str
@@ -544,7 +537,7 @@ class EndingAsked:
 
 @dataclass(frozen=True, slots=True)
 class EndingJudged:
-    """Whether it is, and what was seen."""
+    """The decision, with its reason."""
 
     met: bool
     seen: str = ""
@@ -552,7 +545,7 @@ class EndingJudged:
 
 @dataclass(frozen=True, slots=True)
 class SummaryAsked:
-    """What is the summary of the chat? Asked where a model or the caller's code makes it."""
+    """What is the summary of the chat? A question to a model or the caller's code."""
 
     agent: str
     recipient: str
@@ -560,8 +553,6 @@ class SummaryAsked:
 
 @dataclass(frozen=True, slots=True)
 class SummaryGiven:
-    """The summary of the chat."""
-
     text: str
     cost: float | None = None
     usage: Usage | None = None
@@ -616,4 +607,4 @@ Recorded: TypeAlias = Fact | Question | Answer
 Event: TypeAlias = Recorded | Transient
 
 ANSWERS: Mapping[type[Question], type[Answer]] = dict(zip(get_args(Question), get_args(Answer), strict=True))
-"""Which answer each question takes; the two unions have them in one order."""
+"""The type of the answer to each question; both unions have the same order."""

@@ -1,4 +1,4 @@
-"""Names of the package's front in modules that the front itself imports: found there when they are first asked for."""
+"""Exports names of the package from modules that the package itself imports, on first access."""
 
 import sys
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from typing import Any
 
 
 def lazy_export(module: str, *names: str) -> tuple[Callable[[str], Any], list[str]]:
-    """The ``__getattr__`` and the ``__all__`` of a module that gives these names."""
+    """The ``__getattr__`` and the ``__all__`` of a module that exports these names."""
 
-    def found(name: str) -> Any:
+    def lazy_getattr(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         return getattr(sys.modules[module.partition(".")[0]], name)
 
-    return found, list(names)
+    return lazy_getattr, list(names)

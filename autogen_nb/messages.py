@@ -1,6 +1,6 @@
 """Messages and code blocks: the values that agents exchange.
 
-AgentChat's own messages have their place by this name, too: `autogen_nb.agents.teams.team_messages`.
+AgentChat's own messages are also available from here; `autogen_nb.agents.teams.team_messages` defines them.
 """
 
 from collections.abc import Mapping
@@ -11,15 +11,15 @@ from typing import Any, TypeAlias
 from autogen_nb.lazy_export import lazy_export
 
 Content: TypeAlias = str | list[Any] | None
-"""Text, or the list of parts of a multimodal message, as OpenAI's chat completions API has them."""
+"""Text, or the parts of a multimodal message in the format of OpenAI's chat completions API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message as its sender meant it; `role` is set only where the sender gave one.
+    """A message; `role` is set only if the sender gave one.
 
-    The shape of `function_call`, `tool_calls` and `tool_responses` is that of OpenAI's chat completions API
-    and of AutoGen 0.2's combined tool message. `reasoning_details` are opaque; they go back as they came.
+    The fields `function_call`, `tool_calls` and `tool_responses` have the format of OpenAI's chat completions API and
+    of AutoGen 0.2's combined tool message. `reasoning_details` are opaque and return to the server unchanged.
     """
 
     content: Content = None
@@ -34,12 +34,12 @@ class Message:
 
     @classmethod
     def of(cls, value: "str | Mapping[str, Any] | Message") -> "Message":
-        """The message for text, a mapping or a message, as AutoGen takes them; unknown keys are dropped."""
+        """Converts text or a mapping to a message, as AutoGen does; unknown keys are dropped."""
         if isinstance(value, Message):
             return value
         if isinstance(value, str):
             return cls(content=value)
-        # The caller may go on changing what it handed in; a log must not change with it.
+        # The copy protects the log from later changes to the caller's values.
         return cls(**{key: deepcopy(value[key]) for key in FIELDS if key in value})
 
     @property
@@ -52,44 +52,44 @@ class Message:
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        """The addresses of the pictures in a multimodal message; most are ``data:`` ones, and hold the picture."""
+        """The URLs of the pictures in a multimodal message; most are ``data:`` URLs."""
         parts = self.content if isinstance(self.content, list) else ()
-        found = (part.get("image_url") for part in parts if isinstance(part, Mapping))
-        urls = (each.get("url") if isinstance(each, Mapping) else each for each in found)
+        parts_with_urls = (part.get("image_url") for part in parts if isinstance(part, Mapping))
+        urls = (each.get("url") if isinstance(each, Mapping) else each for each in parts_with_urls)
         return tuple(url for url in urls if isinstance(url, str) and url)
 
     @property
     def carries_calls(self) -> bool:
-        """Whether the message asks for functions or tools to be called."""
+        """True if the message contains function or tool calls."""
         return bool(self.function_call or self.tool_calls)
 
     @property
     def calls(self) -> "tuple[FunctionCall, ...]":
-        """The functions or tools that the message asks for; what is not shaped like a call is left out."""
+        """The function or tool calls in the message; malformed ones are skipped."""
         if isinstance(self.function_call, Mapping):
             return (FunctionCall.of(self.function_call, None),)
-        asked = (each for each in self.tool_calls or () if isinstance(each, Mapping))
+        tool_calls = (each for each in self.tool_calls or () if isinstance(each, Mapping))
         return tuple(
             FunctionCall.of(each["function"], each.get("id"))
-            for each in asked
+            for each in tool_calls
             if isinstance(each.get("function"), Mapping)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that are set, and `content` always."""
-        found = {key: getattr(self, key) for key in FIELDS}
-        return {key: value for key, value in found.items() if value is not None or key == "content"}
+        """The fields that are set, and always `content`."""
+        values = {key: getattr(self, key) for key in FIELDS}
+        return {key: value for key, value in values.items() if value is not None or key == "content"}
 
 
 FIELDS = tuple(each.name for each in fields(Message))
-"""The keys of a message that are kept: those of AutoGen 0.2, and what a server wants back with its calls."""
+"""The supported keys of a message: AutoGen 0.2's, and those that a server needs back with its calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """What a model thought before its answer, in how many seconds and tokens; `tokens` is None where it is not known.
+    """A model's reasoning before its answer, with its seconds and tokens; `tokens` is None if it is unknown.
 
-    It is shown and kept, but is no part of the message: no code in it runs, and no model is sent it.
+    The log and the view contain it, but no code in it runs, and no request includes it.
     """
 
     text: str
@@ -107,7 +107,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A call that a model asks for; `arguments` is the JSON text that the model wrote."""
+    """A call in a model's message; `arguments` is JSON text from the model."""
 
     name: str
     arguments: str
@@ -115,13 +115,13 @@ class FunctionCall:
 
     @classmethod
     def of(cls, function: Mapping[str, Any], call_id: str | None) -> "FunctionCall":
-        """The call that OpenAI's API describes by a ``function`` object."""
+        """The call in a ``function`` object of OpenAI's API."""
         return cls(str(function.get("name") or ""), str(function.get("arguments") or ""), call_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the model's server counted them."""
+    """Token counts from the model's server."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -131,7 +131,6 @@ class Usage:
 
     @property
     def total_tokens(self) -> int:
-        """Prompt and completion together."""
         return self.prompt_tokens + self.completion_tokens
 
 

@@ -1,6 +1,6 @@
-"""What running code produces, as Jupyter's messaging specification names it.
+"""The outputs of running code, named as in Jupyter's messaging specification.
 
-Everything in here came from the agent's kernel and is untrusted: no view may treat a bundle as safe HTML.
+All values come from the agent's kernel and are untrusted: no view may treat a bundle as safe HTML.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 Bundle: TypeAlias = Mapping[str, Any]
-"""A MIME bundle: media type to text, to base64 text for binary types, or to JSON for ``+json`` types."""
+"""A MIME bundle: media types with text, base64 text for binary types, or JSON for ``+json`` types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Display:
     Parameters
     ----------
     display_id
-        Set where the code may update this output later.
+        Set if the code may update this output later.
     update
-        Whether it replaces the earlier outputs with the same `display_id`.
+        True if this output replaces the earlier ones with the same `display_id`.
     """
 
     data: Bundle

@@ -1,4 +1,4 @@
-"""Teams, where AgentChat has them."""
+"""Teams, under AgentChat's module name."""
 
 from autogen_nb import BaseGroupChat, RoundRobinGroupChat, SelectorGroupChat
 

@@ -1,4 +1,4 @@
-"""`Console`, where AgentChat has it."""
+"""`Console`, under AgentChat's module name."""
 
 from autogen_nb import Console
 

@@ -92,7 +92,7 @@ async def seconds(chat: TwoAgentChat) -> float:
 def rate(pair: tuple[ConversableAgent, ConversableAgent], messages: int, waits: run.Waits) -> float:
     """Messages in a second of the processor: other programs do not count."""
     chat = TwoAgentChat(*pair, ChatOptions(WORDS, max_turns=messages // 2), waits=waits, human=NobodyToAsk())
-    took = run.unsuspended(seconds(chat)) if waits == "sync" else asyncio.run(seconds(chat))
+    took = run.run_to_completion(seconds(chat)) if waits == "sync" else asyncio.run(seconds(chat))
     return messages / took
 
 

@@ -49,7 +49,7 @@ def talk(
             pass
 
     if way == "sync":
-        run.unsuspended(main())
+        run.run_to_completion(main())
     else:
         asyncio.run(main())
     return chat.result()

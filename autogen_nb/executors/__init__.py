@@ -1,1 +1,1 @@
-"""Ways to run code blocks; each answers with a stream of outputs."""
+"""Runs code blocks; each executor yields a stream of outputs."""

@@ -1,4 +1,4 @@
-"""An executor of the person's own, in AutoGen's shape, as one of ours."""
+"""Adapts an executor that implements AutoGen's protocol."""
 
 import asyncio
 import inspect
@@ -13,7 +13,7 @@ from autogen_nb.run import CancellationToken
 
 
 class AdaptedExecutor:
-    """Has `execute_code_blocks` of another executor run the blocks; an `autogen_nb.core.ports.Executor`."""
+    """Runs blocks with the `execute_code_blocks` of another executor; an `autogen_nb.core.ports.Executor`."""
 
     def __init__(self, own: Any) -> None:
         self.own = own
@@ -27,27 +27,27 @@ class AdaptedExecutor:
         return repr(self.own)
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """The output as a whole, then how it ended."""
+        """Yields the whole output, then the result."""
         token = CancellationToken()
-        given = (list(blocks), token) if self._takes_token else (list(blocks),)
+        arguments = (list(blocks), token) if self._takes_token else (list(blocks),)
         try:
-            found = await asyncio.to_thread(self.own.execute_code_blocks, *given)
-            found = await found if inspect.isawaitable(found) else found
+            result = await asyncio.to_thread(self.own.execute_code_blocks, *arguments)
+            result = await result if inspect.isawaitable(result) else result
         except Exception as error:
             raise CallbackError(
                 f"execute_code_blocks of {self.own!r} raised {type(error).__name__}: {error}"
             ) from error
         finally:
             token.cancel()
-        exit_code, output = getattr(found, "exit_code", None), getattr(found, "output", None)
+        exit_code, output = getattr(result, "exit_code", None), getattr(result, "output", None)
         if not isinstance(exit_code, int):
-            raise ConfigError(f"execute_code_blocks of {self.own!r} returned {found!r}; it must return a CodeResult")
+            raise ConfigError(f"execute_code_blocks of {self.own!r} returned {result!r}; it must return a CodeResult")
         if output:
             yield Stream("stdout", str(output))
         yield RunEnded(exit_code, len(blocks))
 
     async def stop(self) -> None:
-        """Stops it, if it can be."""
+        """Stops the executor, if it has a `stop` method."""
         stop = getattr(self.own, "stop", None)
         stopped = None if stop is None else await asyncio.to_thread(stop)
         if inspect.isawaitable(stopped):

@@ -1,4 +1,4 @@
-"""The blocks that have succeeded, to run them again where a crash took what they had made."""
+"""Restores a kernel's state after a crash, by running the successful blocks again."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -16,27 +16,27 @@ _TITLE = 60
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """A block that had succeeded, and what it might do."""
+    """A successful block and its permissions."""
 
     code: str
     permissions: BlockPermissions = None
 
 
 class History:
-    """What a kernel's state came from: code that succeeded, and values that were handed over (not copies of them)."""
+    """The origin of a kernel's state: successful code, and references to transferred values."""
 
     def __init__(self) -> None:
         self._steps: list[HistoryStep | Mapping[str, Any]] = []
 
     def add(self, step: HistoryStep | Mapping[str, Any]) -> None:
-        """Keeps a block, or values by name."""
+        """Records a block, or values by name."""
         self._steps.append(step)
 
     def clear(self) -> None:
-        """Forgets all: the state was given up on purpose."""
+        """Forgets everything, after a deliberate restart."""
         self._steps.clear()
 
-    async def again(
+    async def replay(
         self,
         kernel: Kernel,
         notes: list[str],
@@ -44,7 +44,7 @@ class History:
         timeout: float | None,  # noqa: ASYNC109 - it is the limit of each block
         ask: Ask | None,
     ) -> AsyncGenerator[Output]:
-        """Runs all again in order, in sight, and notes how that went. What fails ends it."""
+        """Repeats all steps in order, visibly, and adds notes about it; a failure ends the replay."""
         steps, self._steps = self._steps, []
         if not steps:
             return
@@ -62,7 +62,7 @@ class History:
                         if not isinstance(item, BlockOutcome):
                             yield item
                             continue
-                        # The first block is told how the state was lost.
+                        # The outcome of the first block says how the state was lost.
                         notes.append(item.note)
                         if not item.ok:
                             notes.append(f"Block {done} of {count} failed when it was run again.")

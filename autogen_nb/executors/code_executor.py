@@ -1,11 +1,11 @@
-"""Executors with AutoGen's names: one protocol for all of them, and what ours have in common.
+"""The base of the executors with AutoGen's names.
 
-1. Who owns an executor may start it, or enter it by `with` or `async with`; then it runs until they stop it. Where they
-   do not, it starts at first use, and the team that used it stops it at the end of its run.
-2. Each has the spelling of AutoGen 0.2, which waits, and that of AgentChat, which awaits. With a cancellation token
-   `execute_code_blocks` is awaited, and without one it waits. `start`, `stop` and `restart` are over when they return
-   in a program without a loop; where there is a loop they may be awaited, and what is asked next waits for them.
-3. Agents run code by `run`, which streams; see `autogen_nb.core.ports.Executor`.
+1. The owner of an executor may start it, or use it in `with` or `async with`; then it runs until they stop it.
+   Otherwise it starts at first use, and the team that used it stops it at the end of the run.
+2. Each executor supports the calls of AutoGen 0.2, which wait, and of AgentChat, which await. `execute_code_blocks` is
+   awaited if it gets a cancellation token. In a program without a loop, `start`, `stop` and `restart` finish at
+   once; in a loop they may be awaited, and later calls wait for them.
+3. Agents run code with `run`, which streams; see `autogen_nb.core.ports.Executor`.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken, engine, in_background, result
 
 _CLOCK = 20_000_000
-"""Nanoseconds by which the clock of a file system may be behind."""
+"""How far, in nanoseconds, the clock of a file system may be behind."""
 
 _LAST = 2_000
-"""Characters at the end of a failed program's output in which its error is looked for."""
+"""How many characters at the end of a failed program's output are searched for its error."""
 
 _MISSING = re.compile(r"No such file or directory: '([^']+)'")
-# Anything may be printed; this is how a traceback ends.
+# Output may contain anything, but a traceback ends like this.
 _RAISED = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 
 _WAITS: Final = object()
@@ -42,12 +42,12 @@ _WAITS: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class CodeResult:
-    """What code came to: its exit code, and its output as a model reads it.
+    """The result of code: its exit code, and its output as the model reads it.
 
     Parameters
     ----------
     code_file
-        The file that holds the first block, where there is one.
+        The file with the first block, if there is one.
     """
 
     exit_code: int
@@ -55,7 +55,7 @@ class CodeResult:
     code_file: str | None = None
 
     def __await__(self) -> Generator[Any, Any, "CodeResult"]:
-        """Itself, for a program that awaits what has waited."""
+        """Returns itself, for callers that await the result of a waiting call."""
         yield from ()
         return self
 
@@ -65,29 +65,29 @@ IPythonCodeResult = CodeResult
 
 
 class CodeExecutor(Protocol):
-    """What runs code, in AgentChat's shape; an executor of one's own that has it can be given to agents, too."""
+    """The executor protocol of AgentChat; agents accept any object that implements it."""
 
     def execute_code_blocks(self, code_blocks: Sequence[Any], cancellation_token: Any) -> Any:
-        """A `CodeResult`, or what comes to one when it is awaited."""
+        """Returns a `CodeResult` or an awaitable of one."""
 
 
 class Owned:
-    """What its owner starts and stops, by calls or by `with` and `async with`.
+    """A resource that its owner starts and stops, by calls or by `with` and `async with`.
 
     Attributes
     ----------
     held
-        Whether its owner has started it, and stops it.
+        True while the owner keeps it started.
     """
 
     held = False
 
     def start(self) -> Coroutine[Any, Any, None]:
-        """Has it ready; it may be awaited."""
+        """Starts the resource; the result may be awaited."""
         return in_background(asyncio.sleep(0))
 
     def stop(self) -> Coroutine[Any, Any, None]:
-        """Ends it; it may be awaited."""
+        """Ends the resource; the result may be awaited."""
         raise NotImplementedError
 
     async def __aenter__(self) -> Self:
@@ -110,25 +110,25 @@ class Owned:
 
 
 class OwnedExecutor(CommandLineExecutor, Owned):
-    """An executor that its owner starts and stops, or nobody; an `autogen_nb.core.ports.Executor`.
+    """An executor that its owner may start and stop; an `autogen_nb.core.ports.Executor`.
 
-    A class that has it before `JupyterExecutor` among its bases runs the blocks in a kernel, else they are programs.
+    Subclasses that also inherit from `JupyterExecutor` run blocks in a kernel; others run each block as a program.
 
     Parameters
     ----------
     timeout
         Seconds for one block.
     work_dir
-        The directory that the code runs in, which keeps what it writes; it is made if it is not there.
+        The working directory, which keeps the files; it is created if necessary.
     program
-        Other parameters of the class that runs the blocks.
+        Other parameters of `CommandLineExecutor` or `JupyterExecutor`.
     """
 
     def __init__(self, *, timeout: float, work_dir: Path, **program: Any) -> None:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
             raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
         super().__init__(cwd=work_dir, timeout=timeout, **program)
-        # What the code sees is its owner's choice, and nothing that a policy can rely on.
+        # The owner chooses what the code can access, so no policy can rely on it.
         self.walls = "none"
         self._turn = asyncio.Lock()
         self._made = time.time_ns() - _CLOCK
@@ -142,37 +142,37 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         return self.cwd
 
     def start(self) -> Coroutine[Any, Any, None]:
-        """Starts what runs the code, which then runs until `stop`."""
+        """Starts the executor, which runs until `stop`."""
         self.held = True
         return in_background(self._start())
 
     def stop(self, told: str = "") -> Coroutine[Any, Any, None]:
-        """Ends what runs the code; it may be called twice, and the executor used again.
+        """Ends the executor; further calls do nothing, and it can be used again.
 
-        `told` is what the next block is told of it.
+        `told` is a note for the next block.
         """
         self.held = False
         return in_background(self._stop(told))
 
     def restart(self) -> Coroutine[Any, Any, None]:
-        """Ends what the code left running or defined, and begins afresh."""
+        """Ends running code, discards the state and starts again."""
         return in_background(self._restart())
 
     def interrupt(self) -> Coroutine[Any, Any, None]:
-        """Interrupts the block that runs, if any."""
+        """Interrupts the running block, if there is one."""
         return in_background(super().interrupt())
 
     async def _in_order(
         self, blocks: Sequence[CodeBlock], run: Callable[[CodeBlock], AsyncGenerator[Output | BlockOutcome]]
     ) -> AsyncGenerator[Output | RunEnded]:
-        # What was asked for earlier, a restart for example, is over first.
+        # Earlier requests, such as a restart, finish first.
         async with self._turn:
             await self._prepare()
         hint, last = "", ""
         async with aclosing(super()._in_order(blocks, run)) as items:
             async for item in items:
                 if isinstance(item, RunEnded):
-                    # Where both streams are one, a traceback comes in pieces, and last.
+                    # If both streams are merged, the traceback comes last and in pieces.
                     hint = hint or (shorter_name_hint(Stream("stdout", last), self.cwd) if item.exit_code else "")
                     yield replace(item, note=" ".join(filter(None, (item.note, hint))))
                 else:
@@ -191,31 +191,31 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     def execute_code_blocks(
         self, code_blocks: Sequence[Any], cancellation_token: Any = _WAITS
     ) -> CodeResult | Coroutine[Any, Any, CodeResult]:
-        """What the blocks come to, in order, up to the first that fails.
+        """Runs blocks in order until one fails.
 
         Parameters
         ----------
         code_blocks
-            Each with ``code`` and ``language``.
+            Objects with ``code`` and ``language``.
         cancellation_token
-            Ends the code when it is cancelled; with it, or with None, the result is awaited.
+            Ends the code when it is cancelled. If this argument is given, even as None, the result must be awaited.
         """
         blocks = [CodeBlock(str(block.language).lower(), block.code) for block in code_blocks]
         if cancellation_token is _WAITS:
-            return engine.call(self._came_to(blocks))
+            return engine.call(self._run_to_result(blocks))
         return self._cancelled_by(cancellation_token, blocks)
 
     def list_files(self) -> list[Path]:
-        """The files in `work_dir` that were made or changed since the executor was made, in order."""
-        found: list[Path] = []
+        """The files in `work_dir` that changed since the executor was created, sorted."""
+        files: list[Path] = []
         for path in sorted(self.work_dir.rglob("*")) if self.work_dir.is_dir() else ():
-            # One that goes meanwhile is none.
+            # A file may disappear meanwhile.
             with suppress(OSError):
-                found += [path] if path.is_file() and path.stat().st_ctime_ns >= self._made else []
-        return found
+                files += [path] if path.is_file() and path.stat().st_ctime_ns >= self._made else []
+        return files
 
     async def _prepare(self) -> None:
-        """Has ready what the code needs beside the place that it runs in."""
+        """Prepares what the code needs in its working directory."""
 
     def _code_file(self, block: CodeBlock) -> Path | None:  # noqa: ARG002 - others know
         return None
@@ -237,11 +237,11 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     async def _cancelled_by(self, token: CancellationToken | None, blocks: Sequence[CodeBlock]) -> CodeResult:
         if token is not None and token.is_cancelled():
             raise ConfigError("the cancellation token was cancelled before the code could run; give a new one")
-        came_to = self._came_to(blocks)
+        came_to = self._run_to_result(blocks)
         work = came_to if engine.here() else result(came_to, waits="async")
         return await work if token is None else await token.link_future(asyncio.ensure_future(work))
 
-    async def _came_to(self, blocks: Sequence[CodeBlock]) -> CodeResult:
+    async def _run_to_result(self, blocks: Sequence[CodeBlock]) -> CodeResult:
         outputs: list[Output] = []
         ended = RunEnded(0, 0)
         async with aclosing(self.run(blocks)) as items:
@@ -253,18 +253,18 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         output = "\n".join(filter(None, (text_of(outputs), ended.note)))
         file = self._code_file(blocks[0]) if blocks else None
         kept = None
-        # A name that no file can have was told of by the run.
+        # The run has already reported an invalid file name.
         with suppress(OSError):
             kept = str(file) if file is not None and file.is_file() else None
         return CodeResult(ended.exit_code, output, kept)
 
 
 def one_directory(**given: Any) -> Path:
-    """The directory that one of the names gives, as an absolute path; the current one where none does."""
-    found = {name: value for name, value in given.items() if value is not None}
-    if len(found) > 1:
-        raise ConfigError(f"{' and '.join(found)} are two names of one directory; give one of them")
-    for name, value in found.items():
+    """The absolute path of the directory given under one of the names, or the current directory."""
+    directories = {name: value for name, value in given.items() if value is not None}
+    if len(directories) > 1:
+        raise ConfigError(f"{' and '.join(directories)} are two names of one directory; give one of them")
+    for name, value in directories.items():
         if not isinstance(value, str | Path):
             raise ConfigError(f"{name} is {value!r}; it must be a directory's path")
         return Path(value).absolute()
@@ -272,7 +272,7 @@ def one_directory(**given: Any) -> Path:
 
 
 def shorter_name_hint(output: Output, work_dir: Path) -> str:
-    """That a file which the output misses is in the working directory under a shorter name; "" where it is not."""
+    """A hint that a missing file is in the working directory under a shorter name; "" if it is not."""
     match output:
         case Failure(evalue=text) | Stream(name="stderr", text=text):
             missing = _MISSING.search(text)
@@ -283,7 +283,7 @@ def shorter_name_hint(output: Output, work_dir: Path) -> str:
     if missing is None:
         return ""
     parts = [part for part in PurePath(missing[1]).parts if part != "."]
-    # A name may be one that no file can have.
+    # The name may be invalid for a file.
     with suppress(OSError):
         if len(parts) > 1 and parts[0] == work_dir.name and (work_dir / Path(*parts[1:])).exists():
             return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."

@@ -1,4 +1,4 @@
-"""The executors by command line with AutoGen's names: on this machine, and in a container."""
+"""The command-line executors with AutoGen's names: on this machine, and in a container."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,18 @@ from autogen_nb.messages import CodeBlock
 
 
 class CommandLineCodeExecutor(OwnedExecutor):
-    """An executor that runs each block as a program of its own, with functions that its code can import.
+    """An executor that runs each block as a program, with functions that its code can import.
 
     The other parameters are those of `OwnedExecutor`.
 
     Parameters
     ----------
     functions
-        Functions of one's own; code imports them from the module `functions_module`.
+        The person's functions; code imports them from the module `functions_module`.
     execution_policies
-        Languages and whether their blocks run; where they do not, they are only saved. Others run.
+        Languages, with False if their blocks are only saved and not run.
     cleanup_temp_files
-        Whether files of blocks go when the blocks have run; a file that its block names by ``# filename:`` stays.
+        True to remove the blocks' files after the run, except files named with ``# filename:``.
     """
 
     def __init__(
@@ -57,21 +57,20 @@ class CommandLineCodeExecutor(OwnedExecutor):
 
     @property
     def functions_module(self) -> str:
-        """The name of their module."""
         return self._functions.module
 
     def format_functions_for_prompt(self, prompt_template: str = PROMPT) -> str:
-        """What a model is told of the functions: heads and docstrings; "" where there are none.
+        """Describes the functions for a model, by signature and docstring; "" without functions.
 
         Parameters
         ----------
         prompt_template
-            A text with ``$module_name`` and ``$functions`` in it.
+            A template with ``$module_name`` and ``$functions``.
         """
         return self._functions.prompt(prompt_template)
 
     async def _prepare(self) -> None:
-        # Code may have written over them.
+        # Earlier code may have overwritten the module.
         self._functions.write(self.work_dir)
         if self._ready:
             return
@@ -92,15 +91,15 @@ class CommandLineCodeExecutor(OwnedExecutor):
 
 
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
-    """Runs each block as a program of this machine, which can do what its user can do.
+    """Runs each block as a program on this machine, with the rights of its user.
 
-    The other parameters are those of `CommandLineCodeExecutor`. Python is this interpreter, and what code installs
-    comes on top of its packages until `stop`.
+    The other parameters are those of `CommandLineCodeExecutor`. Python is this interpreter. Packages that
+    code installs are added to its packages until `stop`.
 
     Parameters
     ----------
     virtual_env_context
-        A virtual environment whose Python and programs are taken: what `venv.EnvBuilder.ensure_directories` returns.
+        A virtual environment to use instead: the result of `venv.EnvBuilder.ensure_directories`.
     """
 
     def __init__(
@@ -126,35 +125,35 @@ class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
 
 
 class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
-    """Runs each block as a program in a container that sees the working directory alone.
+    """Runs each block as a program in a container that sees only the working directory.
 
     The other parameters are those of `CommandLineCodeExecutor`.
 
     Parameters
     ----------
     image
-        The image, which is pulled where it is not there; it needs ``sh`` and ``python3``.
+        The image, which is pulled if necessary; it needs ``sh`` and ``python3``.
     container_name
-        What the engine calls the container.
+        The container's name in the engine.
     bind_dir
-        The directory of the engine's machine that is the working directory, where that has another path there.
+        The path of the working directory on the engine's machine, if it differs.
     auto_remove
-        Whether the container is removed when it ends.
+        True to remove the container when it ends.
     stop_container
-        Whether it ends with `stop`, and with this process.
+        True to end the container with `stop`, and with this process.
     net
-        Whether the code may use the network.
+        True to allow network access.
     init_command
-        What a shell runs in the container before the first block.
+        A shell command to run in the container before the first block.
     extra_volumes
-        Other directories that the code sees: ``{"/here": {"bind": "/there", "mode": "ro"}}``.
+        Other directories in the container: ``{"/here": {"bind": "/there", "mode": "ro"}}``.
     extra_hosts, device_requests
-        Names of hosts, and devices, for the container, as the engine takes them.
+        Host names and devices for the container, in the engine's format.
 
     Raises
     ------
     ConfigError
-        When there is no engine, or no Docker library; the message says what to do.
+        If the engine or the Docker library is missing; the message says what to do.
     """
 
     def __init__(
@@ -197,11 +196,11 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
 def container_settings(
     net: bool, bind_dir: str | Path | None, *, auto_remove: bool, stop_container: bool, **more: Any
 ) -> dict[str, Any]:
-    """What AutoGen's executors are told of a container, as `ContainerPlace` takes it; `more` is for the engine."""
+    """Converts the container options of AutoGen's executors to those of `ContainerPlace`."""
     leaves: Leaves = "running" if not stop_container else "nothing" if auto_remove else "ended"
     bound = None if bind_dir is None else one_directory(bind_dir=bind_dir)
-    given = {name: value or None for name, value in more.items()}
-    return {"net": net, "bound": bound, "leaves": leaves, "more": given}
+    options = {name: value or None for name, value in more.items()}
+    return {"net": net, "bound": bound, "leaves": leaves, "more": options}
 
 
 def _interpreter(context: Any) -> str:

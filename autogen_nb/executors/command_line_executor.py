@@ -1,6 +1,6 @@
-"""Runs each code block as a program of its own, from a file that stays in the working directory.
+"""Runs each code block as a program, from a file that stays in the working directory.
 
-Nothing is kept from block to block but the files. Standard input is closed.
+Blocks share only files. Standard input is closed.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _FILENAME = re.compile(r"# filename: (.+)")
 
 
 class BlockRefused(Exception):
-    """A block that must not run; the message is for model and person."""
+    """A block that must not run; the message is for the model and the person."""
 
 
 class CommandLineExecutor:
@@ -44,32 +44,32 @@ class CommandLineExecutor:
     Parameters
     ----------
     cwd
-        The directory that code runs in and that keeps its files; it is made, with its parents, if it is not there.
+        The working directory of the code, which keeps its files; it is created with its parents if necessary.
     timeout
-        Seconds for one block; None waits for ever. On expiry its processes are interrupted, and killed after the grace.
+        Seconds for one block, or None. At the limit its processes are interrupted, and killed after the grace.
     environ
-        The programs' environment; None is what `scrub_environment` leaves of this process's, on this machine.
+        The programs' environment; None uses the harmless variables of this process, if the place is this machine.
     passed
-        Names of environment variables that the code may have, whatever they look like.
+        Names of environment variables that the code gets even if they look secret.
     grace
-        Seconds that code has to yield to an interrupt before it is killed.
+        Seconds between the interrupt and the kill.
     place
-        Where the programs run; it belongs to the executor, which closes it.
+        Where the programs run; the executor closes it.
     python
         The interpreter of the programs on this machine.
     leaves
-        Which files of blocks stay: all, or only those that a block names.
+        Which files of blocks stay: all, or only those with a name in the block.
     only_saved
-        Languages whose blocks are saved and not run.
+        Languages of blocks that are saved but not run.
     limits
-        What a block may use at most; None is `Limits.usual()`.
+        Resource limits of a block; None uses `Limits.usual()`.
 
     Attributes
     ----------
     walls
-        The name of the sandbox around the code; "none" where there is none of ours.
+        The name of the sandbox around the code; "none" without a sandbox of this package.
     private_temporary : bool
-        Whether temporary files of the code's lie in a folder that is its alone.
+        True if the code has a temporary folder of its own.
     """
 
     def __init__(
@@ -96,9 +96,9 @@ class CommandLineExecutor:
         if environ is None:
             environ = scrub_environment(os.environ, passed) if place.here else {}
         self._environ = with_interpreter(environ, python)
-        # Another interpreter has packages of its own, and elsewhere there is nothing of the notebook's.
+        # Another interpreter has other packages, and another place has no access to the notebook's.
         self._overlay = Overlay.of(place) if python == sys.executable else None
-        # A kernel elsewhere makes its folder by itself, and a container has no other files.
+        # A remote kernel creates its own folder, and a container has no other files.
         self.private_temporary = self._overlay is not None or not place.here
         if self._overlay is not None:
             self._environ = self._overlay.over(self._environ)
@@ -106,40 +106,40 @@ class CommandLineExecutor:
         self._shell = Shell(cwd=self.cwd, environ=self._environ, grace=grace, place=place, limits=limits)
 
     async def start(self) -> None:
-        """Has the working directory ready, and the place where it starts by itself.
+        """Prepares the working directory, and starts the place if it needs that.
 
         Raises
         ------
         ExecutionError
-            When they cannot be had.
+            If the directory or the place is not available.
         """
         self._make_folders()
         if not self._place.here:
             await self._output_of(["true"])
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """Outputs as they come, then exactly one `RunEnded`; blocks after a failed one do not run.
+        """Yields outputs as they arrive, then exactly one `RunEnded`; a failed block ends the run.
 
         Raises
         ------
         ExecutionError
-            When the code cannot be run at all.
+            If the code cannot run at all.
         """
         return self._in_order(blocks, lambda block: self._run_program(block, self.timeout))
 
-    async def stop(self, told: str = "") -> None:  # noqa: ARG002 - a program has nothing to lose
-        """Ends all that blocks started; it may be called twice. `told` is what the next block is told of it."""
+    async def stop(self, told: str = "") -> None:  # noqa: ARG002  # programs have no state to lose
+        """Ends everything that blocks started; further calls do nothing. `told` is a note for the next block."""
         await self._shell.stop()
         await self._place.close()
         if self._overlay is not None:
             await asyncio.to_thread(self._overlay.remove)
 
     async def restart(self) -> None:
-        """Ends what blocks left running; there is nothing else that a program leaves but files."""
+        """Ends the processes that blocks left running."""
         await self._shell.stop()
 
     async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any."""
+        """Interrupts the running block, if there is one."""
         await self._shell.interrupt()
 
     async def _in_order(
@@ -190,7 +190,7 @@ class CommandLineExecutor:
         if above != root or not place.is_relative_to(folder):
             place = folder / place
         try:
-            # What earlier code left running may put a link anywhere in there, at any moment.
+            # Code that still runs may create links in the directory at any moment.
             with HeldFolder(above) as held:
                 held.save(str(place), code.encode())
         except (OSError, ValueError) as error:
@@ -198,11 +198,11 @@ class CommandLineExecutor:
         return above / place
 
     async def _succeed(self, argv: Sequence[str], otherwise: str) -> None:
-        """Runs a program that is to succeed before the code runs; raises `otherwise` and its last words if it fails."""
+        """Runs a program that must succeed before the code runs; raises `otherwise` with its last lines if it fails."""
         self._make_folders()
-        code, said = await self._output_of(argv)
+        code, output = await self._output_of(argv)
         if code:
-            raise ExecutionError(f"{otherwise}: {' '.join(said.strip().splitlines()[-3:])}")
+            raise ExecutionError(f"{otherwise}: {' '.join(output.strip().splitlines()[-3:])}")
 
     async def _output_of(self, argv: Sequence[str]) -> tuple[int, str]:
         text = ""
@@ -219,7 +219,7 @@ class CommandLineExecutor:
 
     def _program(self, language: str) -> list[str]:
         if language in PYTHON:
-            # Unbuffered: the two streams keep their common order.
+            # Unbuffered output keeps the order of the two streams.
             return [self._python, "-u"]
         if language in SHELL | BASH:
             return [self._shell.program(language)]
@@ -236,13 +236,13 @@ class CommandLineExecutor:
 
 
 def block_file_name(code: str) -> str | None:
-    """The file that the code's first line names, if it does."""
+    """The file name in the code's first line, if there is one."""
     first = code.lstrip("\n").partition("\n")[0]
-    found = _FILENAME.fullmatch(first.rstrip())
-    return None if found is None else found[1].strip()
+    match = _FILENAME.fullmatch(first.rstrip())
+    return None if match is None else match[1].strip()
 
 
 def unknown_language(language: str, known: str = "python") -> BlockRefused:
-    """The refusal of a language, where blocks of the known one run, and shell blocks beside Python."""
+    """The error for an unsupported language; a Python kernel also supports shell blocks."""
     known = "python, sh and bash" if known == "python" else known
     return BlockRefused(f"{language!r} blocks cannot be run here; known languages are {known}")

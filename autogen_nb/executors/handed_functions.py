@@ -1,7 +1,7 @@
-"""Functions of the person's own that code can import: their source becomes a module in the working directory.
+"""Makes the person's functions importable by code, as a module in the working directory.
 
-A function crosses into another process as text. So it must stand on its own: what it uses of its module is named by
-`with_requirements`, and a function that takes values from where it was defined is refused.
+The module contains the source of the functions, so each must be self-contained: `with_requirements` declares what it
+imports, and closures are refused.
 """
 
 import ast
@@ -22,12 +22,12 @@ PROMPT = """You have access to the following user defined functions. They can be
 `$module_name` by their names, for example `from $module_name import $example`.
 
 $functions"""
-"""What a model is told of the functions; AutoGen's placeholders ``$module_name`` and ``$functions`` are filled in."""
+"""The prompt about the functions, with AutoGen's placeholders ``$module_name`` and ``$functions``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name by which something is imported: ``import name as alias``."""
+    """An import under another name: ``import name as alias``."""
 
     name: str
     alias: str
@@ -35,62 +35,62 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class ImportFromModule:
-    """Names of a module: ``from module import ...``."""
+    """An import of names from a module: ``from module import ...``."""
 
     module: str
     imports: Sequence[str | Alias]
 
 
 Import = str | ImportFromModule | Alias
-"""What is imported: a module by its name or under another one, or names of it."""
+"""An import of a module, under its own or another name, or of names from it."""
 
 
 @dataclass
 class FunctionWithRequirements:
-    """A function with what its code needs; called, it is that function."""
+    """A function with its requirements; calling it calls the function."""
 
     func: Callable[..., Any]
     python_packages: Sequence[str] = ()
     global_imports: Sequence[Import] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns."""
+        """Calls the function."""
         return self.func(*args, **kwargs)
 
 
 def with_requirements(
     python_packages: Sequence[str] = (), global_imports: Sequence[Import] = ()
 ) -> Callable[[Callable[..., Any]], FunctionWithRequirements]:
-    """A decorator that says what a function needs where code calls it.
+    """A decorator that declares a function's requirements.
 
     Parameters
     ----------
     python_packages
-        What pip installs before the first use.
+        Packages that pip installs before the first use.
     global_imports
-        What the module imports: names of modules, `Alias`, `ImportFromModule`.
+        Imports of the module: names of modules, `Alias`, `ImportFromModule`.
     """
     return lambda function: FunctionWithRequirements(function, python_packages, global_imports)
 
 
 class HandedFunctions:
-    """The functions of an executor, as a module."""
+    """The module with an executor's functions."""
 
     def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
         if not module.isidentifier() or keyword.iskeyword(module):
             raise ConfigError(f"functions_module is {module!r}; it must be a name that can be imported")
-        given = [_with_requirements(each) for each in functions]
-        known = {each.func.__name__ for each in given}
-        imports = dict.fromkeys(_import(each)[0] for one in given for each in one.global_imports)
+        requirements = [_with_requirements(each) for each in functions]
+        known = {each.func.__name__ for each in requirements}
+        imports = dict.fromkeys(_import(each)[0] for one in requirements for each in one.global_imports)
         self.functions = tuple(functions)
         self.module = module
-        self.packages = tuple(dict.fromkeys(name for each in given for name in each.python_packages))
-        self._texts = [_text(each, known) for each in given]
+        self.packages = tuple(dict.fromkeys(name for each in requirements for name in each.python_packages))
+        self._texts = [_module_source(each, known) for each in requirements]
         head = "\n".join(["from __future__ import annotations", "", *imports])
         self.source = "\n\n\n".join([head, *self._texts]) + "\n"
 
     def write(self, folder: Path) -> None:
-        """Has the module in the folder, as it is here; nothing is written where there are no functions."""
+        """Writes the module to the folder, if there are functions."""
         if not self._texts:
             return
         name, source = f"{self.module}.py", self.source.encode()
@@ -103,33 +103,33 @@ class HandedFunctions:
             raise ExecutionError(f"the functions cannot be written to {str(folder / name)!r}: {error}") from error
 
     def prompt(self, template: str = PROMPT) -> str:
-        """What a model is told of them; "" where there are none."""
+        """Describes the functions for a model; "" without functions."""
         if not self._texts:
             return ""
         stubs = [_stub(text) for text in self._texts]
         example = getattr(ast.parse(self._texts[0]).body[0], "name", "")
-        told = template.replace("$module_name", self.module).replace("$example", example)
-        return told.replace("$functions", "\n\n".join(stubs))
+        prompt = template.replace("$module_name", self.module).replace("$example", example)
+        return prompt.replace("$functions", "\n\n".join(stubs))
 
 
 def _read(folder: HeldFolder, name: str) -> bytes | None:
-    """What a file holds; None where there is none that can be read."""
+    """The contents of a file; None if it cannot be read."""
     with suppress(OSError), folder.open(name) as file:
         data: bytes = file.read()
         return data
     return None
 
 
-def _with_requirements(given: Any) -> FunctionWithRequirements:
-    if isinstance(given, FunctionWithRequirements):
-        return given
-    if not inspect.isfunction(given):
-        raise ConfigError(f"functions has {given!r}; each must be a Python function")
-    return FunctionWithRequirements(given)
+def _with_requirements(requirements: Any) -> FunctionWithRequirements:
+    if isinstance(requirements, FunctionWithRequirements):
+        return requirements
+    if not inspect.isfunction(requirements):
+        raise ConfigError(f"functions has {requirements!r}; each must be a Python function")
+    return FunctionWithRequirements(requirements)
 
 
-def _text(given: FunctionWithRequirements, known: set[str]) -> str:
-    function = given.func
+def _module_source(requirements: FunctionWithRequirements, known: set[str]) -> str:
+    function = requirements.func
     name = getattr(function, "__name__", repr(function))
     try:
         source = textwrap.dedent(inspect.getsource(function))
@@ -144,20 +144,20 @@ def _text(given: FunctionWithRequirements, known: set[str]) -> str:
         raise ConfigError(
             f"the function {name!r} takes {', '.join(taken)} from where it was defined; give it what it needs itself"
         )
-    kept = [each for each in node.decorator_list if not _says_requirements(each)]
-    outside = [*kept, *node.args.defaults, *filter(None, node.args.kw_defaults)]
+    decorators = [each for each in node.decorator_list if not _declares_requirements(each)]
+    outside = [*decorators, *node.args.defaults, *filter(None, node.args.kw_defaults)]
     used = {each.id for part in outside for each in ast.walk(part) if isinstance(each, ast.Name)}
-    there = known.union(dir(builtins), *(_import(each)[1] for each in given.global_imports))
-    if lacking := sorted((used | _globals(function.__code__)) - there):
+    available = known.union(dir(builtins), *(_import(each)[1] for each in requirements.global_imports))
+    if missing := sorted((used | _globals(function.__code__)) - available):
         raise ConfigError(
-            f"the function {name!r} uses {', '.join(lacking)} of its module, which is not there where code calls it: "
+            f"the function {name!r} uses {', '.join(missing)} of its module, which is not there where code calls it: "
             "import it within the function, or name it by with_requirements(global_imports=[...])"
         )
     lines = source.splitlines()
-    return "\n".join(line for each in [*kept, node] for line in lines[each.lineno - 1 : each.end_lineno])
+    return "\n".join(line for each in [*decorators, node] for line in lines[each.lineno - 1 : each.end_lineno])
 
 
-def _says_requirements(decorator: ast.expr) -> bool:
+def _declares_requirements(decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return getattr(called, "attr", getattr(called, "id", "")) == with_requirements.__name__
 
@@ -169,8 +169,8 @@ def _globals(code: Any) -> set[str]:
     return names.union(*(_globals(each) for each in code.co_consts if inspect.iscode(each)))
 
 
-def _import(given: Import) -> tuple[str, list[str]]:
-    match given:
+def _import(requirements: Import) -> tuple[str, list[str]]:
+    match requirements:
         case Alias(name=name, alias=alias):
             return f"import {name} as {alias}", [alias]
         case ImportFromModule(module=module, imports=names):
@@ -178,7 +178,7 @@ def _import(given: Import) -> tuple[str, list[str]]:
             listed = (one.name if one.name == one.alias else f"{one.name} as {one.alias}" for one in aliases)
             return f"from {module} import {', '.join(listed)}", [one.alias for one in aliases]
         case _:
-            return f"import {given}", [given.partition(".")[0]]
+            return f"import {requirements}", [requirements.partition(".")[0]]
 
 
 def _stub(text: str) -> str:

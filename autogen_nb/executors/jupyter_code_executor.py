@@ -14,21 +14,21 @@ _PYTHON = "python3"
 
 
 class JupyterCodeExecutor(OwnedExecutor, JupyterExecutor):
-    """Runs code in a Jupyter kernel of its own, which keeps its state from block to block.
+    """Runs code in its own Jupyter kernel, which keeps its state between blocks.
 
     The other parameters are those of `OwnedExecutor`.
 
     Parameters
     ----------
     jupyter_server
-        Where the kernel runs: a `JupyterConnectionInfo`, a `DockerJupyterServer`, a `LocalJupyterServer`; None is this
+        Where the kernel runs: a `JupyterConnectionInfo`, `DockerJupyterServer` or `LocalJupyterServer`; None means this
         machine.
     kernel_name
-        The kernelspec; ``python3`` is this interpreter, or the server's.
+        The kernelspec; ``python3`` means this interpreter, or the server's.
     output_dir
         AgentChat's name for `work_dir`.
     environ
-        The kernel's environment; None is what is harmless of this process's.
+        The kernel's environment; None uses the harmless variables of this process.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class JupyterCodeExecutor(OwnedExecutor, JupyterExecutor):
         work_dir: str | Path | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        # AgentChat's first parameter is the kernel's name.
+        # AgentChat passes the kernel's name as the first parameter.
         name = jupyter_server if isinstance(jupyter_server, str) else kernel_name
         server = LocalJupyterServer() if jupyter_server is None or name is jupyter_server else jupyter_server
         own = {"work_dir of the server": getattr(server, "work_dir", None)}
@@ -51,20 +51,20 @@ class JupyterCodeExecutor(OwnedExecutor, JupyterExecutor):
             server.holds(self)
 
     def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Coroutine[Any, Any, Handed]:
-        """Binds copies of the values to their names in the kernel (`Kernel.put`); it may be awaited."""
+        """Copies values into the kernel under their names (`Kernel.put`); the result may be awaited."""
         return in_background(super().put(values, limit=limit))
 
     def get(self, name: str, *, unpickle: bool = False) -> Coroutine[Any, Any, Any]:
-        """A copy of a variable's value, as data only (`Kernel.get`), when it is awaited."""
+        """Returns a copy of a variable, as data only (`Kernel.get`), when awaited."""
         return in_background(super().get(name, unpickle=unpickle))
 
     def variables(self) -> Coroutine[Any, Any, tuple[HandedVariable, ...]]:
-        """The variables that the agent's code made (`Kernel.variables`), when it is awaited."""
+        """Lists the variables that the agent's code defined (`Kernel.variables`), when awaited."""
         return in_background(super().variables())
 
 
 class EmbeddedIPythonCodeExecutor(JupyterCodeExecutor):
-    """A `JupyterCodeExecutor` on this machine, by AutoGen 0.2's name and with its parameters in its order."""
+    """A `JupyterCodeExecutor` on this machine, with AutoGen 0.2's name and order of parameters."""
 
     def __init__(
         self, timeout: float = 60, kernel_name: str = _PYTHON, output_dir: str | Path | None = None, **more: Any
@@ -73,19 +73,19 @@ class EmbeddedIPythonCodeExecutor(JupyterCodeExecutor):
 
 
 class DockerJupyterCodeExecutor(JupyterCodeExecutor):
-    """Runs code in a kernel in a container that sees the working directory alone, and no network unless asked for.
+    """Runs code in a kernel in a container that sees only the working directory, by default without a network.
 
     The other parameters are those of `JupyterCodeExecutor`.
 
     Parameters
     ----------
     jupyter_server
-        The container; None is that of `DockerJupyterServer()`.
+        The container; None uses `DockerJupyterServer()`.
 
     Raises
     ------
     ConfigError
-        When there is no engine, or no Docker library; the message says what to do.
+        If the engine or the Docker library is missing; the message says what to do.
     """
 
     def __init__(self, jupyter_server: Any = None, **more: Any) -> None:

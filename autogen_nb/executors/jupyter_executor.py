@@ -1,6 +1,6 @@
-"""Runs code blocks in one Jupyter kernel of the agent's own; shell blocks run beside it.
+"""Runs code blocks in the agent's own Jupyter kernel, and shell blocks as separate programs.
 
-Where the place can have no kernel, as in a container whose image has none, each block runs as a program of its own.
+If the place cannot have a kernel, such as a container without ipykernel, each block runs as a program.
 """
 
 import os
@@ -46,16 +46,16 @@ class JupyterExecutor(CommandLineExecutor):
     Parameters
     ----------
     imports
-        Modules that the kernel imports ahead of use, where they are installed.
+        Modules that the kernel imports in advance, if they are installed.
     restore
-        With "replay", Python blocks that had succeeded run again, in sight, when a crash took the kernel's state.
+        With "replay", successful Python blocks run again, visibly, after a crash of the kernel.
 
     Attributes
     ----------
     ask
-        Answers `input()` in the code; without it, `input()` raises there.
+        Answers `input()` in the code; without it, `input()` raises an error.
     kernel
-        The kernel, for whoever asks how it is, or sets who is asked about it.
+        The kernel, for its status and its questions.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class JupyterExecutor(CommandLineExecutor):
         self.ask: Ask | None = None
         self._restore = restore
         self._history = History()
-        self._told = False
+        self._has_explained = False
         self._no_kernel = ""
         kept_back = environ is None and place.here
         self._dropped = frozenset(os.environ) - frozenset(self._environ) if kept_back else frozenset[str]()
@@ -88,32 +88,30 @@ class JupyterExecutor(CommandLineExecutor):
 
     @property
     def alive(self) -> bool:
-        """Whether the kernel's process runs."""
         return self.kernel.alive
 
     @property
     def busy(self) -> bool:
-        """Whether code runs in the kernel."""
         return self.kernel.busy
 
     @property
     def pid(self) -> int | None:
-        """The number of the kernel's process; None while there is none."""
+        """The kernel's process id; None if no process runs."""
         return self.kernel.pid
 
     async def start(self) -> None:
-        """Starts the kernel where none runs and there can be one; it may be called at any time, and by many at once.
+        """Starts the kernel if the place supports one and none runs; concurrent calls are safe.
 
         Raises
         ------
         ExecutionError
-            When the working directory cannot be made, or the kernel does not come up.
+            If the working directory cannot be created, or the kernel does not start.
         """
         if not await self._why_no_kernel():
             await self.kernel.start()
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """What `attended` gives, with nobody there to ask."""
+        """Runs blocks like `attended`, without anyone to answer questions."""
         return self.attended(blocks, None)
 
     def attended(
@@ -124,29 +122,29 @@ class JupyterExecutor(CommandLineExecutor):
         scope: PathScope | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[Output | RunEnded]:
-        """Outputs as they come, then exactly one `RunEnded`; see `autogen_nb.core.ports.AttendedExecutor`.
+        """Yields outputs as they arrive, then exactly one `RunEnded`; see `autogen_nb.core.ports.AttendedExecutor`.
 
-        Where there is no `ask`, the inquirer answers `input()` and `getpass()`. A Python kernel asks it about what
-        `permissions` does not cover, too; other kernels and shell blocks cannot be guarded, and are not.
+        Without `ask`, the inquirer answers `input()` and `getpass()`. A Python kernel also asks it about effects that
+        `permissions` does not cover; other kernels and shell blocks have no guard.
 
         Raises
         ------
         ExecutionError
-            When there is no kernel and none can be started.
+            If no kernel runs and none can be started.
         """
         ask, allow = self.ask, None
         if inquirer is not None:
-            ask, allow = ask or _typing(inquirer), inquirer.allow
+            ask, allow = ask or _ask_by(inquirer), inquirer.allow
         guarded: BlockPermissions = None
         if permissions is not None:
             guarded = Guarded(permissions, scope or PathScope(str(self.cwd), "", str(Path("~").expanduser())), allow)
-        company = _Company(ask, self.timeout if timeout is None else timeout, guarded)
-        return self._in_order(blocks, lambda block: self._block(block, company))
+        options = _RunOptions(ask, self.timeout if timeout is None else timeout, guarded)
+        return self._in_order(blocks, lambda block: self._block(block, options))
 
     async def stop(self, told: str = "") -> None:
-        """Ends the kernel and all that it or a shell block started; it may be called twice.
+        """Ends the kernel and everything that it or a shell block started; further calls do nothing.
 
-        `told` is what the next block is told of it.
+        `told` is a note for the next block.
         """
         await self._shell.stop()
         await self.kernel.shutdown(told)
@@ -154,24 +152,24 @@ class JupyterExecutor(CommandLineExecutor):
         await super().stop()
 
     async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any; it costs the state only where the person says so (`on_stuck`)."""
+        """Interrupts the running block, if there is one; the state is lost only if the person agrees (`on_stuck`)."""
         await self.kernel.interrupt()
         await super().interrupt()
 
     async def restart(self) -> None:
-        """Ends the kernel, whatever it does, and starts a fresh one.
+        """Ends the kernel and starts a new one.
 
         Raises
         ------
         ExecutionError
-            When there can be none, or it does not start.
+            If the place supports no kernel, or it does not start.
         """
         await self._check_kernel("be restarted", ExecutionError)
         self._history.clear()
         await self.kernel.restart()
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
-        """Binds copies of the values to their names in the kernel: all of them, or none (`Kernel.put`)."""
+        """Copies values into the kernel under their names, all of them or none (`Kernel.put`)."""
         await self._check_kernel("hold variables", TransferError)
         handed = await self.kernel.put(values, limit=limit)
         if self._restore == "replay":
@@ -179,34 +177,36 @@ class JupyterExecutor(CommandLineExecutor):
         return handed
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """A copy of a variable's value, as data only unless `unpickle` says otherwise (`Kernel.get`)."""
+        """Returns a copy of a variable, as data only unless `unpickle` is set (`Kernel.get`)."""
         await self._check_kernel("hold variables", TransferError)
         return await self.kernel.get(name, unpickle=unpickle)
 
     async def variables(self) -> tuple[HandedVariable, ...]:
-        """The variables that the agent's code made (`Kernel.variables`)."""
+        """Lists the variables that the agent's code defined (`Kernel.variables`)."""
         await self._check_kernel("hold variables", TransferError)
         return await self.kernel.variables()
 
     async def _why_no_kernel(self) -> str:
-        """Why each block runs as a program of its own; "" where there can be a kernel."""
+        """The reason why each block runs as a program; "" if a kernel is possible."""
         self._make_folders()
         self._no_kernel = self._no_kernel or await self._place.why_no_kernel()
         return self._no_kernel
 
     async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
-        """Raises the error where there can be no kernel; `what` says what it would be for."""
+        """Raises the error if no kernel is possible; `what` is the purpose of the kernel."""
         if why := await self._why_no_kernel():
             raise error(f"{why}, and no kernel that could {what}")
 
-    async def _block(self, block: CodeBlock, company: "_Company") -> AsyncGenerator[Output | BlockOutcome]:
+    async def _block(self, block: CodeBlock, options: "_RunOptions") -> AsyncGenerator[Output | BlockOutcome]:
         if why := await self._why_no_kernel():
             lack = _NO_KERNEL.format(why=why[:1].upper() + why[1:])
-            steps = [self._run_program(block, company.timeout)]
+            steps = [self._run_program(block, options.timeout)]
         else:
-            own = self._place.language or await self.kernel.language()
-            lack = "" if own == "python" else _NO_PYTHON.format(language=own or "another language")
-            steps = self._steps(block, own, company)
+            kernel_language = self._place.language or await self.kernel.language()
+            lack = (
+                "" if kernel_language == "python" else _NO_PYTHON.format(language=kernel_language or "another language")
+            )
+            steps = self._steps(block, kernel_language, options)
         outcome = BlockOutcome(0)
         for step in steps:
             async with aclosing(step) as items:
@@ -217,68 +217,70 @@ class JupyterExecutor(CommandLineExecutor):
                         yield item
             if not outcome.ok:
                 break
-        if lack and not self._told:
-            self._told = True
+        if lack and not self._has_explained:
+            self._has_explained = True
             outcome = replace(outcome, note=f"{outcome.note} {lack}".strip())
         yield outcome
 
-    def _steps(self, block: CodeBlock, own: str, company: "_Company") -> list[AsyncGenerator[Output | BlockOutcome]]:
-        inside = block.language in _family(own)
-        if not (inside or (block.language in _SHELL and (self._place.runs_programs or own == "python"))):
-            raise unknown_language(block.language, own)
+    def _steps(
+        self, block: CodeBlock, kernel_language: str, options: "_RunOptions"
+    ) -> list[AsyncGenerator[Output | BlockOutcome]]:
+        inside = block.language in _family(kernel_language)
+        if not (inside or (block.language in _SHELL and (self._place.runs_programs or kernel_language == "python"))):
+            raise unknown_language(block.language, kernel_language)
         steps: list[AsyncGenerator[Output | BlockOutcome]] = []
         if (name := block_file_name(block.code)) is not None:
             if self._place.shares_disk:
                 self._save(block.code, name)
-            elif own == "python":
+            elif kernel_language == "python":
                 steps.append(self.kernel.execute(save_source(name, block.code), silent=True))
         if inside:
-            steps.append(self._inside(block.code, company))
+            steps.append(self._run_in_kernel(block.code, options))
         elif self._place.runs_programs:
-            steps.append(self._shell.run([self._shell.program(block.language), "-c", block.code], company.timeout))
+            steps.append(self._shell.run([self._shell.program(block.language), "-c", block.code], options.timeout))
         else:
             source = shell_source("bash" if block.language in BASH else "sh", block.code)
-            steps.append(self.kernel.execute(source, timeout=company.timeout, permissions="ours"))
+            steps.append(self.kernel.execute(source, timeout=options.timeout, permissions="ours"))
         return steps
 
-    async def _inside(self, code: str, company: "_Company") -> AsyncGenerator[Output | BlockOutcome]:
+    async def _run_in_kernel(self, code: str, options: "_RunOptions") -> AsyncGenerator[Output | BlockOutcome]:
         notes: list[str] = []
-        again = partial(self._history.again, self.kernel, notes, timeout=company.timeout, ask=company.ask)
+        replay = partial(self._history.replay, self.kernel, notes, timeout=options.timeout, ask=options.ask)
         if self.kernel.lost:
-            async with aclosing(again()) as outputs:
+            async with aclosing(replay()) as outputs:
                 async for output in outputs:
                     yield output
-        finished = BlockOutcome(0)
-        run = self.kernel.execute(code, timeout=company.timeout, ask=company.ask, permissions=company.permissions)
+        outcome = BlockOutcome(0)
+        run = self.kernel.execute(code, timeout=options.timeout, ask=options.ask, permissions=options.permissions)
         async with aclosing(run) as items:
             async for item in items:
                 if isinstance(item, BlockOutcome):
-                    finished = item
+                    outcome = item
                     notes.append(item.note)
                 else:
                     if isinstance(item, Failure):
                         notes.append(missing_variable_hint(item, self._dropped))
                         notes.append(read_only_hint(item, self._place.own_folder))
                     yield item
-        if finished.lost:
-            async with aclosing(again()) as outputs:
+        if outcome.lost:
+            async with aclosing(replay()) as outputs:
                 async for output in outputs:
                     yield output
-        elif finished.ok and self._restore == "replay":
-            self._history.add(HistoryStep(code, company.permissions))
-        yield replace(finished, note=" ".join(filter(None, notes)))
+        elif outcome.ok and self._restore == "replay":
+            self._history.add(HistoryStep(code, options.permissions))
+        yield replace(outcome, note=" ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Company:
-    """Who is there while blocks run, how many seconds each has, and what these may do unasked."""
+class _RunOptions:
+    """Who answers questions, the seconds for each block, and the permissions."""
 
     ask: Ask | None
     timeout: float | None
     permissions: BlockPermissions = None
 
 
-def _typing(inquirer: Inquirer) -> Ask:
+def _ask_by(inquirer: Inquirer) -> Ask:
     async def ask(prompt: str, password: bool) -> str:
         text = await inquirer.typed(prompt, password)
         if text is None:

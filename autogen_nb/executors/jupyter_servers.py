@@ -1,4 +1,4 @@
-"""Where the kernel of a `JupyterCodeExecutor` runs, as AutoGen says it: on a server, in a container, or here."""
+"""AutoGen's descriptions of where a `JupyterCodeExecutor` has its kernel: on a server, in a container, or here."""
 
 import hashlib
 from collections.abc import Coroutine, Mapping
@@ -17,7 +17,7 @@ from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import in_background
 
 KERNEL_IMAGE = "autogen-nb-kernel"
-"""What the image for a kernel is called that is made where none is named."""
+"""The name of the kernel image that is built if no image is named."""
 
 _PORT = 8888
 _DIGITS = 12
@@ -25,18 +25,18 @@ _DIGITS = 12
 
 @dataclass(eq=False)
 class JupyterConnectionInfo:
-    """A Jupyter Server or a Gateway that runs somewhere.
+    """The address of a running Jupyter Server or Gateway.
 
     Parameters
     ----------
     host
-        Its name or address.
+        The name or IP address.
     use_https
-        Whether it is reached by TLS.
+        True to connect by TLS.
     port
-        Its port; None is the usual one.
+        The port; None means the default.
     token
-        The token that it wants.
+        The authentication token.
     """
 
     host: str
@@ -45,7 +45,7 @@ class JupyterConnectionInfo:
     token: str | None = field(default=None, repr=False)
 
     def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002 - a server has a directory of its own
-        """A kernel of this name on the server."""
+        """The place of a kernel with this name on the server."""
         from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 
         address = f"{'https' if self.use_https else 'http'}://{self.host}{'' if self.port is None else f':{self.port}'}"
@@ -53,17 +53,17 @@ class JupyterConnectionInfo:
 
 
 class _Serving(Owned):
-    """A server of ours: the executors that it holds end with it."""
+    """A server managed by this package; stopping it stops its executors."""
 
     def __init__(self) -> None:
         self._executors: WeakSet[OwnedExecutor] = WeakSet()
 
     def holds(self, executor: OwnedExecutor) -> None:
-        """Has the executor end with the server."""
+        """Stops the executor together with the server."""
         self._executors.add(executor)
 
     def stop(self) -> Coroutine[Any, Any, None]:
-        """Ends the kernels that run there; it may be awaited."""
+        """Ends the kernels on the server; the result may be awaited."""
         return in_background(self._stop())
 
     async def _stop(self) -> None:
@@ -72,41 +72,41 @@ class _Serving(Owned):
 
 
 class LocalJupyterServer(_Serving):
-    """Here, for a kernel without a server between: there is nothing to connect to, and no token to steal."""
+    """A kernel on this machine without a server: there is no port to connect to, and no token to steal."""
 
-    def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002 - anywhere
-        """A kernel of this name on this machine."""
+    def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002  # the executor sets the directory
+        """The place of a kernel with this name on this machine."""
         from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 
         return LOCAL if kernel == "python3" else KernelspecPlace(kernel)
 
 
 class DockerJupyterServer(_Serving):
-    """A container for a kernel, which is reached by sockets that only it and this process see: no port is opened.
+    """A container for a kernel, connected by sockets that only it and this process see; no port is opened.
 
     Parameters
     ----------
     custom_image_name
-        An image with ipykernel in it; where none is named, one is made from `base_image` at first use, which may need
+        An image with ipykernel. If none is named, one is built from `base_image` at first use, which may need the
         the network.
     container_name
-        What the engine calls the container.
+        The container's name in the engine.
     auto_remove
-        Whether the container is removed when it ends.
+        True to remove the container when it ends.
     stop_container
-        Whether it ends with its executor, and with this process.
+        True to end the container with its executor, and with this process.
     docker_env
-        Variables for all that runs in it.
+        Environment variables for the container.
     work_dir
-        The working directory; None leaves it to the executor.
+        The working directory; None leaves the choice to the executor.
     bind_dir
-        The directory of the engine's machine that is the working directory, where that has another path there.
+        The path of the working directory on the engine's machine, if it differs.
     net
-        Whether the code may use the network.
+        True to allow network access.
     base_image
-        An image with ``python3``, and pip unless it has ipykernel.
+        An image with ``python3``, and with pip unless it has ipykernel.
     expose_port, token
-        Accepted for programs that give them: no port is opened, and nothing needs a token.
+        Accepted for compatibility: no port is opened, and no token is needed.
     """
 
     def __init__(
@@ -117,8 +117,8 @@ class DockerJupyterServer(_Serving):
         auto_remove: bool = True,
         stop_container: bool = True,
         docker_env: Mapping[str, str] | None = None,
-        expose_port: int = _PORT,  # noqa: ARG002 - told above
-        token: Any = None,  # noqa: ARG002 - told above
+        expose_port: int = _PORT,  # noqa: ARG002  # for compatibility
+        token: Any = None,  # noqa: ARG002  # for compatibility
         work_dir: str | Path | None = None,
         bind_dir: str | Path | None = None,
         net: bool = False,
@@ -135,21 +135,21 @@ class DockerJupyterServer(_Serving):
         )  # fmt: skip
 
     def place(self, cwd: Path, kernel: str) -> Place:
-        """A kernel in a container of this kind."""
+        """The place of a kernel in such a container."""
         if kernel != "python3":
             raise ConfigError(f"kernel_name is {kernel!r}; in a container it is the Python of its image, python3")
         return KernelContainer(self._base, cwd=cwd, images=[self.image], **self._settings)
 
 
 class KernelContainer(ContainerPlace):
-    """A container that must hold a kernel; its image is made from `base`, unless that is None."""
+    """A container that must have a kernel; its image is built from `base`, unless that is None."""
 
     def __init__(self, base: str | None, **more: Any) -> None:
         super().__init__(**more)
         self._base = base
 
     async def why_no_kernel(self) -> str:
-        """Nothing: a container without a kernel is an error."""
+        """Always ""; a missing kernel is an error."""
         if await super().why_no_kernel():
             raise ExecutionError(
                 f"the image {self.image!r} has no ipykernel: give it as DockerJupyterServer(base_image=...), from "

@@ -1,4 +1,4 @@
-"""Shell blocks: a process beside the kernel, its output in the order in which it was written."""
+"""Runs shell blocks as processes next to the kernel, with their output in order."""
 
 import asyncio
 import codecs
@@ -20,17 +20,17 @@ from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.outputs import Stream
 
 _CHUNK = 2**16
-# A pipe holds at most 1 MiB unless root says otherwise.
+# The capacity of a pipe is at most 1 MiB, unless root changes it.
 _FULL_PIPE = 2**20 // _CHUNK
 _SIGNALLED = 128
 _AGAIN = 0.2
-# How long an interrupt by a person is repeated.
+# How long, in seconds, a person's interrupt is repeated.
 _PATIENCE = 1.0
 
 
 @dataclass(eq=False)
 class _Program:
-    """A program that runs, and what was done to it."""
+    """A running program, and how it is being ended."""
 
     job: Job
     interrupted: bool = False
@@ -39,19 +39,18 @@ class _Program:
     killing: asyncio.Task[None] | None = None
 
     def end_at(self, limit: str) -> None:
-        """Kills it for a limit that it has passed."""
+        """Kills the program because it passed a limit."""
         self.passed = self.passed or limit
         self.killing = asyncio.ensure_future(self.job.kill())
 
     async def end(self, grace: float) -> None:
-        """Interrupts it, and kills it where it does not yield within the grace."""
+        """Interrupts the program, and kills it after the grace."""
         await _interrupt(self.job, grace)
         await self.job.kill()
         await asyncio.wait([self.job.exited])
 
     @property
     def outcome(self) -> BlockOutcome:
-        """How it has ended."""
         code = self.job.exited.result()
         if self.passed and code != 0:
             return BlockOutcome(LIMITED, f"The block passed its {self.passed} and was ended.")
@@ -65,7 +64,7 @@ class _Program:
 class Shell:
     """Runs shell blocks and other programs, on the running asyncio loop.
 
-    What a block leaves running in the background goes on until `stop`.
+    Background processes of a block continue until `stop`.
     """
 
     def __init__(
@@ -77,10 +76,10 @@ class Shell:
         self._place = place
         self._limits = Limits.usual() if limits is None else limits
         self._running: set[_Program] = set()
-        self._left: set[Job] = set()
+        self._background: set[Job] = set()
 
     async def run(self, argv: Sequence[str], limit: float | None) -> AsyncGenerator[Stream | BlockOutcome]:
-        """Text as it comes, then exactly one `BlockOutcome`; closing the iterator ends the program and its children."""
+        """Yields text as it arrives, then exactly one `BlockOutcome`; closing the iterator ends the program."""
         job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
         program = _Program(job)
         self._running.add(program)
@@ -98,9 +97,9 @@ class Shell:
                 watch.stop()
             if not job.exited.done():
                 await asyncio.shield(program.end(self._grace))
-            if job.exited.result() != 0 and (met := await job.met()):
-                program.passed = program.passed or met
-                # What is left of it may keep the next block from starting.
+            if job.exited.result() != 0 and (reached := await job.met()):
+                program.passed = program.passed or reached
+                # A remaining process may prevent the next block from starting.
                 await job.kill()
             await self._close(program)
         yield program.outcome
@@ -117,7 +116,7 @@ class Shell:
                 await program.end(self._grace)
             elif await _readable(job, left) and (text := decoder.decode(_read(job.pipe))):
                 yield text
-        # Only what was there at the end: a process in the background may go on writing.
+        # Only output present at the end counts, since background processes may continue writing.
         for data in [_read(job.pipe) for _ in range(_FULL_PIPE)]:
             if text := decoder.decode(data):
                 yield text
@@ -143,32 +142,32 @@ class Shell:
         return program
 
     async def interrupt(self) -> None:
-        """Interrupts what runs, if anything does."""
+        """Interrupts the running programs."""
         for program in list(self._running):
             program.interrupted = True
             await _interrupt(program.job, min(self._grace, _PATIENCE))
 
     async def stop(self) -> None:
-        """Ends what runs, and what blocks left running."""
+        """Ends running programs and background processes."""
         for program in list(self._running):
             await program.job.kill()
             await asyncio.wait([program.job.exited])
-        for job in list(self._left):
+        for job in list(self._background):
             await job.signal("SIGKILL")
             self._forget(job)
 
     async def _close(self, program: _Program) -> None:
         job = program.job
         self._running.discard(program)
-        self._left.add(job)
+        self._background.add(job)
         if await job.signal(""):
-            # A process in the background must not end of a pipe that nobody reads.
+            # A background process must not fail because nobody reads its pipe.
             asyncio.get_running_loop().add_reader(job.pipe, _discard, job.pipe)
         else:
             self._forget(job)
 
     def _forget(self, job: Job) -> None:
-        self._left.discard(job)
+        self._background.discard(job)
         asyncio.get_running_loop().remove_reader(job.pipe)
         os.close(job.pipe)
         job.close()
@@ -183,7 +182,7 @@ async def _interrupt(job: Job, seconds: float) -> None:
 
 
 async def _readable(job: Job, seconds: float | None) -> bool:
-    """Whether there is something to read; False when the process or the time has ended first."""
+    """Waits for output; False if the process ends or the time runs out first."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     loop.add_reader(job.pipe, lambda: None if ready.done() else ready.set_result(None))

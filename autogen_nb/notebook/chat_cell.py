@@ -1,7 +1,7 @@
 """One run of a ``%%autogen`` cell, from its order to what it leaves in the notebook.
 
 Whatever can be wrong is found before a model is asked or a variable copied. The same coroutine serves the
-awaited cell and the one that waits: in the latter it never suspends (`autogen_nb.run.unsuspended`).
+awaited cell and the one that waits: in the latter it never suspends (`autogen_nb.run.run_to_completion`).
 """
 
 import os

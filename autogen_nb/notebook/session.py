@@ -77,7 +77,7 @@ class Session:
                 restarts = Restarts(Path(get_connection_file()))
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, restarts=restarts)
         self._commands = Commands(
-            shell, self._notebook, choose_model=lambda words: run.unsuspended(self._choose_model(words, "sync"))
+            shell, self._notebook, choose_model=lambda words: run.run_to_completion(self._choose_model(words, "sync"))
         )
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
@@ -152,7 +152,7 @@ class Session:
         """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
         with one_line():
             try:
-                run.unsuspended(self._run(read_options(line, cell), "sync"))
+                run.run_to_completion(self._run(read_options(line, cell), "sync"))
             except KeyboardInterrupt:
                 raise CellInterrupted("Stopped.") from None
 

@@ -1,27 +1,37 @@
-"""Drives flows, and bridges sync and async.
+"""Drives flows for callers that wait and callers that await.
 
-1. The flow runs in the caller's thread, and so does everything of the caller's: overridden methods, functions,
-   views, persons. Models and executors are async and run on one engine thread with a loop of its own (`engine`).
-2. The log is written before the world is asked. A log that already holds events is replayed first: they are
-   compared with what the flow yields, its answers are sent in, and life goes on at the first open question
-   (`driver`).
-3. Whether a caller waits or awaits is known here and nowhere else (`sync_bridge`).
+1. The flow runs in the caller's thread, and so does the caller's code: overridden methods, functions, views, humans.
+   Models and executors are async and run on the engine's thread (`engine`).
+2. The driver logs a question before it gets the answer. If the log already holds events, the driver compares them with
+   the flow's, sends their answers in, and continues at the first open question (`driver`).
+3. Only `sync_bridge` distinguishes callers that wait from callers that await.
 """
 
-from autogen_nb.engine import Engine, StreamBridge, engine, patiently
+from autogen_nb.engine import Engine, StreamBridge, engine, wait_interruptibly
 from autogen_nb.run.cancellation import CancellationToken
-from autogen_nb.run.driver import Inquired, Inquiry, Log, OnCaller, OnEngine, World, aevents, drive, events, kept
+from autogen_nb.run.driver import (
+    Inquired,
+    Inquiry,
+    Log,
+    OnCaller,
+    OnEngine,
+    World,
+    aevents,
+    drive,
+    events,
+    without_password,
+)
 from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
 from autogen_nb.run.sync_bridge import (
     Waits,
     heartbeat,
-    held,
     in_background,
     interruptible,
+    is_caller_blocked,
     result,
+    run_to_completion,
     settle,
     ticking,
-    unsuspended,
 )
 from autogen_nb.trusted.policy_file import policy
 
@@ -44,16 +54,16 @@ __all__ = [
     "events",
     "has_surface",
     "heartbeat",
-    "held",
     "in_background",
     "interruptible",
-    "kept",
-    "patiently",
+    "is_caller_blocked",
     "policy",
     "register_surface",
     "result",
+    "run_to_completion",
     "settle",
     "surface",
     "ticking",
-    "unsuspended",
+    "wait_interruptibly",
+    "without_password",
 ]

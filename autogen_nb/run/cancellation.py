@@ -1,4 +1,4 @@
-"""A token by which a caller cancels what it has begun, as AgentChat names it."""
+"""AgentChat's token for cancelling work."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,14 +6,14 @@ from typing import Any
 
 
 class CancellationToken:
-    """What is begun with this token is cancelled by it; a cancelled one cancels at once what comes later."""
+    """Cancels the work that uses the token; work that begins after the cancellation is cancelled at once."""
 
     def __init__(self) -> None:
         self._cancelled = False
         self._callbacks: list[Callable[[], object]] = []
 
     def cancel(self) -> None:
-        """Cancels everything that was begun with the token; a second time does nothing."""
+        """Cancels all work that uses the token; further calls do nothing."""
         if self._cancelled:
             return
         self._cancelled = True
@@ -22,23 +22,21 @@ class CancellationToken:
             callback()
 
     def is_cancelled(self) -> bool:
-        """Whether it was cancelled."""
         return self._cancelled
 
     def add_callback(self, callback: Callable[[], object]) -> None:
-        """Has the function called when the token is cancelled; at once where it was."""
+        """Calls the function when the token is cancelled, or at once if it has been."""
         if self._cancelled:
             callback()
         else:
             self._callbacks.append(callback)
 
     def remove_callback(self, callback: Callable[[], object]) -> None:
-        """Takes that back."""
         if callback in self._callbacks:
             self._callbacks.remove(callback)
 
     def link_future(self, future: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
-        """The future, which the token now cancels; from any thread."""
+        """Cancels the future, from any thread, when the token is cancelled; returns the future."""
         loop = future.get_loop()
 
         def cancel() -> None:

@@ -1,6 +1,6 @@
-"""Drives a flow: finds who answers its questions, and keeps and replays its log.
+"""Drives a flow: gets the answers to its questions, and writes and replays its log.
 
-`drive` holds the logic; `events` and `aevents` only differ in how they wait.
+`drive` holds the logic; `events` and `aevents` differ only in how they wait.
 """
 
 import asyncio
@@ -33,11 +33,11 @@ from autogen_nb.events import (
 from autogen_nb.run.sync_bridge import heartbeat, holding, in_a_loop, interruptible, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
-"""The record of a flow: a list will do."""
+"""The record of a flow, such as a list."""
 
 _QUESTIONS = get_args(Question)
 _LOOK = 0.1
-"""Seconds between two looks at which questions have come and gone while a person is asked."""
+"""Seconds between two checks for new and withdrawn questions."""
 
 
 Inquired: TypeAlias = EffectJudged | CodeInputGiven
@@ -45,10 +45,9 @@ Inquired: TypeAlias = EffectJudged | CodeInputGiven
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question that comes up while one is answered, such as of code that runs.
+    """A question that arises while another one is answered, such as one of running code.
 
-    It is an item of a stream on the engine's loop, which waits there until it is answered. All but the first field is
-    called in the caller's thread.
+    It is an item of a stream on the engine's loop, which waits for the answer. The caller's thread calls the functions.
     """
 
     question: EffectAsked | CodeInputAsked
@@ -59,34 +58,34 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class OnCaller:
-    """The question is answered by a call in the caller's thread; the answer may be awaitable."""
+    """The caller's thread answers the question with this call; the result may be awaitable."""
 
     call: Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class OnEngine:
-    """The question is answered on the engine's loop, by a stream whose last item is the answer.
+    """A stream on the engine's loop answers the question with its last item.
 
-    An `Inquiry` among its items is answered before the next item is taken.
+    An `Inquiry` in the stream is answered before the next item is read.
     """
 
     stream: Callable[[], AsyncIterator[Transient | Inquiry | Answer]]
 
 
 World: TypeAlias = Callable[[Question], OnCaller | OnEngine]
-"""Says who answers a question."""
+"""Chooses who answers a question."""
 
 
 Stage: TypeAlias = StreamBridge[Transient | Inquiry | Answer]
-Effect: TypeAlias = Event | OnCaller | Stage
+Step: TypeAlias = Event | OnCaller | Stage
 
 
-def drive(flow: Flow, world: World, log: Log) -> Generator[Effect, Any, None]:
-    """The events of a flow, and between them the effects that it needs: a call here, the next item of a pump."""
+def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
+    """Yields the events of a flow, and between them requests: a call in this thread, or the next item of a stream."""
     position = 0
 
-    def keep(event: Recorded) -> None:
+    def record(event: Recorded) -> None:
         nonlocal position
         if position == len(log):
             log.append(event)
@@ -104,22 +103,22 @@ def drive(flow: Flow, world: World, log: Log) -> Generator[Effect, Any, None]:
             except StopIteration:
                 break
             answer = None
-            keep(event)
+            record(event)
             yield event
             if isinstance(event, _QUESTIONS):
                 if position < len(log):
-                    answer = _recorded(event, log[position])
+                    answer = _logged_answer(event, log[position])
                 else:
-                    answer = yield from _asked(event, world)
+                    answer = yield from _get_answer(event, world)
                     if not _fits(answer, event):
                         raise TypeError(f"{event!r} cannot be answered by {answer!r}")
-                keep(answer)
+                record(answer)
                 yield answer
     if position < len(log):
         raise SessionError(f"the log goes on after the end of this chat, with {log[position]!r}")
 
 
-def _recorded(question: Question, answer: Recorded) -> Answer:
+def _logged_answer(question: Question, answer: Recorded) -> Answer:
     if _fits(answer, question):
         return answer
     raise SessionError(f"the log does not belong to this chat: {question!r} is followed by {answer!r}")
@@ -131,47 +130,51 @@ def _fits(answer: object, question: Question) -> TypeGuard[Answer]:
     return isinstance(answer, ANSWERS[type(question)])
 
 
-def _asked(question: Question, world: World) -> Generator[Effect, Any, Answer]:
-    way = world(question)
-    if isinstance(way, OnCaller):
-        answer: Answer = yield way
+def _get_answer(question: Question, world: World) -> Generator[Step, Any, Answer]:
+    responder = world(question)
+    if isinstance(responder, OnCaller):
+        answer: Answer = yield responder
         return answer
-    pump = StreamBridge(way.stream)
-    asked: dict[int, Inquiry] = {}
+    stage = StreamBridge(responder.stream)
+    shown: dict[int, Inquiry] = {}
     while True:
-        item: Transient | Inquiry | Answer = yield pump
+        item: Transient | Inquiry | Answer = yield stage
         if isinstance(item, Inquiry):
-            yield from _inquired(item, world, asked)
+            yield from _show_inquiry(item, world, shown)
         elif isinstance(item, ModelDelta | ReasoningDelta | ModelWaiting | OutputAdded):
             yield item
         else:
             return item
 
 
-def _inquired(inquiry: Inquiry, world: World, asked: dict[int, Inquiry]) -> Generator[Effect, Any, None]:
-    """Shown like any question, as are those beside it; the log has them within the answer that they came up in.
+def _show_inquiry(inquiry: Inquiry, world: World, shown: dict[int, Inquiry]) -> Generator[Step, Any, None]:
+    """Shows an inquiry and simultaneous ones; the log records them inside the answer during which they arose.
 
-    `asked` has each question that was put already, beside another one, by its identity, which none gets after it.
+    `shown` holds the inquiries by identity, which keeps the identities unique.
     """
-    if id(inquiry) in asked or inquiry.withdrawn():
+    if id(inquiry) in shown or inquiry.withdrawn():
         return
-    asked[id(inquiry)] = inquiry
+    shown[id(inquiry)] = inquiry
     yield inquiry.question
-    for number, (question, answer) in enumerate((yield OnCaller(lambda: _settled(inquiry, world, asked)))):
+    for number, (question, answer) in enumerate((yield OnCaller(lambda: _settle(inquiry, world, shown)))):
         if number:
             yield question
-        yield kept(question, answer)
+        yield without_password(question, answer)
 
 
 _Settled: TypeAlias = tuple[EffectAsked | CodeInputAsked, Inquired]
 
 
-def _settled(inquiry: Inquiry, world: World, asked: dict[int, Inquiry]) -> list[_Settled] | Awaitable[list[_Settled]]:
-    answer = _answered(inquiry, world)
-    return _together(inquiry, answer, world, asked) if isinstance(answer, Awaitable) else [_give(inquiry, answer)]
+def _settle(inquiry: Inquiry, world: World, shown: dict[int, Inquiry]) -> list[_Settled] | Awaitable[list[_Settled]]:
+    answer = _call_responder(inquiry, world)
+    return (
+        _settle_together(inquiry, answer, world, shown) if isinstance(answer, Awaitable) else [_give(inquiry, answer)]
+    )
 
 
-async def _together(first: Inquiry, answer: Awaitable[Any], world: World, asked: dict[int, Inquiry]) -> list[_Settled]:
+async def _settle_together(
+    first: Inquiry, answer: Awaitable[Any], world: World, shown: dict[int, Inquiry]
+) -> list[_Settled]:
     settled: list[_Settled] = []
     waiting = {id(first): (first, asyncio.ensure_future(answer))}
     try:
@@ -188,10 +191,10 @@ async def _together(first: Inquiry, answer: Awaitable[Any], world: World, asked:
                     continue
                 del waiting[id(each)]
             for each in first.beside() if waiting else ():
-                if id(each) in asked or each.withdrawn():
+                if id(each) in shown or each.withdrawn():
                     continue
-                asked[id(each)] = each
-                more = _answered(each, world)
+                shown[id(each)] = each
+                more = _call_responder(each, world)
                 if isinstance(more, Awaitable):
                     waiting[id(each)] = each, asyncio.ensure_future(more)
                 else:
@@ -199,7 +202,7 @@ async def _together(first: Inquiry, answer: Awaitable[Any], world: World, asked:
     finally:
         for _, task in waiting.values():
             await _cancelled(task)
-    # It is shown already.
+    # The first question is shown already.
     return sorted(settled, key=lambda each: each[0] is not first.question)
 
 
@@ -208,10 +211,10 @@ async def _cancelled(task: "asyncio.Future[Any]") -> None:
     await asyncio.wait([task])
 
 
-def _answered(inquiry: Inquiry, world: World) -> Any:
-    way = world(inquiry.question)
-    assert isinstance(way, OnCaller), "who is asked while code runs is in the caller's thread"
-    return way.call()
+def _call_responder(inquiry: Inquiry, world: World) -> Any:
+    responder = world(inquiry.question)
+    assert isinstance(responder, OnCaller), "the caller's thread answers questions of running code"
+    return responder.call()
 
 
 def _give(inquiry: Inquiry, answer: Any) -> _Settled:
@@ -225,8 +228,8 @@ def _give(inquiry: Inquiry, answer: Any) -> _Settled:
     return inquiry.question, answer
 
 
-def kept(question: EffectAsked | CodeInputAsked, answer: Inquired) -> Inquired:
-    """The answer as it may be shown and kept: without a password."""
+def without_password(question: EffectAsked | CodeInputAsked, answer: Inquired) -> Inquired:
+    """The answer without a password, for views and logs."""
     if isinstance(question, CodeInputAsked) and question.password and isinstance(answer, CodeInputGiven):
         return replace(answer, text=None if answer.text is None else "")
     return answer
@@ -235,62 +238,62 @@ def kept(question: EffectAsked | CodeInputAsked, answer: Inquired) -> Inquired:
 def events(
     flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None
 ) -> Generator[Event, None, None]:
-    """The events of a flow, for a caller that waits; Ctrl-C lands in the caller and cancels what the engine does.
+    """Yields the events of a flow to a caller that waits; Ctrl-C raises in the caller and cancels the engine's work.
 
-    `tick` is called ten times a second while the engine is at work.
+    `tick` is called ten times a second while the engine works.
     """
     if engine.here():
         raise ConfigError("a sync chat was started on the engine's own thread; await its async form instead")
-    effects = drive(flow, world, [] if log is None else log)
-    pump: Stage | None = None
+    steps = drive(flow, world, [] if log is None else log)
+    stage: Stage | None = None
     result: object = None
-    # In a loop, asyncio's own handler would only cancel the task that is blocked here.
+    # In a running loop, asyncio's signal handler would only cancel the blocked task.
     with interruptible() if in_a_loop() else contextlib.nullcontext():
         try:
             while True:
                 try:
-                    effect = effects.send(result)
+                    step = steps.send(result)
                 except StopIteration:
                     return
                 result = None
-                if isinstance(effect, OnCaller):
+                if isinstance(step, OnCaller):
                     with holding():
-                        answer = effect.call()
+                        answer = step.call()
                         result = settle(answer) if isinstance(answer, Awaitable) else answer
-                elif isinstance(effect, StreamBridge):
-                    pump = effect
-                    result = pump.get(tick)
+                elif isinstance(step, StreamBridge):
+                    stage = step
+                    result = stage.get(tick)
                 else:
-                    yield effect
+                    yield step
         finally:
-            effects.close()
-            if pump is not None:
-                pump.end()
+            steps.close()
+            if stage is not None:
+                stage.end()
 
 
 async def aevents(flow: Flow, world: World, log: Log | None = None) -> AsyncGenerator[Event, None]:
-    """The events of a flow, for a caller that awaits; cancelling the caller cancels what the engine does."""
-    effects = drive(flow, world, [] if log is None else log)
-    pump: Stage | None = None
+    """Yields the events of a flow to a caller that awaits; cancelling the caller cancels the engine's work."""
+    steps = drive(flow, world, [] if log is None else log)
+    stage: Stage | None = None
     result: object = None
     with heartbeat():
         try:
             while True:
                 try:
-                    effect = effects.send(result)
+                    step = steps.send(result)
                 except StopIteration:
                     return
                 result = None
-                if isinstance(effect, OnCaller):
+                if isinstance(step, OnCaller):
                     with interruptible():
-                        answer = effect.call()
+                        answer = step.call()
                     result = await answer if isinstance(answer, Awaitable) else answer
-                elif isinstance(effect, StreamBridge):
-                    pump = effect
-                    result = await pump.aget()
+                elif isinstance(step, StreamBridge):
+                    stage = step
+                    result = await stage.aget()
                 else:
-                    yield effect
+                    yield step
         finally:
-            effects.close()
-            if pump is not None:
-                await pump.aend()
+            steps.close()
+            if stage is not None:
+                await stage.aend()

@@ -1,4 +1,4 @@
-"""Where a chat is shown and its questions are asked."""
+"""Where a chat appears and asks its questions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,21 +10,20 @@ from autogen_nb.events import Event
 
 
 class View(Protocol):
-    """Something that shows events; it only subscribes."""
+    """Shows events."""
 
-    def show(self, event: Event) -> None:
-        """Shows an event."""
+    def show(self, event: Event) -> None: ...
 
     def tick(self) -> None:
-        """Brings up to date what changes with time."""
+        """Updates what depends on the time."""
 
     def close(self) -> None:
-        """Ends the view; called once, also when the chat raised."""
+        """Ends the view; called once, even if the chat raised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A place where a person is: how chats are shown there and how the person is asked."""
+    """The front end of a person: a view for chats, and a way to ask."""
 
     view: Callable[[], View]
     human: Callable[[], Human]
@@ -34,18 +33,16 @@ _find: Callable[[], Surface] | None = None
 
 
 def register_surface(find: Callable[[], Surface]) -> None:
-    """Says who finds the place where the caller is."""
-    global _find  # noqa: PLW0603  # the front alone knows the places, and it stands above this module
+    """Registers the function that finds the caller's surface."""
+    global _find  # noqa: PLW0603  # only the package's front, which is above this module, knows the surfaces
     _find = find
 
 
 def has_surface() -> bool:
-    """Whether any place can be found."""
     return _find is not None
 
 
 def surface() -> Surface:
-    """The place where the caller is."""
     if _find is None:
         raise ConfigError("no place is registered where a chat could be shown; import autogen_nb itself")
     return _find()

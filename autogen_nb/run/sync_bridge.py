@@ -1,4 +1,4 @@
-"""The two kinds of callers: one waits and blocks its thread, the other awaits. Only this module knows them apart."""
+"""Bridges the two kinds of callers: those that wait and block their thread, and those that await."""
 
 import asyncio
 import contextlib
@@ -10,27 +10,27 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from autogen_nb.engine import LET_GO, TICK, Item, StreamBridge, alone, engine, opened, patiently
+from autogen_nb.engine import LET_GO, TICK, Item, StreamBridge, alone, engine, opened, wait_interruptibly
 from autogen_nb.errors import ConfigError
 
 T = TypeVar("T")
 Waits: TypeAlias = Literal["sync", "async"]
-"""Whether a caller waits, and blocks its thread, or awaits."""
+"""How the caller gets a result: "sync" blocks its thread, "async" awaits."""
 
 _BEAT = 0.05
-"""Seconds between two beats of a loop on which a chat is awaited."""
+"""Seconds between two heartbeats."""
 
 _held: ContextVar[bool] = ContextVar("held", default=False)
 
 
-def held() -> bool:
-    """Whether the thread that began the chat does nothing but wait for the answer to a question of it."""
+def is_caller_blocked() -> bool:
+    """True if the thread that started the chat only waits for the answer to one of its questions."""
     return _held.get()
 
 
 @contextlib.contextmanager
 def holding() -> Generator[None, None, None]:
-    """A question that the caller's thread waits for."""
+    """Marks the caller's thread as blocked by a question."""
     token = _held.set(True)
     try:
         yield
@@ -39,17 +39,17 @@ def holding() -> Generator[None, None, None]:
 
 
 async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
-    """What a coroutine on the engine comes to; a caller who is interrupted cancels it.
+    """The result of a coroutine on the engine; an interrupted caller cancels it.
 
-    In a sync caller this does not suspend, so one coroutine serves both: see `unsuspended`.
+    For a sync caller this never suspends, so one coroutine serves both kinds: see `run_to_completion`.
     """
     if waits == "sync":
         return engine.call(work)
-    pump = StreamBridge(lambda: alone(work))
+    bridge = StreamBridge(lambda: alone(work))
     try:
-        return await pump.aget()
+        return await bridge.aget()
     finally:
-        await pump.aend()
+        await bridge.aend()
 
 
 @contextlib.contextmanager
@@ -68,8 +68,8 @@ def ticking(tick: Callable[[], None]) -> Generator[None, None, None]:
         task.cancel()
 
 
-def unsuspended(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never suspends, in the caller's thread."""
+def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine that never suspends, in the caller's thread."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -81,10 +81,10 @@ def unsuspended(work: Coroutine[Any, Any, T]) -> T:
 
 @contextlib.contextmanager
 def heartbeat() -> Generator[None, None, None]:
-    """Wakes the loop every 50 ms: neither a notebook's kernel nor asyncio's own handler wakes it on SIGINT."""
+    """Wakes the loop every 50 ms, since neither Jupyter's kernel nor asyncio's handler wakes it on SIGINT."""
 
     async def beat() -> None:
-        # Nothing is polled for: waking the loop is all that this does.
+        # Waking the loop is the only purpose.
         while True:  # noqa: ASYNC110
             await asyncio.sleep(_BEAT)
 
@@ -97,7 +97,7 @@ def heartbeat() -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None, None, None]:
-    """Lets Ctrl-C raise at once in synchronous code that an async caller runs, as it does in a sync one."""
+    """Lets Ctrl-C raise at once in synchronous code of an async caller."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -109,21 +109,20 @@ def interruptible() -> Generator[None, None, None]:
 
 
 def settle(work: Awaitable[T]) -> T:
-    """The result of something awaitable of the caller's own, for a caller that waits.
+    """Waits for an awaitable of the caller.
 
-    Inside a running loop (a notebook's cell) it runs on a fresh loop in a thread of its own; a caller who is
-    interrupted cancels it.
+    If a loop is running, as in a notebook's cell, the awaitable runs on a new loop in another thread. An interrupted
+    caller cancels it.
     """
 
     async def main() -> T:
         with heartbeat():
             return await work
 
-    return _settled_aside(main()) if in_a_loop() else asyncio.run(main())
+    return _run_in_thread(main()) if in_a_loop() else asyncio.run(main())
 
 
 def in_a_loop() -> bool:
-    """Whether a loop runs in the caller's thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -131,7 +130,7 @@ def in_a_loop() -> bool:
     return True
 
 
-def _settled_aside(work: Coroutine[Any, Any, T]) -> T:
+def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.new_event_loop()
     task = loop.create_task(work, context=copy_context())
     done: SimpleQueue[Item[T] | BaseException] = SimpleQueue()
@@ -139,7 +138,7 @@ def _settled_aside(work: Coroutine[Any, Any, T]) -> T:
     def target() -> None:
         try:
             done.put(Item(loop.run_until_complete(task)))
-        # It is raised again in the caller's thread.
+        # The caller's thread raises the error.
         except BaseException as error:  # noqa: BLE001
             done.put(error)
         finally:
@@ -148,7 +147,7 @@ def _settled_aside(work: Coroutine[Any, Any, T]) -> T:
     thread = threading.Thread(target=copy_context().run, args=(target,), daemon=True)
     try:
         thread.start()
-        outcome = patiently(done)
+        outcome = wait_interruptibly(done)
     except BaseException:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(task.cancel)
@@ -159,9 +158,9 @@ def _settled_aside(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """The work, begun on the engine: who has a loop may await it or leave it to itself, who has none has waited for it.
+    """Starts the work on the engine. A caller with a loop may await it or not; a caller without a loop waits here.
 
-    On the engine's own thread it is the work as it was.
+    In the engine's own thread, the coroutine is returned unchanged.
     """
     if engine.here():
         return work
@@ -173,7 +172,7 @@ def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
 
 
 class _BackgroundCall(Coroutine[Any, Any, T]):
-    """What runs whether or not it is awaited; a coroutine of Python's own would complain where it is not."""
+    """A call that runs even if nobody awaits it; Python would warn about an ordinary coroutine."""
 
     def __init__(self, future: "Future[T]") -> None:
         self._future = future
@@ -187,7 +186,7 @@ class _BackgroundCall(Coroutine[Any, Any, T]):
 
     def throw(self, *error: Any) -> Any:
         if self._awaited is None:
-            # A task that is cancelled before its first turn.
+            # The task was cancelled before its first step.
             self._future.cancel()
         return self._inner().throw(*error)
 
@@ -195,7 +194,7 @@ class _BackgroundCall(Coroutine[Any, Any, T]):
         self._inner().close()
 
     def _ipython_display_(self) -> None:
-        """Nothing: a cell that ends with `executor.stop()` has no output."""
+        """Shows nothing, so a cell that ends with `executor.stop()` has no output."""
 
     def _inner(self) -> Coroutine[Any, Any, T]:
         if self._awaited is None:

@@ -1,1 +1,1 @@
-"""Files that bind this process, read only where nobody but their owner can have written them."""
+"""Reads files that bind this process, if only their owner can have written them."""

@@ -1,7 +1,7 @@
-"""Files below a folder that other code can change at any moment, such as one that a sandbox may write.
+"""Accesses files in a folder that other code may change at any moment, such as a sandbox's folder.
 
-A name is looked up step by step, from one folder's descriptor to the next; a link is never followed, and `..` is no
-step. So whatever the other side puts in the place of a folder or file meanwhile, nothing outside is opened or changed.
+Paths are resolved step by step from descriptor to descriptor, without links and `..`. So other code cannot redirect an
+access to the outside by replacing a folder or a file.
 """
 
 import errno
@@ -16,14 +16,14 @@ from typing import IO, Any, Self
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 _STEP = _FOLDER | getattr(os, "O_NOFOLLOW", 0)
-# A pipe is never waited for.
+# Opening must not wait for a pipe.
 _FILE = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _MODES = 0o777
 _MOST = 1_000_000
 
 
 class HeldFolder:
-    """A folder that is known by its descriptor, not by its name; names of files and folders are relative to it."""
+    """A folder identified by its descriptor; file names are relative to it."""
 
     def __init__(self, path: Path | int) -> None:
         self.descriptor = path if isinstance(path, int) else os.open(path, _FOLDER)
@@ -36,71 +36,70 @@ class HeldFolder:
         self.close()
 
     def __deepcopy__(self, _: object) -> Self:
-        # Another object of the same descriptor would go on when that is closed.
+        # A copy would share the descriptor and outlive its closing.
         return self
 
     def close(self) -> None:
-        """Lets go of the folder; it may be called twice."""
         self._close()
 
     def folder(self, name: str, *, make: bool = False) -> "HeldFolder":
-        """A folder below; with `make`, it is made with its parents where it is not there."""
+        """Opens a folder below; with `make`, creates it and its parents."""
         steps = _steps(name)
-        number = os.dup(self.descriptor)
+        descriptor = os.dup(self.descriptor)
         for part in steps:
             try:
                 if make:
                     with suppress(FileExistsError):
-                        os.mkdir(part, dir_fd=number)
-                below = os.open(part, _STEP, dir_fd=number)
+                        os.mkdir(part, dir_fd=descriptor)
+                below = os.open(part, _STEP, dir_fd=descriptor)
             except OSError as error:
                 raise _explained(error, name) from None
             finally:
-                os.close(number)
-            number = below
-        return HeldFolder(number)
+                os.close(descriptor)
+            descriptor = below
+        return HeldFolder(descriptor)
 
     def open(self, name: str, mode: str = "rb", **more: Any) -> IO[Any]:
-        """A file, opened as `open` does; one that is written to is never another one's link or pipe."""
+        """Opens a file like `open`; refuses links, pipes and hard links for writing."""
         with self._parent(name) as (parent, last):
             return open(last, mode, opener=parent.opener, **more)
 
     def opener(self, name: str, flags: int) -> int:
-        """The descriptor of a file of this folder: what `open` takes as its opener."""
+        """Opens a descriptor of a file in this folder, for use as the opener of `open`."""
         empties = flags & os.O_TRUNC
         with self._parent(name) as (parent, last):
             try:
-                number = os.open(last, (flags & ~os.O_TRUNC) | _FILE, 0o666, dir_fd=parent.descriptor)
+                descriptor = os.open(last, (flags & ~os.O_TRUNC) | _FILE, 0o666, dir_fd=parent.descriptor)
             except OSError as error:
                 raise _explained(error, name) from None
         try:
-            _check_plain(os.fstat(number), name)
+            _check_plain(os.fstat(descriptor), name)
             if empties:
-                os.ftruncate(number, 0)
+                os.ftruncate(descriptor, 0)
         except BaseException:
-            os.close(number)
+            os.close(descriptor)
             raise
-        return number
+        return descriptor
 
     def save(self, name: str, data: bytes) -> None:
-        """Has the file hold these bytes, whole or not at all; a link of that name is replaced by the file."""
+        """Writes the file atomically; replaces a link of that name."""
         with self._parent(name, make=True) as (parent, last):
-            number, part = parent.descriptor, f".{uuid.uuid4().hex}.part"
+            descriptor, part = parent.descriptor, f".{uuid.uuid4().hex}.part"
             try:
                 with parent.open(part, "xb") as file:
                     file.write(data)
                     with suppress(FileNotFoundError):
-                        before = os.stat(last, dir_fd=number, follow_symlinks=False)
+                        before = os.stat(last, dir_fd=descriptor, follow_symlinks=False)
                         if stat.S_ISREG(before.st_mode):
                             os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode) & _MODES)
-                os.replace(part, last, src_dir_fd=number, dst_dir_fd=number)
+                os.replace(part, last, src_dir_fd=descriptor, dst_dir_fd=descriptor)
             except BaseException:
                 with suppress(OSError):
-                    os.unlink(part, dir_fd=number)
+                    os.unlink(part, dir_fd=descriptor)
                 raise
 
     def remove(self, name: str) -> None:
-        """Has the file gone, or the link of that name; it need not be there."""
+        """Removes a file or a link, if it exists."""
         with suppress(FileNotFoundError), self._parent(name) as (parent, last):
             os.unlink(last, dir_fd=parent.descriptor)
 
@@ -112,31 +111,31 @@ class HeldFolder:
         return [entry.name for entry in os.scandir(self.descriptor)]
 
     def clear(self, name: str) -> None:
-        """Has a folder below gone with all that is in it, as far as that can be; links in it are not followed."""
+        """Removes a folder below with its contents, as far as possible; does not follow links."""
         with suppress(OSError), self._parent(name) as (parent, last):
             with suppress(OSError), parent.folder(last) as folder:
                 folder.empty()
             parent.remove_empty(last)
 
     def empty(self) -> None:
-        """Has all gone that is in the folder, as far as that can be; a deep tree takes no deep recursion."""
+        """Removes the contents of the folder, as far as possible; needs no recursion for deep trees."""
         tried = set[str]()
-        # Whoever goes on making files must not keep us for ever.
+        # The limit ends the loop if other code keeps creating files.
         while len(tried) < _MOST and (fresh := [name for name in self.names() if name not in tried]):
-            # A folder that held much is slow to list, so it is not listed again for each level of a deep tree.
+            # Listing a large folder is slow, so it is not repeated for each level of a deep tree.
             while fresh:
                 name = fresh.pop()
                 tried.add(name)
                 with suppress(OSError):
-                    beside = self._remove_flatly(name)
-                    fresh += beside if len(tried) < _MOST else []
+                    moved = self._remove_flatly(name)
+                    fresh += moved if len(tried) < _MOST else []
 
     def _remove_flatly(self, name: str) -> list[str]:
         if not _is_folder(name, self.descriptor):
             self.remove(name)
             return []
         _make_accessible(name, self.descriptor)
-        beside = list[str]()
+        moved = list[str]()
         with self.folder(name) as folder:
             for inner in folder.names():
                 with suppress(OSError):
@@ -144,13 +143,13 @@ class HeldFolder:
                         _make_accessible(inner, folder.descriptor)
                         fresh = uuid.uuid4().hex
                         os.rename(inner, fresh, src_dir_fd=folder.descriptor, dst_dir_fd=self.descriptor)
-                        beside.append(fresh)
+                        moved.append(fresh)
                     else:
                         folder.remove(inner)
-        # One that somebody filled meanwhile stays, and those that lie beside it go all the same.
+        # If other code refills the folder, it stays, but the folders moved out of it are removed.
         with suppress(OSError):
             self.remove_empty(name)
-        return beside
+        return moved
 
     @contextmanager
     def _parent(self, name: str, *, make: bool = False) -> Iterator[tuple["HeldFolder", str]]:
@@ -165,7 +164,7 @@ class HeldFolder:
 
 
 def clear(path: Path) -> None:
-    """Has a folder gone with all that is in it, as far as that can be; nobody else can change what lies above it."""
+    """Removes a folder with its contents, as far as possible; its parent must be safe from other code."""
     with suppress(OSError), HeldFolder(path.parent) as parent:
         parent.clear(path.name)
 
@@ -190,12 +189,12 @@ def _is_folder(name: str, parent: int) -> bool:
 
 def _make_accessible(name: str, parent: int) -> None:
     if hasattr(os, "O_PATH"):
-        number = os.open(name, os.O_PATH | _STEP, dir_fd=parent)
+        descriptor = os.open(name, os.O_PATH | _STEP, dir_fd=parent)
         try:
             with suppress(OSError):
-                Path(f"/proc/self/fd/{number}").chmod(stat.S_IRWXU)
+                Path(f"/proc/self/fd/{descriptor}").chmod(stat.S_IRWXU)
         finally:
-            os.close(number)
+            os.close(descriptor)
 
 
 def _check_plain(found: os.stat_result, name: str) -> None:

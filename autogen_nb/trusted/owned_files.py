@@ -1,4 +1,4 @@
-"""Reading a file only where nobody but its owner can have written it."""
+"""Reads a file only if nobody except its owner can have written it."""
 
 import os
 import stat
@@ -7,13 +7,13 @@ from pathlib import Path
 from autogen_nb.errors import ConfigError
 
 _LARGEST = 1 << 20
-"""Bytes; what is larger was not written by a person."""
+"""In bytes; nobody writes larger files by hand."""
 
 
 def read(path: Path, owners: frozenset[int]) -> str | None:
-    """The text of a file that one of these users owns and that no other can write; None where there is none."""
+    """The text of a file that one of these users owns and nobody else can write; None if it does not exist."""
     try:
-        # What is checked is what is read: no link, and no pipe that would be waited for.
+        # The descriptor ensures that the checked file is the one that is read.
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -22,8 +22,8 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
         raise _refused(path, why) from None
     try:
         doubt = _doubt(os.fstat(number), owners)
-        # Whoever may write the folder could have put the file there.
-        above = _others(path.parent.stat(), owners | {0})
+        # A user who can write the folder can replace the file.
+        above = _other_writers(path.parent.stat(), owners | {0})
         if doubt or above:
             raise _refused(path, doubt or f"of its folder {str(path.parent)!r}: {above}")
         with os.fdopen(number, "rb", closefd=False) as file:
@@ -34,23 +34,23 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
         os.close(number)
 
 
-def _doubt(found: os.stat_result, owners: frozenset[int]) -> str:
-    if not stat.S_ISREG(found.st_mode):
+def _doubt(status: os.stat_result, owners: frozenset[int]) -> str:
+    if not stat.S_ISREG(status.st_mode):
         return "it is not a file"
-    if found.st_size >= _LARGEST:
+    if status.st_size >= _LARGEST:
         return "it is too large"
-    if found.st_nlink > 1:
-        # What writes to another name of it need not be allowed to write this one.
+    if status.st_nlink > 1:
+        # The other name may be in a folder that others can write.
         return "it has another name (a hard link), by which it can be changed; put a copy of it in its place"
-    return _others(found, owners)
+    return _other_writers(status, owners)
 
 
-def _others(found: os.stat_result, owners: frozenset[int]) -> str:
-    if found.st_uid not in owners:
+def _other_writers(status: os.stat_result, owners: frozenset[int]) -> str:
+    if status.st_uid not in owners:
         wanted = "root" if owners == {0} else "you"
-        return f"it belongs to user {found.st_uid} and must belong to {wanted}"
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"others may write it (chmod {stat.S_IMODE(found.st_mode) & ~0o022:o} makes it yours alone)"
+        return f"it belongs to user {status.st_uid} and must belong to {wanted}"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others may write it (chmod {stat.S_IMODE(status.st_mode) & ~0o022:o} makes it yours alone)"
     return ""
 
 

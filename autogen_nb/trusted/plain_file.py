@@ -1,4 +1,4 @@
-"""Reading a file that a person names, where other code may have put something else in its place."""
+"""Reads files that a person names, but that other code may have replaced."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def read(path: Path) -> bytes:
-    """What a plain file holds, or the one that a link leads to; a pipe or a device is never waited for."""
+    """The contents of a regular file, following links; does not wait for a pipe or a device."""
     with open(path, "rb", opener=_open) as file:
         return file.read()
 

@@ -1,6 +1,6 @@
-"""The organisation's policy on disk, read each time that something is about to depend on it.
+"""Reads the organisation's policy, each time that something depends on it.
 
-A file that cannot be trusted or read stops everything: to pass it over would loosen what it lays down.
+An untrusted or unreadable policy file is an error, since ignoring it would lift its restrictions.
 """
 
 from pathlib import Path
@@ -11,11 +11,11 @@ from autogen_nb.trusted import owned_files
 
 PATH = Path("/etc/autogen_nb/policy.toml")
 OWNERS = frozenset({0})
-"""Numbers of the users to whom the file may belong."""
+"""The ids of the users who may own the file."""
 
 
 def policy() -> OrganisationPolicy:
-    """The policy of this machine as it is now; one that asks for nothing where there is no file."""
+    """The current policy of this machine; without a file, an empty policy."""
     named = ""
     try:
         text = owned_files.read(PATH, OWNERS)

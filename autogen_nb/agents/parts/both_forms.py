@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from autogen_nb.run import Waits, unsuspended
+from autogen_nb.run import Waits, run_to_completion
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -18,7 +18,7 @@ def both_forms(
     """The sync form ``name`` and the async form ``a_name`` of the method ``_name``."""
 
     def sync_form(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return unsuspended(work(self, "sync", *args, **kwargs))
+        return run_to_completion(work(self, "sync", *args, **kwargs))
 
     async def async_form(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await work(self, "async", *args, **kwargs)

@@ -25,7 +25,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
-from autogen_nb.run import Inquired, Inquiry, engine, kept
+from autogen_nb.run import Inquired, Inquiry, engine, without_password
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _Item: TypeAlias = Output | RunEnded | Inquiry
@@ -151,7 +151,7 @@ class _Inquiries:
             return
         answer.cancel()
         undecided = ENDED if isinstance(question, EffectAsked) else CodeInputGiven(None)
-        self._log += [question, kept(question, undecided if answer.cancelled() else answer.result())]
+        self._log += [question, without_password(question, undecided if answer.cancelled() else answer.result())]
 
 
 class OutputFolder:

@@ -44,8 +44,7 @@ def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
     """
     # Joining both streams keeps the order in which the text arrived.
     joined = (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
-    text = "\
-    ".join(filter(None, map(_text, merge_outputs(joined))))
+    text = "\n".join(filter(None, map(_text, merge_outputs(joined))))
     return text if limit is None else elided(text, limit)
 
 

@@ -133,7 +133,7 @@ class CellPerson:
         return self._asked(question, lambda person: person.typed(question))
 
     def _asked(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
-        found = delivery(self._shell, held=run.held())
+        found = delivery(self._shell, held=run.is_caller_blocked())
         if found.way == "buttons":
             return self._by_buttons(found, question, ask)
         return ask(TypingPerson(lambda: self._announce(found.why), terminal=found.terminal))
