@@ -224,7 +224,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
     cell = notebook.start(
         ASK.format(method="typed", question=PASSWORD)
         .replace("print(answer)", "print(len(answer.text))")
-        .replace("view.show(answer)", "from autogen_nb.run import without_password\nview.show(without_password(question, answer))")
+        .replace("view.show(answer)", "from autogen_nb import run\nview.show(run.without_password(question, answer))")
     )
     notebook.type("hunter2-secret", "Goes to the code alone, and is not kept")
     notebook.click("Send")
